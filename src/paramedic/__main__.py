@@ -1,0 +1,20 @@
+"""The `paramedic` command."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    from paramedic.cli.app import app
+    from paramedic.errors import ParamedicError
+
+    try:
+        app()
+    except ParamedicError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Get the watcher into a process at the moment it imports torch: the launched one, and the ones it starts."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paramedic.capture.attach import Attachment
+
+CHILD_VARIABLE = "PARAMEDIC_CHILD"
+
+
+class _OnTorchImport(importlib.abc.MetaPathFinder):
+    """Steps aside at once, but has the loader of torch call us when torch is complete."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self.then = then
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        loader = spec.loader if spec is not None else None
+        if loader is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                self.then()
+
+            loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def when_torch_is_imported(then: Callable[[], None]) -> None:
+    if "torch" in sys.modules:
+        then()
+    else:
+        sys.meta_path.insert(0, _OnTorchImport(then))
+
+
+def tell_children(folder: Path, options: dict[str, Any]) -> None:
+    """Processes started from here find this in their environment and attach themselves."""
+    os.environ[CHILD_VARIABLE] = json.dumps({"folder": str(folder.resolve()), "parent": os.getpid(), **options})
+
+
+def attach_child() -> None:
+    """Called at the start of every Python that inherited the variable (through paramedic.pth)."""
+    try:
+        order = json.loads(os.environ[CHILD_VARIABLE])
+    except (KeyError, ValueError):
+        return
+    if order.get("parent") == os.getpid():
+        return
+
+    def attach() -> None:
+        try:
+            _attach(order)
+        except Exception as error:  # never a reason for a child to fail
+            print(f"paramedic: could not watch process {os.getpid()}: {error}", file=sys.stderr)
+
+    when_torch_is_imported(attach)
+
+
+def _attach(order: dict[str, Any]) -> None:
+    import atexit
+
+    from paramedic.capture.attach import attach
+
+    name = f"rank{os.environ['RANK']}" if "RANK" in os.environ else f"p{os.getpid()}"
+    attachment: Attachment = attach(
+        Path(order["folder"]),
+        name=name,
+        meta={"script": order.get("script", ""), "command": order.get("command", "")},
+        stop_after=order.get("stop_after"),
+        eager=False,
+    )
+    atexit.register(attachment.finish)

@@ -1,0 +1,1 @@
+"""Inside the training process: states facts, never verdicts. The only place that patches torch."""

@@ -1,0 +1,154 @@
+"""Put a watcher into this process: build the probes and hook them into torch."""
+
+from __future__ import annotations
+
+import multiprocessing.util
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from paramedic.capture.probes.backward import BackwardPasses
+from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.census import Census
+from paramedic.capture.probes.checkpoints import Checkpoints
+from paramedic.capture.probes.dropout import Dropout
+from paramedic.capture.probes.freezes import Freezes
+from paramedic.capture.probes.loaders import Loaders
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.modes import Modes
+from paramedic.capture.probes.modules import Modules
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
+from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import frame_site, is_users
+from paramedic.record.writer import NOWHERE, Site, Writer
+
+
+class Attachment:
+    """A watcher at work in this process."""
+
+    def __init__(self, writer: Writer, *, stop_after: int | None = None) -> None:
+        self.watcher = watcher = Watcher(writer, stop_after=stop_after)
+        self.ops = ops = OpMode(watcher)
+        self.calls = calls = Calls(watcher, ops)
+        self.modules = modules = Modules(watcher, calls.inside)
+        self.census = census = Census(watcher, modules, ops)
+        self.loop = loop = Loop(watcher, census)
+        self.loaders = loaders = Loaders(watcher)
+        scaling = Scaling(watcher, loop)
+        passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
+        self.freezes = freezes = Freezes(watcher, ops)
+
+        ops.on_metric = lambda: calls.used_as("metric")
+        ops.maker = calls.maker
+        calls.loader = lambda: loaders.current
+        passes.scale = scaling.scale_of
+        watcher.on_step.append(lambda: watcher.ask("calls", calls.settle))
+        watcher.on_step.append(ops.forget_cycle)
+
+        for probe in (
+            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, Losses(watcher, calls),
+            Dropout(watcher), loop, scaling, Clipping(watcher, loop), Schedulers(watcher, loop), passes, calls, ops,
+        ):  # fmt: skip
+            probe.install()
+        self._leave_compilers_alone()
+
+    def _leave_compilers_alone(self) -> None:
+        watcher, patches = self.watcher, self.watcher.patches
+
+        def watched_compile(original: Any) -> Any:
+            def compile(*args: Any, **kwargs: Any) -> Any:
+                watcher.no_function_mode("torch.compile is used, so single tensor operations were not examined")
+                return original(*args, **kwargs)
+
+            return compile
+
+        def watched_script(original: Any) -> Any:
+            def script(*args: Any, **kwargs: Any) -> Any:
+                watcher.no_function_mode("torch.jit is used, so single tensor operations were not examined")
+                with patches.paused():
+                    return original(*args, **kwargs)
+
+            return script
+
+        patches.wrap(torch, "compile", watched_compile)
+        patches.wrap(torch.nn.Module, "compile", watched_compile)
+        for name in ("script", "trace"):
+            patches.wrap(torch.jit, name, watched_script)
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The script is over: settle what is open, put torch back, close the record."""
+        watcher = self.watcher
+        watcher.ask("calls", lambda: self.calls.settle(final=True))
+        watcher.ask("freezes", self.freezes.tell)
+        if error is not None:
+            watcher.ask("exception", self._tell_exception, error)
+        watcher.finish()
+        self.watcher.writer.close()
+
+    def _tell_exception(self, error: BaseException) -> None:
+        site = _raised_at(error)
+        text = str(error).strip().splitlines()
+        call = self.calls.stack[-1] if self.calls.stack else None
+        data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
+        self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
+
+
+def attach(
+    folder: Path, *, name: str, meta: dict[str, Any], stop_after: int | None = None, eager: bool = True
+) -> Attachment:
+    """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
+    writer = Writer(folder / f"{name}.db", meta=meta | _environment())
+    attachment = Attachment(writer, stop_after=stop_after)
+    if eager:
+        writer.start()
+
+    def forked() -> None:
+        if attachment.watcher.writer is writer:
+            _adopt_fork(attachment, folder, meta)
+
+    os.register_at_fork(after_in_child=forked)
+    return attachment
+
+
+def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> None:
+    """A forked child gets a record of its own, created only if it trains; a DataLoader worker never does."""
+    watcher = attachment.watcher
+    watcher.writer.abandon()
+    watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
+    attachment.calls.follow_this_thread()
+    watcher.relax()
+    # Children of multiprocessing leave through os._exit, which skips atexit but not this.
+    multiprocessing.util.register_after_fork(attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0))
+
+
+def _environment() -> dict[str, Any]:
+    """What a reader needs to know about the machine; never the environment's variables themselves."""
+    return {
+        "pid": os.getpid(),
+        "rank": int(os.environ.get("RANK", 0) or 0),
+        "world_size": int(os.environ.get("WORLD_SIZE", 1) or 1),
+        "versions": {
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+            "platform": platform.platform(),
+            "accelerator": torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else "none",
+        },
+    }
+
+
+def _raised_at(error: BaseException) -> Site:
+    """The user's innermost line in the traceback."""
+    site, traceback = NOWHERE, error.__traceback__
+    while traceback is not None:
+        if is_users(traceback.tb_frame.f_code.co_filename):
+            site = frame_site(traceback.tb_frame)._replace(line=traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return site
+
+

@@ -1,0 +1,81 @@
+"""Describe a tensor: what it is without touching its values, and what its values are in one small tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+MOST_VALUES = 4_000_000  # larger tensors are described by their first samples
+VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
+
+
+def describe(tensor: torch.Tensor) -> dict[str, Any]:
+    """Shape, type and place; free of any read of the values."""
+    return {
+        "shape": list(tensor.shape),
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "device": tensor.device.type,
+        "requires_grad": tensor.requires_grad,
+        "grad_fn": type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else None,
+    }
+
+
+def readable(tensor: torch.Tensor) -> bool:
+    """Whether plain arithmetic on the values is possible and cheap."""
+    return (
+        tensor.layout == torch.strided
+        and tensor.device.type != "meta"
+        and not tensor.is_quantized
+        and not tensor.is_complex()
+        and not tensor.is_nested
+        and type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and tensor.numel() > 0
+    )
+
+
+def sample(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor itself, or its first rows when it is huge."""
+    tensor = tensor.detach()
+    if tensor.numel() > MOST_VALUES and tensor.dim() > 0:
+        rows = max(1, tensor.shape[0] * MOST_VALUES // tensor.numel())
+        tensor = tensor[:rows]
+    return tensor
+
+
+def wide(tensor: torch.Tensor) -> torch.Tensor:
+    """In the widest float type that the device has."""
+    return tensor.to(torch.float32 if tensor.device.type == "mps" else torch.float64)
+
+
+def values(tensor: torch.Tensor) -> torch.Tensor:
+    """The numbers named in VALUE_NAMES, on the tensor's device. Non-finite values are counted and left out."""
+    x = wide(sample(tensor))
+    finite = torch.isfinite(x)
+    if tensor.dtype.is_floating_point:
+        nan, inf = torch.isnan(x).sum(), torch.isinf(x).sum()
+    else:
+        nan = inf = torch.zeros((), dtype=torch.int64, device=x.device)
+    count = finite.sum().clamp(min=1)
+    low = torch.where(finite, x, float("inf")).min()
+    high = torch.where(finite, x, float("-inf")).max()
+    kept = torch.where(finite, x, 0.0)
+    mean = kept.sum() / count
+    deviation = ((torch.where(finite, kept - mean, 0.0) ** 2).sum() / count).sqrt()
+    size = torch.full((), x.numel(), device=x.device)
+    return torch.stack([low, high, mean, deviation, nan.to(x), inf.to(x), size.to(x)])
+
+
+def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """All tensors in nested lists, tuples, dicts and dataclass-like outputs, with the path to each."""
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif depth > 4:
+        return
+    elif isinstance(value, dict) or (hasattr(value, "items") and hasattr(value, "keys")):
+        for key, item in list(value.items()):
+            yield from tensors_in(item, f"{path}[{key!r}]", depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value[:64]):
+            yield from tensors_in(item, f"{path}[{index}]", depth + 1)

@@ -1,0 +1,50 @@
+"""Walk the autograd graph that a backward pass is about to use."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+MOST_NODES = 200_000
+
+
+class Reach(NamedTuple):
+    """What lies behind a node of the graph."""
+
+    nodes: set[Any]  # the nodes themselves: kept, so that their identities stay valid
+    leaves: list[torch.Tensor]  # tensors whose .grad this backward pass will write
+    complete: bool
+
+
+def reach(*roots: Any) -> Reach:
+    """All nodes and leaf tensors behind these nodes (grad_fn, or a leaf tensor's accumulator)."""
+    seen: set[Any] = set()
+    leaves: list[torch.Tensor] = []
+    waiting = [root for root in roots if root is not None]
+    while waiting and len(seen) < MOST_NODES:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, torch.Tensor):
+            leaves.append(variable)
+        waiting.extend(following for following, _ in node.next_functions if following is not None)
+    return Reach(seen, leaves, not waiting)
+
+
+# Nodes that only rearrange values: behind them stands the call that made the values.
+_REARRANGING = (
+    "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Transpose", "Permute", "T", "Expand",
+    "Clone", "ToCopy", "Slice", "Select", "Index", "Contiguous", "Flatten", "Alias", "MaskedSelect", "Movedim",
+)  # fmt: skip
+
+
+def producer(node: Any) -> Any:
+    """The node that computed the values, behind any reshaping."""
+    for _ in range(16):
+        if node is None or not type(node).__name__.removesuffix("Backward0").removesuffix("Backward1") in _REARRANGING:
+            return node
+        node = node.next_functions[0][0] if node.next_functions else None
+    return node

@@ -1,0 +1,141 @@
+"""Know every module and parameter by the name its user gave it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from paramedic.capture.where import user_frame, variable_name
+from paramedic.record.writer import NOWHERE, Site
+
+_WRAPPERS = ("DistributedDataParallel", "DataParallel", "OptimizedModule", "FullyShardedDataParallel")
+
+
+class Birth(NamedTuple):
+    """Where a module was built, and inside whose forward pass if in one."""
+
+    ref: weakref.ref[nn.Module]
+    site: Site
+    inside: str | None
+
+
+class Registry:
+    """All live modules; names for those that nothing contains, and through them for all parameters."""
+
+    def __init__(self) -> None:
+        self._births: dict[int, Birth] = {}
+        self._root_names: dict[int, str] = {}
+        self._parameter_names: dict[int, str] = {}
+        self._version = 0
+        self._named_version = -1
+
+    def born(self, module: nn.Module, site: Site, inside: str | None) -> None:
+        identity = id(module)
+        self._births[identity] = Birth(weakref.ref(module, lambda _: self._died(identity)), site, inside)
+        self._version += 1
+
+    def changed(self) -> None:
+        """A module or parameter was attached somewhere: names must be found anew."""
+        self._version += 1
+
+    def _died(self, identity: int) -> None:
+        self._births.pop(identity, None)
+        self._root_names.pop(identity, None)
+        self._version += 1
+
+    def birth(self, module: nn.Module) -> Birth | None:
+        return self._births.get(id(module))
+
+    def birth_site(self, module: nn.Module) -> Site:
+        birth = self.birth(module)
+        return birth.site if birth else NOWHERE
+
+    def modules(self) -> list[nn.Module]:
+        return [module for birth in list(self._births.values()) if (module := birth.ref()) is not None]
+
+    def roots(self) -> list[nn.Module]:
+        """The modules that no other module contains, oldest first."""
+        live = self.modules()
+        children = {id(child) for module in live for child in module.__dict__.get("_modules", {}).values()}
+        return [module for module in live if id(module) not in children and "_modules" in module.__dict__]
+
+    def root_name(self, module: nn.Module) -> str:
+        """The variable that holds a top-level module, or its class in lower case."""
+        known = self._root_names.get(id(module))
+        if known is None:
+            known = variable_name(user_frame(), module) or _short(type(module).__name__)
+            taken = set(self._root_names.values())
+            base, number = known, 2
+            while known in taken:
+                known, number = f"{base}{number}", number + 1
+            self._root_names[id(module)] = known
+            self._version += 1
+        return known
+
+    def path(self, module: nn.Module, root: nn.Module | None = None) -> str:
+        """The dotted path of a module from the top-level module that contains it."""
+        for candidate in [root] if root is not None else self.roots():
+            for name, found in candidate.named_modules():
+                if found is module:
+                    return join(self.root_name(candidate), name, candidate)
+        return self.root_name(module)
+
+    def parameter_names(self) -> dict[int, str]:
+        """id of a parameter -> its full name, for every module that is alive."""
+        if self._named_version != self._version:
+            names: dict[int, str] = {}
+            for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in module.parameters())):
+                for name, parameter in root.named_parameters():
+                    names.setdefault(id(parameter), join(self.root_name(root), name, root))
+            self._parameter_names, self._named_version = names, self._version
+        return self._parameter_names
+
+    def parameter_name(self, parameter: torch.Tensor) -> str:
+        return self.parameter_names().get(id(parameter)) or f"a tensor of shape {tuple(parameter.shape)}"
+
+
+def join(root_name: str, inner: str, root: nn.Module) -> str:
+    if type(root).__name__ in _WRAPPERS:
+        inner = inner.removeprefix("_orig_mod").removeprefix("module").lstrip(".")
+    return f"{root_name}.{inner}" if inner else root_name
+
+
+def _short(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def hidden_in(root: nn.Module) -> Iterator[tuple[str, nn.Module | torch.Tensor]]:
+    """Modules and trainable tensors reachable from a model's attributes that the model does not know of."""
+    known: set[int] = {id(module) for module in root.modules()} | {id(p) for p in root.parameters()}
+    known |= {id(buffer) for buffer in root.buffers()}
+    for path, module in list(root.named_modules()):
+        for attribute, value in list(module.__dict__.items()):
+            if attribute in ("_parameters", "_buffers", "_modules") or attribute.endswith("_hooks"):
+                continue
+            if path and attribute.startswith("__"):
+                continue
+            for inner, found in _search(value, known, 0):
+                yield ".".join(filter(None, (path, attribute))) + inner, found
+
+
+def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.Module | torch.Tensor]]:
+    if isinstance(value, nn.Module):
+        if id(value) not in known:
+            known.add(id(value))
+            yield "", value
+    elif isinstance(value, torch.Tensor):
+        if value.requires_grad and value.is_leaf and id(value) not in known:
+            known.add(id(value))
+            yield "", value
+    elif depth < 3 and isinstance(value, (list, tuple)):
+        for index, item in enumerate(value[:256]):
+            for inner, found in _search(item, known, depth + 1):
+                yield f"[{index}]{inner}", found
+    elif depth < 3 and isinstance(value, dict):
+        for key, item in list(value.items())[:256]:
+            for inner, found in _search(item, known, depth + 1):
+                yield f"[{key!r}]{inner}", found

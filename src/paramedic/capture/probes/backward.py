@@ -1,0 +1,85 @@
+"""Backward passes: the loss's value, and which parameters its gradient will reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from paramedic.capture.graph import Reach, reach
+from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+Began = Callable[[Site, list[torch.Tensor] | None], None]
+
+
+class BackwardPasses:
+    """Watches torch.autograd.backward, which Tensor.backward goes through."""
+
+    def __init__(self, watcher: Watcher, calls: Calls, ops: OpMode, began: Began) -> None:
+        self.watcher = watcher
+        self.calls = calls
+        self.ops = ops
+        self.began = began  # told of every pass, with the leaves it reaches when they are known
+        self.scale: Callable[[torch.Tensor], torch.Tensor | float] = lambda _: 1.0
+        self._walked: dict[Site, int] = {}
+
+    def install(self) -> None:
+        def watched(original: Any) -> Any:
+            def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                self.watcher.ask("backward", self._begin, tensors)
+                return original(tensors, *args, **kwargs)
+
+            return backward
+
+        self.watcher.patches.wrap(torch.autograd, "backward", watched)
+
+    def _begin(self, tensors: Any) -> None:
+        losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
+        if not losses:
+            return
+        site = user_site()
+        if site not in self._walked and not self.watcher.examining:
+            self.watcher.news()
+        found: Reach | None = None
+        if self.watcher.examining or site not in self._walked:
+            found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
+            self._walked[site] = self._walked.get(site, 0) + 1
+            self.calls.trained(found.nodes)
+            self.ops.told(found.nodes)
+        leaves = found.leaves if found is not None and found.complete else None
+        names = self.watcher.registry.parameter_names() if found is not None else {}
+        parameters = sum(id(leaf) in names for leaf in leaves) if leaves is not None else None
+        self.watcher.emit(
+            "backward",
+            site=site,
+            phase="train",
+            key=(site, parameters == 0),
+            data={
+                "scalar": losses[0].numel() == 1,
+                "leaf": losses[0].grad_fn is None,
+                "parameters": parameters,
+                "leaves": len(leaves) if leaves is not None else None,
+                "nodes": len(found.nodes) if found is not None else None,
+            },
+        )
+        self.began(site, leaves)
+        if losses[0].numel() == 1:
+            self._record_value(losses[0], site)
+
+    def _record_value(self, loss: torch.Tensor, site: Site) -> None:
+        step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
+        with torch.no_grad():
+            value = (loss.detach() / self.scale(loss)).reshape(1).float()
+        self.watcher.read(value, lambda numbers: self.watcher.writer.point(series, step, numbers[0]))
+
+
+def _accumulator(leaf: torch.Tensor) -> Any:
+    if not leaf.requires_grad:
+        return None
+    with torch.enable_grad():
+        return leaf.view_as(leaf).grad_fn

@@ -1,0 +1,312 @@
+"""Calls of modules: who was called how, what came out, and whether it was trained on or only measured."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.graph import producer
+from paramedic.capture.names import join
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+EXAMINED_PER_PATTERN = 3
+MOST_CALLS = 256  # remembered between two optimizer steps
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a module, from its forward pre-hook until it is known what became of its output."""
+
+    module: nn.Module
+    root: nn.Module
+    path: str
+    site: Site
+    training: bool
+    grad: bool
+    step: int
+    paused: bool = False  # the function mode was taken off for the duration of this call
+    nodes: list[Any] = field(default_factory=list)  # graph nodes of the outputs
+    loader: int | None = None
+    moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
+    uses: set[str] = field(default_factory=set)  # "loss", "metric": what its output was put to
+    age: int = 0
+
+
+class Calls:
+    """Follows module calls while examining, and top-level calls only while monitoring."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self.stack: list[Call] = []
+        self.open: list[Call] = []  # top-level calls whose fate is not known yet
+        self.patterns: Counter[tuple[int, bool, bool]] = Counter()
+        self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
+        self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
+        self._thread = threading.get_ident()
+        self._roots: dict[int, weakref.ref[nn.Module]] = {}
+        self._paths: dict[int, tuple[int, dict[int, str]]] = {}
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        self._nodes: dict[Any, str] = {}
+        self._hooks: list[Any] = []
+        self._order = 0
+
+    def install(self) -> None:
+        self.watcher.on_gear.append(self._shift)
+        self.watcher.patches.on_undo(self._remove_hooks)
+        self._shift(self.watcher.examining)
+
+    def follow_this_thread(self) -> None:
+        """Only one thread's calls can be followed: the one that trains."""
+        self._thread = threading.get_ident()
+
+    def inside(self) -> str | None:
+        return self.stack[-1].path if self.stack else None
+
+    # Gears ------------------------------------------------------------------------------------------------------
+
+    def _shift(self, examining: bool) -> None:
+        self._remove_hooks()
+        if examining:
+            hooks = torch.nn.modules.module
+            self._hooks = [
+                hooks.register_module_forward_pre_hook(self._enter),
+                hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
+            ]
+        elif not self.watcher.compiled:  # a hook added to a compiled module would make it compile again
+            roots = [module for ref in self._roots.values() if (module := ref()) is not None]
+            self._hooks = [root.register_forward_pre_hook(self._glance) for root in roots]
+
+    def _remove_hooks(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+
+    def _glance(self, module: nn.Module, args: Any) -> None:
+        """While monitoring: is this top-level call of a kind that was not seen before?"""
+        if torch.compiler.is_compiling() or self.stack:
+            return
+        pattern = (id(module), module.training, torch.is_grad_enabled())
+        if self.patterns[pattern] < EXAMINED_PER_PATTERN:
+            self.watcher.ask("calls", self.watcher.news)
+            self.watcher.ask("calls", self._entered, module)
+
+    # Hooks ------------------------------------------------------------------------------------------------------
+
+    def _enter(self, module: nn.Module, args: Any) -> None:
+        if not torch.compiler.is_compiling() and threading.get_ident() == self._thread:
+            self.watcher.ask("calls", self._entered, module)
+
+    def _leave(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        if not torch.compiler.is_compiling() and self.stack and threading.get_ident() == self._thread:
+            self.watcher.ask("calls", self._left, module, args, kwargs, output)
+
+    def _entered(self, module: nn.Module) -> None:
+        parent = self.stack[-1] if self.stack else None
+        root = parent.root if parent else module
+        call = Call(
+            module=module,
+            root=root,
+            path=self._path(module, root, parent),
+            site=user_site(),
+            training=module.training,
+            grad=torch.is_grad_enabled(),
+            step=self.watcher.step,
+        )
+        # With a function mode active torch takes other kernels in inference (attention's fast path).
+        if not call.grad:
+            call.paused = self.ops.pause()
+        self.stack.append(call)
+
+    def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        while self.stack:  # an exception may have skipped some
+            call = self.stack.pop()
+            if call.paused:
+                self.ops.resume()
+            if call.module is module:
+                break
+        else:
+            return
+        tensors = list(tensors_in(output))
+        self._remember_outputs(call, [tensor for _, tensor in tensors])
+        self._order += 1
+        stochastic = getattr(module, "p", None)
+        self.watcher.emit(
+            "module_call",
+            site=call.site,
+            module=call.path,
+            key=(call.path, call.training, call.grad),
+            data={
+                "class": type(module).__name__,
+                "order": self._order,
+                "training": call.training,
+                "grad": call.grad,
+                "trainable": sum(p.requires_grad for p in module.parameters(recurse=False)),
+                "inputs": [describe(t) for _, t in tensors_in((args, kwargs))][:8],
+                "outputs": [describe(t) for _, t in tensors][:8],
+                "p": stochastic if isinstance(stochastic, float) else None,
+                "built_in": birth.inside if (birth := self.watcher.registry.birth(module)) else None,
+                "norm": isinstance(module, nn.modules.batchnorm._NormBase),
+                "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
+            },
+        )
+        if not self.stack:
+            self._left_root(call, args, kwargs)
+
+    def _left_root(self, call: Call, args: Any, kwargs: Any) -> None:
+        if not any(True for _ in call.module.parameters()):
+            return  # a loss or an activation called by itself
+        self._roots.setdefault(id(call.module), weakref.ref(call.module))
+        pattern = (id(call.module), call.training, call.grad)
+        self.patterns[pattern] += 1
+        call.moody = moody_modules(call.module, call.path)
+        call.loader = self.loader()
+        if len(self.open) < MOST_CALLS:
+            self.open.append(call)
+        self._describe_inputs(call, args, kwargs)
+        if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
+            self.watcher.relax()
+
+    def _describe_inputs(self, call: Call, args: Any, kwargs: Any) -> None:
+        inputs = [(path, tensor) for path, tensor in tensors_in((args, kwargs))][:8]
+        facts = [{"path": path, **describe(tensor)} for path, tensor in inputs]
+        self.watcher.emit(
+            "forward",
+            site=call.site,
+            module=call.path,
+            key=(call.path, call.training, call.grad),
+            data={"inputs": facts, "training": call.training, "grad": call.grad},
+        )
+        for path, tensor in inputs:
+            if tensor.dim() == 3 or (tensor.dim() == 2 and not tensor.dtype.is_floating_point):
+                self.sequence = weakref.ref(tensor)
+            if readable(tensor) and tensor.dtype.is_floating_point:
+                self._look_for_bad_values(call, path, tensor)
+
+    def _look_for_bad_values(self, call: Call, path: str, tensor: torch.Tensor) -> None:
+        step = self.watcher.step
+
+        def use(numbers: list[float]) -> None:
+            found = dict(zip(VALUE_NAMES, numbers, strict=True))
+            if found["nan"] or found["inf"]:
+                self.watcher.emit(
+                    "bad_input",
+                    site=call.site,
+                    module=call.path,
+                    step=step,
+                    key=("model", call.path, path),
+                    data={"source": "model input", "path": path, "nan": found["nan"], "inf": found["inf"]},
+                )
+
+        with torch.no_grad():
+            self.watcher.read(values(tensor), use)
+
+    # Outputs and their fate -------------------------------------------------------------------------------------
+
+    def _remember_outputs(self, call: Call, tensors: list[torch.Tensor]) -> None:
+        label = f"{call.path} ({type(call.module).__name__})"
+        for tensor in tensors:
+            known = self._made.get(id(tensor))
+            if known is None or known[0]() is not tensor:  # the innermost module is the one that made it
+                self._made[id(tensor)] = (weakref.ref(tensor), label)
+            if tensor.grad_fn is not None:
+                call.nodes.append(tensor.grad_fn)
+                self._nodes.setdefault(tensor.grad_fn, label)
+
+    def maker(self, tensor: torch.Tensor) -> str | None:
+        """The module whose output this tensor is, perhaps reshaped: 'net.head (Linear)'."""
+        known = self._made.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return known[1]
+        return self._nodes.get(tensor.grad_fn) or self._nodes.get(producer(tensor.grad_fn))
+
+    def used_as(self, use: str) -> None:
+        """The last top-level call's output went into a loss or a metric."""
+        if self.open:
+            self.open[-1].uses.add(use)
+
+    def trained(self, nodes: set[Any]) -> None:
+        """A backward pass is about to go through these graph nodes."""
+        for call in self.open:
+            if not nodes.isdisjoint(call.nodes):
+                self._settle(call, "train_forward", "train")
+        self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
+
+    def settle(self, *, final: bool = False) -> None:
+        """After an optimizer step: what nobody has back-propagated by now was only looked at."""
+        still_open = []
+        for call in self.open:
+            call.age += 1
+            if final or not call.grad or call.age > 2:
+                self._settle(call, "eval_forward", "eval")
+            else:
+                still_open.append(call)
+        self.open = still_open
+        self._made.clear()
+        self._nodes.clear()
+
+    def _settle(self, call: Call, kind: str, phase: str) -> None:
+        in_eval = tuple(m["path"] for m in call.moody if not m["training"])
+        uses = tuple(sorted(call.uses))
+        self.watcher.emit(
+            kind,
+            site=call.site,
+            module=call.path,
+            phase=phase,
+            step=call.step,
+            key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader),
+            data={
+                "training": call.training,
+                "grad": call.grad,
+                "moody": call.moody[:200],
+                "uses": uses,
+                "loader": call.loader,
+            },
+        )
+
+    def _path(self, module: nn.Module, root: nn.Module, parent: Call | None) -> str:
+        if parent is None:
+            return self.watcher.registry.root_name(module)
+        version = self.watcher.registry._version
+        known = self._paths.get(id(root))
+        if known is None or known[0] != version:
+            name = self.watcher.registry.root_name(root)
+            known = (version, {id(m): join(name, path, root) for path, m in root.named_modules()})
+            self._paths[id(root)] = known
+        return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
+
+
+def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
+    """The modules that behave differently in train() and eval()."""
+    return [
+        {
+            "path": join(name, path, root),
+            "class": type(module).__name__,
+            "training": module.training,
+            "trainable": any(p.requires_grad for p in module.parameters(recurse=False)),
+            "norm": isinstance(module, nn.modules.batchnorm._NormBase),
+        }
+        for path, module in root.named_modules()
+        if _is_moody(module)
+    ]
+
+
+def _is_moody(module: nn.Module) -> bool:
+    if isinstance(module, nn.modules.dropout._DropoutNd):
+        return module.p > 0
+    if isinstance(module, nn.RNNBase):
+        return module.dropout > 0 and module.num_layers > 1
+    if isinstance(module, nn.MultiheadAttention):
+        return module.dropout > 0
+    return isinstance(module, nn.modules.batchnorm._BatchNorm) and module.track_running_stats

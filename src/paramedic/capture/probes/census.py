@@ -1,0 +1,128 @@
+"""Per parameter and examined step: trainable, held by an optimizer, got a gradient, moved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from paramedic.capture.facts import readable
+from paramedic.capture.probes.modules import Modules
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.watcher import Watcher
+
+TRAINABLE, GRADIENT, NONZERO, MOVED, WATCHED = 1, 2, 4, 8, 16
+MOST_CENSUSES = 40  # per optimizer; then only every doubling
+MOST_TOLD_CUTS = 3
+
+
+class Census:
+    """Compares parameters right before and right after an examined optimizer step."""
+
+    def __init__(self, watcher: Watcher, modules: Modules, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.modules = modules
+        self.ops = ops
+        self._before: list[tuple[torch.Tensor, int, torch.Tensor | None, torch.Tensor | None]] = []
+        self._taken: Counter[int] = Counter()
+        self._told_cuts: Counter[Any] = Counter()
+
+    def before(self, optimizer: Optimizer, number: int, closure: bool) -> None:
+        self._before = []
+        self._taken[number] += 1
+        if self._taken[number] > MOST_CENSUSES and self._taken[number] & (self._taken[number] - 1):
+            return
+        with torch.no_grad():
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    self._before.append((p, _flags(p), *(_watch(p) if not closure else _watch_all(p))))
+
+    def after(self, optimizer: Optimizer, number: int, held: dict[int, int]) -> None:
+        if not self._before:
+            return
+        self.modules.describe(set(held) | self._with_gradient(), held)
+        registry = self.watcher.registry
+        rates = {id(p): float(g.get("lr", 0.0)) for g in optimizer.param_groups for p in g["params"]}
+        names = [registry.parameter_name(p) for p, *_ in self._before]
+        flags = [known for _, known, *_ in self._before]
+        outside = {
+            name: _flags(p)
+            for root in registry.roots()
+            for path, p in root.named_parameters()
+            if id(p) not in held and p.grad is not None and (name := registry.parameter_name(p))
+        }
+        self._tell_cuts([p for p, known, *_ in self._before if known & TRAINABLE and not known & GRADIENT])
+        data = {
+            "optimizer": number,
+            "names": names,
+            "rates": [rates[id(p)] for p, *_ in self._before],
+            "devices": sorted({p.device.type for p, *_ in self._before}),
+            "outside": outside,
+        }
+        step = self.watcher.step
+        measured = self._measure()
+
+        def use(numbers: list[float]) -> None:
+            bits = [
+                known | (WATCHED if watched >= 0 else 0) | (MOVED if watched > 0 else 0) | (NONZERO if nonzero else 0)
+                for known, watched, nonzero in zip(flags, numbers[::2], numbers[1::2], strict=True)
+            ]
+            self.watcher.emit("census", phase="train", step=step, data={**data, "flags": bits})
+
+        self.watcher.read(measured, use)
+        self._before = []
+
+    def _measure(self) -> torch.Tensor:
+        """For each parameter: moved (1), not (0) or not watched (-1); and whether its gradient was non-zero."""
+        results: list[torch.Tensor] = []
+        device = self._before[0][0].device
+        with torch.no_grad():
+            for p, known, where, value in self._before:
+                unknown = torch.full((), -1.0, device=device)
+                if where is None or value is None:
+                    results += [unknown, torch.full((), 1.0 if known & GRADIENT else 0.0, device=device)]
+                    continue
+                now = p.detach().reshape(-1)[where] if where.numel() else p.detach().reshape(-1)
+                moved = (now != value).any().float()
+                results += [moved.to(device), _nonzero(p, known).to(device)]
+        return torch.stack(results)
+
+    def _with_gradient(self) -> set[int]:
+        return {id(p) for root in self.watcher.registry.roots() for p in root.parameters() if p.grad is not None}
+
+    def _tell_cuts(self, without: list[torch.Tensor]) -> None:
+        if not without:
+            return
+        registry = self.watcher.registry
+        for cut, behind in self.ops.cuts_behind({id(p) for p in without}):
+            self._told_cuts[cut.site] += 1
+            if self._told_cuts[cut.site] <= MOST_TOLD_CUTS:
+                names = [registry.parameter_name(p) for p in without if id(p) in behind]
+                self.watcher.emit("cut", site=cut.site, phase="train", data={"op": cut.op, "parameters": names})
+
+
+def _flags(p: torch.Tensor) -> int:
+    return (TRAINABLE if p.requires_grad else 0) | (GRADIENT if p.grad is not None else 0)
+
+
+def _watch(p: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """Where the gradient is largest, and the value there: the element that moves if any does."""
+    if p.grad is None or not readable(p) or not readable(p.grad):
+        return None, None
+    where = p.grad.detach().abs().reshape(-1).argmax().reshape(1)
+    return where, p.detach().reshape(-1)[where]
+
+
+def _watch_all(p: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """With a closure the gradient is not there yet: keep the values, if they are few."""
+    if not readable(p) or p.numel() > 100_000:
+        return None, None
+    return torch.empty(0, dtype=torch.int64, device=p.device), p.detach().reshape(-1).clone()
+
+
+def _nonzero(p: torch.Tensor, known: int) -> torch.Tensor:
+    if p.grad is None or not readable(p.grad):
+        return torch.full((), 1.0 if known & GRADIENT else 0.0)
+    return p.grad.detach().any().float()

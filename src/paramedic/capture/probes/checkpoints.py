@@ -1,0 +1,86 @@
+"""Loading weights: what a load_state_dict call matched, and whether anything changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+
+MOST_KEYS = 12
+
+
+class Checkpoints:
+    """Watches load_state_dict of modules and optimizers."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def install(self) -> None:
+        watcher = self.watcher
+
+        def watched_module(original: Any) -> Any:
+            def load(module: nn.Module, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+                before = watcher.ask("checkpoints", _compare, module, state_dict)
+                result = original(module, state_dict, *args, **kwargs)
+                watcher.ask("checkpoints", self._loaded, module, state_dict, before, result)
+                return result
+
+            return load
+
+        def watched_optimizer(original: Any) -> Any:
+            def load(optimizer: Any, state_dict: Any) -> Any:
+                result = original(optimizer, state_dict)
+                watcher.ask(
+                    "checkpoints",
+                    lambda: watcher.emit(
+                        "load", site=user_site(), data={"into": "optimizer", "class": type(optimizer).__name__}
+                    ),
+                )
+                return result
+
+            return load
+
+        watcher.patches.wrap(nn.Module, "load_state_dict", watched_module)
+        watcher.patches.wrap(torch.optim.Optimizer, "load_state_dict", watched_optimizer)
+
+    def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any) -> None:
+        own = module.state_dict()
+        matched, different, matched_numel = before or (0, 0, 0)
+        missing = list(getattr(result, "missing_keys", []))
+        unexpected = list(getattr(result, "unexpected_keys", []))
+        self.watcher.emit(
+            "load",
+            site=user_site(),
+            module=self.watcher.registry.path(module),
+            phase="setup",
+            data={
+                "into": "model",
+                "keys": len(own),
+                "numel": sum(value.numel() for value in own.values()),
+                "given": len(state_dict),
+                "matched": matched,
+                "matched_numel": matched_numel,
+                "changed": different,
+                "missing": missing[:MOST_KEYS],
+                "unexpected": unexpected[:MOST_KEYS],
+                "missing_count": len(missing),
+                "unexpected_count": len(unexpected),
+            },
+        )
+
+
+def _compare(module: nn.Module, state_dict: Any) -> tuple[int, int, int]:
+    """Entries of the state dict that the model has: how many, how many with other values, how many elements."""
+    own = module.state_dict()
+    matched = [(own[key], value) for key, value in state_dict.items() if _fits(own.get(key), value)]
+    with torch.no_grad():
+        different = sum(not torch.equal(mine, given.to(mine.device, mine.dtype)) for mine, given in matched)
+    return len(matched), different, sum(mine.numel() for mine, _ in matched)
+
+
+def _fits(mine: Any, given: Any) -> bool:
+    return isinstance(mine, torch.Tensor) and isinstance(given, torch.Tensor) and mine.shape == given.shape

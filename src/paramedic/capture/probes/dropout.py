@@ -1,0 +1,83 @@
+"""Functional dropout: is it tied to train() and eval()?"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from typing import Any
+
+from torch import nn
+from torch.nn import functional as F
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import frame_site, user_frame
+from paramedic.record.writer import Site
+
+FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+CALLS_PER_SITE = 40
+
+
+class Dropout:
+    """Compares the `training` argument of each functional dropout with the mode of the module that calls it."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._seen: Counter[tuple[Site, bool]] = Counter()
+        self._inside = False
+
+    def install(self) -> None:
+        for name in FUNCTIONS:
+            self._watch(name)
+
+    def _watch(self, name: str) -> None:
+        signature = inspect.signature(getattr(F, name))
+
+        def watched(original: Any) -> Any:
+            def drop(*args: Any, **kwargs: Any) -> Any:
+                if self._inside:
+                    return original(*args, **kwargs)
+                self._inside = True
+                try:
+                    self.watcher.ask("dropout", self._called, name, signature, args, kwargs)
+                    return original(*args, **kwargs)
+                finally:
+                    self._inside = False
+
+            return drop
+
+        self.watcher.patches.wrap(F, name, watched)
+
+    def _called(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+        frame = user_frame()
+        if frame is None:
+            return
+        given = signature.bind(*args, **kwargs).arguments
+        training = bool(given.get("training", True))
+        site = frame_site(frame)
+        self._seen[(site, training)] += 1
+        if self._seen[(site, training)] > CALLS_PER_SITE:
+            return
+        caller = frame.f_locals.get("self")
+        is_module = isinstance(caller, nn.Module)
+        # A Dropout module passes its own flag on: then the module is to be judged, not this call.
+        through_module = self._through_module()
+        data = {
+            "op": name,
+            "p": float(given.get("p", 0.5)),
+            "training": training,
+            "explicit": "training" in given,
+            "caller": type(caller).__name__ if is_module else None,
+            "caller_training": caller.training if isinstance(caller, nn.Module) else None,
+            "through_module": through_module,
+        }
+        key = (name, site, training, data["caller_training"], through_module)
+        self.watcher.emit("op", site=site, key=key, data=data)
+
+    def _through_module(self) -> bool:
+        frame = inspect.currentframe()
+        while frame is not None:
+            caller = frame.f_locals.get("self") if frame.f_code.co_name == "forward" else None
+            if caller is not None:
+                return isinstance(caller, nn.modules.dropout._DropoutNd)
+            frame = frame.f_back
+        return False

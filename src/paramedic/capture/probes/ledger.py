@@ -1,0 +1,77 @@
+"""The life of gradients: written by a backward pass, used by a step, cleared, or lost.
+
+Pure bookkeeping: the loop probe reports calls, the ledger says what they did to the gradients of each optimizer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from paramedic.record.writer import Site
+
+MOST_SENTINELS = 8
+
+
+@dataclass(slots=True, eq=False)
+class Backward:
+    """One backward pass, and whether any optimizer has used what it wrote."""
+
+    site: Site
+    step: int
+    private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
+    used: bool = False
+    told: bool = False  # already reported as discarded
+
+
+@dataclass(slots=True)
+class Account:
+    """The gradients of one optimizer."""
+
+    number: int
+    pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
+    stale: bool = False  # what is there now was used by a step and has not been cleared since
+    steps: int = 0
+    sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
+
+    def stepped(self, parameters: list[torch.Tensor]) -> None:
+        for backward in self.pending:
+            backward.used = True
+        self.pending = []
+        self.stale = True
+        self.steps += 1
+        self.sentinels = []
+        # A few parameters stand for all: the first and last with a gradient, and some between.
+        held = [p for p in parameters if p.grad is not None]
+        for p in held[:: max(1, len(held) // MOST_SENTINELS)][:MOST_SENTINELS]:
+            self.sentinels.append((p, p.grad, p.grad._version))
+
+    def cleared(self) -> list[Backward]:
+        """zero_grad was called. Returns the backward passes whose gradients were lost by it."""
+        lost = [backward for backward in self.pending if not backward.used]
+        self.pending = []
+        self.stale = False
+        return lost
+
+    def still_dirty(self) -> list[torch.Tensor]:
+        """Parameters whose used gradient is still there although no zero_grad was seen: cleared by hand, or not?"""
+        if not self.stale:
+            return []
+        dirty = [p for p, grad, _ in self.sentinels if p.grad is grad and not _is_zero(p.grad)]
+        if not dirty:
+            self.stale = False
+        return dirty
+
+    def new_by_hand(self) -> bool:
+        """Whether gradients were written since the last step without a backward pass that we saw."""
+        if not self.sentinels:
+            return True
+        return any(p.grad is not grad or p.grad._version != version for p, grad, version in self.sentinels)
+
+
+def _is_zero(grad: torch.Tensor) -> bool:
+    if grad.is_sparse:
+        return grad._nnz() == 0
+    return not bool(grad.detach().any())

@@ -1,0 +1,184 @@
+"""DataLoaders: how they sample, and what their batches hold."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections import deque
+from typing import Any
+
+import torch
+from torch.utils import data as torch_data
+from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
+
+from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+BATCHES_PER_LOADER = 8  # described; then every doubling
+MOST_LABELS = 2_000_000
+MOST_ROWS = 20
+
+
+class Loaders:
+    """Watches the batches that reach the training script; worker processes are left alone."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.current: int | None = None  # the loader that gave the last batch
+        self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
+        self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
+        self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
+        self._given: dict[int, int] = {}
+
+    def install(self) -> None:
+        watcher = self.watcher
+
+        def watched_init(original: Any) -> Any:
+            def init(loader: Any, *args: Any, **kwargs: Any) -> None:
+                original(loader, *args, **kwargs)
+                watcher.ask("loaders", self._born, loader)
+
+            return init
+
+        def watched_iter(original: Any) -> Any:
+            def iterate(loader: Any) -> Any:
+                iterator = original(loader)
+                watcher.ask("loaders", self._started, loader, iterator)
+                return iterator
+
+            return iterate
+
+        def watched_index(original: Any) -> Any:
+            def next_index(iterator: Any) -> Any:
+                index = original(iterator)
+                known = self._of_iterator.get(iterator)
+                if known is not None and len(known[1]) < 256:
+                    known[1].append(index)
+                return index
+
+            return next_index
+
+        def watched_next(original: Any) -> Any:
+            def following(iterator: Any) -> Any:
+                batch = original(iterator)
+                watcher.ask("loaders", self._gave, iterator, batch)
+                return batch
+
+            return following
+
+        watcher.patches.wrap(DataLoader, "__init__", watched_init)
+        watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
+        watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
+        watcher.patches.wrap(_BaseDataLoaderIter, "__next__", watched_next)
+
+    def _born(self, loader: Any) -> None:
+        self._births[loader] = user_site()
+
+    def _started(self, loader: Any, iterator: Any) -> None:
+        if loader not in self._numbers:
+            self._numbers[loader] = len(self._numbers)
+            self._describe(loader)
+            self.watcher.news(0)
+        self._of_iterator[iterator] = (self._numbers[loader], deque())
+
+    def _describe(self, loader: Any) -> None:
+        dataset, sampler = loader.dataset, loader.sampler
+        batch_sampler = loader.batch_sampler
+        self.watcher.emit(
+            "loader",
+            site=self._births.get(loader, user_site()),
+            phase="setup",
+            data={
+                "number": self._numbers[loader],
+                "dataset": type(dataset).__name__,
+                "size": _length(dataset),
+                "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
+                "sampler": type(sampler).__name__,
+                "own_batch_sampler": type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
+                "drop_last": bool(getattr(loader, "drop_last", False)),
+                "workers": loader.num_workers,
+                "iterable": isinstance(dataset, torch_data.IterableDataset),
+                "labels": _label_order(dataset),
+            },
+        )
+
+    def _gave(self, iterator: Any, batch: Any) -> None:
+        number, indices = self._of_iterator.get(iterator, (None, deque()))
+        index = indices.popleft() if indices else None
+        if number is None:
+            return
+        self.current = number
+        count = self._given[number] = self._given.get(number, 0) + 1
+        tensors = list(tensors_in(batch))[:16]
+        for path, tensor in tensors:
+            if tensor.dtype.is_floating_point and tensor.device.type == "cpu" and readable(tensor):
+                self._look_for_bad_values(number, count - 1, path, tensor, index)
+        if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
+            self._describe_batch(number, count - 1, tensors)
+
+    def _describe_batch(self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]]) -> None:
+        described = []
+        with torch.no_grad():
+            for path, tensor in tensors:
+                facts = {"path": path, **describe(tensor)}
+                if tensor.device.type == "cpu" and readable(tensor):
+                    facts["values"] = dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True))
+                    facts["hash"] = _content_hash(tensor)
+                described.append(facts)
+        data = {"loader": number, "position": position, "tensors": described}
+        self.watcher.emit("batch", site=user_site(), data=data)
+
+    def _look_for_bad_values(self, number: int, position: int, path: str, tensor: torch.Tensor, index: Any) -> None:
+        # The sum is the cheapest number that any NaN or infinity spoils.
+        with torch.no_grad():
+            if bool(torch.isfinite(tensor.sum())):
+                return
+            nan, inf = int(torch.isnan(tensor).sum()), int(torch.isinf(tensor).sum())
+            if not nan and not inf:
+                return  # the sum itself overflowed
+            rows = (~torch.isfinite(tensor)).reshape(tensor.shape[0] if tensor.dim() else 1, -1).any(1)
+        places = rows.nonzero().reshape(-1).tolist()[:MOST_ROWS]
+        samples = [int(index[row]) for row in places] if isinstance(index, list) and len(index) == len(rows) else []
+        data = {"source": "loader", "loader": number, "position": position, "path": path}
+        data |= {"nan": nan, "inf": inf, "rows": places, "samples": samples}
+        self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
+
+
+def _content_hash(tensor: torch.Tensor) -> str:
+    raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
+
+
+def _length(dataset: Any) -> int | None:
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def _label_order(dataset: Any) -> dict[str, int] | None:
+    """How often the label changes from one sample to the next, where labels can be had without loading samples."""
+    indices = None
+    while isinstance(dataset, torch_data.Subset):
+        inner = torch.as_tensor(dataset.indices)
+        indices = inner if indices is None else inner[indices]
+        dataset = dataset.dataset
+    labels: Any = None
+    if isinstance(dataset, torch_data.TensorDataset):
+        integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
+        labels = integral[-1] if integral else None
+    else:
+        labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
+    if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
+        return None
+    try:
+        found = torch.as_tensor(labels)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
+        return None
+    found = found if indices is None else found[indices]
+    classes = int(found.unique().numel())
+    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}

@@ -1,0 +1,249 @@
+"""The training loop as a sequence of calls: zero_grad, backward, unscale, clip, step, scheduler."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from paramedic.capture.probes.census import Census
+from paramedic.capture.probes.ledger import Account, Backward
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+MOST_OPS = 200  # per cycle
+
+
+class Loop:
+    """Follows optimizers and the gradients they live on."""
+
+    def __init__(self, watcher: Watcher, census: Census) -> None:
+        self.watcher = watcher
+        self.census = census
+        self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
+        self.owners: dict[int, list[Optimizer]] = {}  # id of a parameter -> optimizers that hold it
+        self.births: weakref.WeakKeyDictionary[Optimizer, Site] = weakref.WeakKeyDictionary()
+        self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
+        self.in_scaler_step = False
+        self._touches: dict[Site, list[Optimizer]] = {}
+        self._ops: list[list[Any]] = []
+        self._told: set[int] = set()
+
+    def install(self) -> None:
+        watcher = self.watcher
+        watcher.patches.on_undo(register_optimizer_step_pre_hook(self._before_step).remove)
+        watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
+
+        def watched_init(original: Any) -> Any:
+            def init(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
+                original(optimizer, *args, **kwargs)
+                watcher.ask("loop", self._born, optimizer)
+
+            return init
+
+        def watched_zero(original: Any) -> Any:
+            def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
+                watcher.ask("loop", self._clearing, holder)
+                return original(holder, *args, **kwargs)
+
+            return zero_grad
+
+        watcher.patches.wrap(Optimizer, "__init__", watched_init)
+        watcher.patches.wrap(Optimizer, "zero_grad", watched_zero)
+        watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
+
+    # Optimizers -------------------------------------------------------------------------------------------------
+
+    def _born(self, optimizer: Optimizer) -> None:
+        self.births[optimizer] = user_site()
+
+    def account(self, optimizer: Optimizer) -> Account:
+        account = self.accounts.get(optimizer)
+        if account is None:
+            account = self.accounts[optimizer] = Account(number=len(self.accounts))
+            self.watcher.news()
+        return account
+
+    def _index_owners(self) -> None:
+        owners: dict[int, list[Optimizer]] = {}
+        for optimizer in list(self.accounts):
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    owners.setdefault(id(p), []).append(optimizer)
+        self.owners = owners
+
+    def held(self) -> dict[int, int]:
+        """id of a parameter -> number of the optimizer that holds it."""
+        return {identity: self.accounts[found[0]].number for identity, found in self.owners.items()}
+
+    def note(self, op: str, site: Site, who: int | None = None, **flags: Any) -> None:
+        """Add a call to the current cycle of the loop."""
+        if len(self._ops) < MOST_OPS:
+            self._ops.append([op, who, site.file, site.line, {k: v for k, v in flags.items() if v}])
+
+    # Backward ---------------------------------------------------------------------------------------------------
+
+    def backward_began(self, site: Site, leaves: list[torch.Tensor] | None) -> None:
+        for optimizer in [o for o in self.births if o not in self.accounts]:
+            self.account(optimizer)
+        self._index_owners() if self.watcher.examining else None
+        if leaves is not None:
+            self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
+        touched = self._touches.get(site, list(self.accounts))
+        names = self.watcher.registry.parameter_names()
+        private = leaves is not None and any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves)
+        backward = Backward(site=site, step=self.watcher.step, private=private)
+        stale: list[int] = []
+        for optimizer in touched:
+            account = self.accounts[optimizer]
+            dirty = account.still_dirty()
+            if dirty:
+                stale.append(account.number)
+                self._tell_stale(account, dirty, site)
+            account.pending.append(backward)
+        self.note("backward", site, stale=stale)
+        if self.scaled is not None:
+            self.scaled = True
+
+    def _tell_stale(self, account: Account, dirty: list[torch.Tensor], site: Site) -> None:
+        names = [self.watcher.registry.parameter_name(p) for p in dirty]
+        self.watcher.emit(
+            "stale_backward",
+            site=site,
+            phase="train",
+            key=(site, account.number),
+            data={"optimizer": account.number, "parameters": names, "sentinels": len(account.sentinels)},
+        )
+
+    # Clearing ---------------------------------------------------------------------------------------------------
+
+    def _clearing(self, holder: Any) -> None:
+        site = user_site()
+        if isinstance(holder, Optimizer):
+            cleared = [holder] if holder in self.accounts else []
+        else:
+            identities = {id(p) for p in holder.parameters()}
+            cleared = [o for o in self.accounts if any(id(p) in identities for g in o.param_groups for p in g["params"])]
+            cleared = [o for o in cleared if all(id(p) in identities for g in o.param_groups for p in g["params"])]
+        for optimizer in cleared:
+            account = self.accounts[optimizer]
+            for backward in account.cleared():
+                self._lost(account, backward, site)
+            self.note("zero_grad", site, account.number)
+
+    def _lost(self, account: Account, backward: Backward, site: Site) -> None:
+        if backward.told or backward.private:
+            return
+        # Another optimizer may still be about to use it (a GAN clears the critic's share), so it waits.
+        if any(backward in other.pending for other in self.accounts.values()):
+            return
+        backward.told = True
+        self.watcher.emit(
+            "discard",
+            site=site,
+            phase="train",
+            key=(backward.site, site),
+            data={"optimizer": account.number, "backward_file": backward.site.file, "backward_line": backward.site.line},
+        )
+
+    # Steps ------------------------------------------------------------------------------------------------------
+
+    def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if not torch.compiler.is_compiling():
+            self.watcher.ask("loop", self._about_to_step, optimizer, _has_closure(args, kwargs))
+
+    def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if not torch.compiler.is_compiling():
+            self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
+            self.watcher.check_stop()
+
+    def _about_to_step(self, optimizer: Optimizer, closure: bool) -> None:
+        account = self.account(optimizer)
+        self.watcher.writer.start()
+        if self.watcher.examining:
+            self._index_owners()
+            self.census.before(optimizer, account.number, closure)
+        if not closure:
+            self._check_gradients(optimizer, account)
+
+    def _check_gradients(self, optimizer: Optimizer, account: Account) -> None:
+        site = user_site()
+        some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
+        if not some:
+            state = "none"
+        elif account.pending or account.new_by_hand():
+            state = "new"
+        else:
+            state = "old"
+        scaled = bool(self.scaled) and not self.in_scaler_step
+        self.watcher.emit(
+            "step",
+            site=site,
+            phase="train",
+            key=(account.number, site, state, scaled),
+            data={"optimizer": account.number, "gradients": state, "scaled": scaled, "first": account.steps == 0},
+        )
+
+    def _stepped(self, optimizer: Optimizer, closure: bool) -> None:
+        account = self.account(optimizer)
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        site = user_site()
+        if closure:
+            self.watcher.emit(
+                "step",
+                site=site,
+                phase="train",
+                key=(account.number, site, "closure"),
+                data={"optimizer": account.number, "gradients": "new", "scaled": False, "closure": True},
+            )
+        self.note("step", site, account.number)
+        if self.watcher.examining:
+            if id(optimizer) not in self._told:
+                self._told.add(id(optimizer))
+                self._describe(optimizer, account)
+            self.census.after(optimizer, account.number, self.held())
+        account.stepped(parameters)
+        self._close_cycle()
+        self.watcher.stepped(max(a.steps for a in self.accounts.values()))
+
+    def _close_cycle(self) -> None:
+        ops, self._ops = self._ops, []
+        key = repr(ops)
+        self.watcher.emit("loop", phase="train", key=key, data={"ops": ops})
+
+    def _describe(self, optimizer: Optimizer, account: Account) -> None:
+        registry = self.watcher.registry
+        names = registry.parameter_names()
+        live = {id(p) for root in registry.roots() for p in root.parameters()}
+        groups = [
+            {
+                "lr": float(group["lr"]) if "lr" in group else None,
+                "weight_decay": float(group.get("weight_decay") or 0.0),
+                "parameters": [registry.parameter_name(p) for p in group["params"]],
+                "strangers": [list(p.shape) for p in group["params"] if id(p) not in names],
+                "frozen": sum(not p.requires_grad for p in group["params"]),
+            }
+            for group in optimizer.param_groups
+        ]
+        self.watcher.emit(
+            "optimizer",
+            site=self.births.get(optimizer, user_site()),
+            phase="setup",
+            data={
+                "number": account.number,
+                "class": type(optimizer).__name__,
+                "groups": groups,
+                "held": sum(len(group["params"]) for group in optimizer.param_groups),
+                "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
+            },
+        )
+
+
+def _has_closure(args: Any, kwargs: Any) -> bool:
+    """torch hands the hooks the arguments of `step`, the optimizer itself first."""
+    return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None

@@ -1,0 +1,230 @@
+"""Calls of torch's loss functions: the contract between predictions and targets."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
+from paramedic.capture.graph import producer
+from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.padding import TAIL_NAMES, as_sequences, tails
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+LOSSES = (
+    "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
+    "smooth_l1_loss", "huber_loss", "kl_div", "multilabel_soft_margin_loss", "soft_margin_loss",
+    "multi_margin_loss", "poisson_nll_loss", "gaussian_nll_loss",
+)  # fmt: skip
+CLASS_LOSSES = ("cross_entropy", "nll_loss", "multi_margin_loss")
+CALLS_PER_SITE = 16  # examined; then every doubling
+LABEL_STEPS = 400  # batches whose labels are counted
+MOST_CLASSES = 1_000
+
+
+class Losses:
+    """Examines the first calls at every place where a loss is computed."""
+
+    def __init__(self, watcher: Watcher, calls: Calls) -> None:
+        self.watcher = watcher
+        self.calls = calls
+        self._seen: Counter[tuple[Site, bool]] = Counter()
+        self._label_batches: Counter[tuple[Site, bool]] = Counter()
+        self._inside = False
+        self._phase = "train"
+
+    def install(self) -> None:
+        for name in LOSSES:
+            self._watch(name)
+
+    def _watch(self, name: str) -> None:
+        signature = inspect.signature(getattr(F, name))
+
+        def watched(original: Any) -> Any:
+            def loss(*args: Any, **kwargs: Any) -> Any:
+                if self._inside:  # torch's own dispatch comes through here a second time
+                    return original(*args, **kwargs)
+                self._inside = True
+                try:
+                    self.watcher.ask("losses", self._before, name, signature, args, kwargs)
+                    result = original(*args, **kwargs)
+                finally:
+                    self._inside = False
+                return result
+
+            return loss
+
+        self.watcher.patches.wrap(F, name, watched)
+
+    def _before(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+        site = user_site()
+        place = (site, torch.is_grad_enabled())
+        self._seen[place] += 1
+        self.calls.used_as("loss")
+        given = signature.bind(*args, **kwargs).arguments
+        prediction, target = given.get("input"), given.get("target")
+        if not isinstance(prediction, torch.Tensor) or not isinstance(target, torch.Tensor):
+            return
+        self._phase = self.watcher.phase()
+        with torch.no_grad():
+            if name in CLASS_LOSSES and not target.dtype.is_floating_point:
+                self._count_labels(name, site, place, prediction, target, given)
+            elif name == "binary_cross_entropy_with_logits" or name == "binary_cross_entropy":
+                self._count_binary(name, site, place, prediction, target)
+            count = self._seen[place]
+            if count <= CALLS_PER_SITE or count & (count - 1) == 0:
+                self._examine(name, site, given, prediction, target)
+
+    def _examine(self, name: str, site: Site, given: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
+        step, phase = self.watcher.step, self._phase
+        made_by = producer(prediction.grad_fn)
+        maker = self.calls.maker(prediction)
+        data: dict[str, Any] = {
+            "function": name,
+            "input": {**describe(prediction), "made_by": type(made_by).__name__ if made_by is not None else None},
+            "target": describe(target),
+            "reduction": given.get("reduction", "mean"),
+            "ignore_index": int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
+            "log_target": bool(given.get("log_target", False)),
+            "weighted": given.get("weight") is not None,
+            "maker": maker,
+        }
+        path = maker.partition(" ")[0] if maker else None
+        if not (readable(prediction) and readable(target)):
+            self.watcher.emit("loss_call", site=site, module=path, phase=phase, data=data)
+            return
+        classes = _class_dimension(name, prediction)
+        numbers = torch.cat([values(prediction), values(target).to(prediction.device), _rows(prediction, classes)])
+        names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES] + list(ROW_NAMES)
+
+        def use(found: list[float]) -> None:
+            measured = dict(zip(names, found, strict=True))
+            self.watcher.emit(
+                "loss_call", site=site, module=path, phase=phase, step=step, data={**data, "values": measured}
+            )
+
+        self.watcher.read(numbers, use)
+
+    def _count_labels(
+        self, name: str, site: Site, place: Any, prediction: torch.Tensor, target: torch.Tensor, given: Any
+    ) -> None:
+        if not readable(target):
+            return
+        ignored = int(given.get("ignore_index", -100))
+        classes = prediction.shape[_class_dimension(name, prediction)]
+        self._check_range(name, site, target, classes, ignored)
+        self._label_batches[place] += 1
+        if self._label_batches[place] > LABEL_STEPS or classes > MOST_CLASSES:
+            return
+        kept = target.reshape(-1)
+        in_range = (kept >= 0) & (kept < classes) & (kept != ignored)
+        if given.get("reduction", "mean") != "none":
+            self._look_at_padding(site, target, prediction, ignored)
+        counts = torch.bincount(torch.where(in_range, kept, classes).long(), minlength=classes + 1)
+        dimension = _class_dimension(name, prediction)
+        guesses = sample(prediction).argmax(dimension).reshape(-1)
+        guessed = torch.bincount(guesses, minlength=classes)
+        self._tell_labels(site, torch.cat([counts, guessed]), classes)
+
+    def _look_at_padding(self, site: Site, target: torch.Tensor, prediction: torch.Tensor, ignored: int) -> None:
+        labels = as_sequences(target, prediction)
+        if labels is None or labels.shape[1] < 3:
+            return
+        inputs = self.calls.sequence() if self.calls.sequence is not None else None
+        step, phase = self.watcher.step, self._phase
+
+        def use(found: list[float]) -> None:
+            data = {**dict(zip(TAIL_NAMES, found, strict=True)), "ignore_index": ignored, "total": target.numel()}
+            if data["padded_rows"] and data["agreeing"]:
+                self.watcher.emit("padding", site=site, phase=phase, step=step, data=data)
+
+        self.watcher.read(tails(labels, inputs), use)
+
+    def _count_binary(
+        self, name: str, site: Site, place: Any, prediction: torch.Tensor, target: torch.Tensor
+    ) -> None:
+        self._label_batches[place] += 1
+        columns = prediction.shape[-1] if prediction.dim() > 1 else 1
+        if self._label_batches[place] > LABEL_STEPS or columns > 1 or not (readable(target) and readable(prediction)):
+            return
+        positive = (target > 0.5).sum()
+        threshold = 0.0 if name.endswith("logits") else 0.5
+        guessed = (prediction > threshold).sum()
+        zero = torch.zeros_like(positive)
+        numbers = torch.stack(
+            [target.numel() - positive, positive, zero, prediction.numel() - guessed, guessed.to(positive)]
+        )
+        self._tell_labels(site, numbers, 2)
+
+    def _tell_labels(self, site: Site, numbers: torch.Tensor, classes: int) -> None:
+        step, phase = self.watcher.step, self._phase
+
+        def use(found: list[float]) -> None:
+            counts = [int(n) for n in found]
+            self.watcher.emit(
+                "labels",
+                site=site,
+                phase=phase,
+                step=step,
+                data={
+                    "classes": classes,
+                    "counts": {i: n for i, n in enumerate(counts[:classes]) if n},
+                    "left_out": counts[classes],
+                    "guessed": {i: n for i, n in enumerate(counts[classes + 1 :]) if n},
+                },
+            )
+
+        self.watcher.read(numbers, use)
+
+    def _check_range(self, name: str, site: Site, target: torch.Tensor, classes: int, ignored: int) -> None:
+        """Before the call: a label out of range ends the script, on an accelerator without saying which."""
+        wrong = ((target < 0) | (target >= classes)) & (target != ignored)
+        step, phase = self.watcher.step, self._phase
+        low, high = target.min(), target.max()
+        first_wrong = torch.where(wrong, target, low).max()
+        last_wrong = torch.where(wrong, target, high).min()
+        left_out = (target == ignored).sum()
+
+        def use(found: list[float]) -> None:
+            count, lowest, highest, most, least, ignored_count, total = (int(n) for n in found)
+            shared = {"function": name, "classes": classes, "ignore_index": ignored, "total": total}
+            if count:
+                self.watcher.emit(
+                    "bad_labels",
+                    site=site,
+                    phase=phase,
+                    step=step,
+                    data={**shared, "count": count, "min": lowest, "max": highest, "wrong": sorted({least, most})},
+                )
+                self.watcher.writer.flush()  # the next thing to happen may be a crash
+            if ignored_count == total:
+                self.watcher.emit("no_labels", site=site, phase=phase, step=step, key=site, data=shared)
+
+        total = torch.full((), target.numel(), device=target.device)
+        self.watcher.read(torch.stack([wrong.sum(), low, high, first_wrong, last_wrong, left_out, total]), use)
+
+
+ROW_NAMES = ("rows", "row_sum_min", "row_sum_max", "row_exp_min", "row_exp_max", "row_spread")
+
+
+def _class_dimension(name: str, prediction: torch.Tensor) -> int:
+    return 1 if name in CLASS_LOSSES and prediction.dim() > 1 else prediction.dim() - 1
+
+
+def _rows(prediction: torch.Tensor, dimension: int) -> torch.Tensor:
+    """How the values of one sample add up, plainly and as exponentials; and how much samples differ."""
+    x = wide(sample(prediction))
+    if x.dim() == 0:
+        x = x.reshape(1)
+        dimension = 0
+    sums, exps = x.sum(dimension), x.exp().sum(dimension)
+    rows = x.movedim(dimension, -1).reshape(-1, x.shape[dimension])
+    spread = rows.std(0, correction=0).max() if rows.shape[0] > 1 else torch.full((), -1.0)
+    count = torch.full((), rows.shape[0])
+    return torch.stack([t.to(x) for t in (count, sums.min(), sums.max(), exps.min(), exps.max(), spread)])

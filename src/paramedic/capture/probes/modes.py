@@ -1,0 +1,46 @@
+"""Switches between train() and eval()."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+
+
+class Modes:
+    """Records the outermost train() or eval() of each call; the recursion into children is not news."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._depth = 0
+
+    def install(self) -> None:
+        def watched_train(original: Any) -> Any:
+            def train(module: nn.Module, mode: bool = True) -> Any:
+                self._depth += 1
+                try:
+                    return original(module, mode)
+                finally:
+                    self._depth -= 1
+                    if self._depth == 0:
+                        self.watcher.ask("modes", self._switched, module, mode)
+
+            return train
+
+        # eval() is train(False), so one patch sees both.
+        self.watcher.patches.wrap(nn.Module, "train", watched_train)
+
+    def _switched(self, module: nn.Module, mode: bool) -> None:
+        site = user_site()
+        path = self.watcher.registry.path(module)
+        if self.watcher.emit(
+            "mode",
+            site=site,
+            module=path,
+            key=(path, mode, site),
+            data={"training": mode, "class": type(module).__name__, "id": id(module)},
+        ):
+            self.watcher.news()

@@ -1,0 +1,148 @@
+"""Modules as they are built and attached: who exists, where it was made, what hides from its owner."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.names import hidden_in, join
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+
+MOST_PARAMETERS = 5_000
+
+
+class Modules:
+    """Keeps the registry of modules current and describes models to the record."""
+
+    def __init__(self, watcher: Watcher, inside: Callable[[], str | None]) -> None:
+        self.watcher = watcher
+        self.inside = inside  # the module whose forward pass is running
+        self._described: dict[int, int] = {}  # id of a root -> number of its parameters when described
+
+    def install(self) -> None:
+        watcher, registry = self.watcher, self.watcher.registry
+
+        def watched_init(original: Any) -> Any:
+            def init(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+                original(module, *args, **kwargs)
+                watcher.ask("modules", lambda: registry.born(module, user_site(), self.inside()))
+
+            return init
+
+        watcher.patches.wrap(nn.Module, "__init__", watched_init)
+        hooks = torch.nn.modules.module
+        for register in (
+            hooks.register_module_module_registration_hook,
+            hooks.register_module_parameter_registration_hook,
+        ):
+            watcher.patches.on_undo(register(lambda *_: registry.changed()).remove)
+
+    def adopt_existing(self) -> None:
+        """Modules built before paramedic was attached, as in a notebook."""
+        for found in gc.get_objects():
+            if isinstance(found, nn.Module) and "_modules" in found.__dict__ and not self.watcher.registry.birth(found):
+                self.watcher.registry.born(found, user_site(), None)
+
+    def describe(self, held: set[int], optimised: dict[int, int]) -> None:
+        """Record each model that has a parameter in `held` (ids), once, and again when it has grown.
+
+        `optimised` maps the id of a parameter to the number of the optimizer that holds it.
+        """
+        for root in self.watcher.registry.roots():
+            parameters = list(root.named_parameters())
+            if self._described.get(id(root)) == len(parameters):
+                continue
+            if not any(id(p) in held for _, p in parameters) and not self._hides(root, held):
+                continue
+            self._described[id(root)] = len(parameters)
+            self._describe(root, parameters, optimised)
+
+    def _hides(self, root: nn.Module, held: set[int]) -> bool:
+        return any(True for _, found in hidden_in(root) if _own_parameters(found) & held)
+
+    def _describe(self, root: nn.Module, parameters: list[Any], optimised: dict[int, int]) -> None:
+        registry = self.watcher.registry
+        name = registry.root_name(root)
+        first_path: dict[int, str] = {}
+        modules: list[dict[str, Any]] = []
+        repeated: list[list[str]] = []
+        for path, module in root.named_modules(remove_duplicate=False):
+            if id(module) in first_path:
+                repeated.append([join(name, first_path[id(module)], root), join(name, path, root)])
+                continue
+            first_path[id(module)] = path
+            site = registry.birth_site(module)
+            modules.append(
+                {
+                    "path": join(name, path, root),
+                    "class": type(module).__name__,
+                    "own_parameters": [n for n, p in module.named_parameters(recurse=False) if p.requires_grad],
+                    "children": len(module._modules),
+                    "file": site.file,
+                    "line": site.line,
+                    "container": isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)),
+                    "norm": isinstance(module, nn.modules.batchnorm._NormBase),
+                }
+            )
+        self.watcher.emit(
+            "model",
+            site=registry.birth_site(root),
+            module=name,
+            phase="setup",
+            data={
+                "name": name,
+                "class": type(root).__name__,
+                "modules": modules[:MOST_PARAMETERS],
+                "repeated": repeated[:100],
+                "parameters": [
+                    {
+                        "name": join(name, path, root),
+                        "shape": list(p.shape),
+                        "numel": p.numel(),
+                        "dtype": str(p.dtype).removeprefix("torch."),
+                        "requires_grad": p.requires_grad,
+                        "optimizer": optimised.get(id(p)),
+                        "odd_attributes": [key for key in p.__dict__ if "grad" in key and not key.startswith("_")],
+                    }
+                    for path, p in parameters[:MOST_PARAMETERS]
+                ],
+            },
+        )
+        for path, found in hidden_in(root):
+            self._describe_hidden(root, join(name, path, root), found, optimised)
+
+    def _describe_hidden(
+        self, root: nn.Module, path: str, found: nn.Module | torch.Tensor, optimised: dict[int, int]
+    ) -> None:
+        registry = self.watcher.registry
+        is_module = isinstance(found, nn.Module)
+        parameters = list(found.parameters()) if isinstance(found, nn.Module) else [found]
+        if not parameters:
+            return
+        holder = path.partition("[")[0]
+        self.watcher.emit(
+            "hidden",
+            site=registry.birth_site(found) if isinstance(found, nn.Module) else registry.birth_site(root),
+            module=path,
+            phase="setup",
+            key=holder,
+            data={
+                "holder": holder,
+                "class": type(found).__name__,
+                "is_module": is_module,
+                "parameters": len(parameters),
+                "numel": sum(p.numel() for p in parameters),
+                "trainable": sum(p.requires_grad for p in parameters),
+                "in_optimizer": sum(id(p) in optimised for p in parameters),
+                "with_gradient": sum(p.grad is not None for p in parameters),
+            },
+        )
+
+
+def _own_parameters(found: nn.Module | torch.Tensor) -> set[int]:
+    return {id(p) for p in found.parameters()} if isinstance(found, nn.Module) else {id(found)}

@@ -1,0 +1,236 @@
+"""Single calls on tensors, seen by a function mode while examining: broadcasts, cuts in the graph, softmax, freezing."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+
+from paramedic.capture.facts import describe
+from paramedic.capture.graph import reach
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+T = torch.Tensor
+MOST_CUTS = 64  # remembered per cycle
+
+_ARITHMETIC = {
+    T.sub: "-", T.__sub__: "-", T.__rsub__: "-", torch.sub: "-", torch.subtract: "-",
+    T.mul: "*", T.__mul__: "*", T.__rmul__: "*", torch.mul: "*", torch.multiply: "*",
+    T.add: "+", T.__add__: "+", T.__radd__: "+", torch.add: "+", T.__iadd__: "+", T.add_: "+",
+    T.div: "/", T.__truediv__: "/", torch.div: "/",
+}  # fmt: skip
+_SOFTMAX = {F.softmax, torch.softmax, T.softmax, F.log_softmax, torch.log_softmax, T.log_softmax}
+_CUTS = {
+    T.detach: ".detach()", torch.detach: ".detach()", T.detach_: ".detach_()", T.data.__get__: ".data",
+    T.item: ".item()", T.tolist: ".tolist()", T.numpy: ".numpy()", T.__float__: "float()",
+    T.argmax: ".argmax()", torch.argmax: "argmax()", T.round: ".round()", torch.round: "round()",
+    T.sign: ".sign()", torch.sign: "sign()", T.floor: ".floor()", torch.floor: "floor()",
+    T.long: ".long()", T.int: ".int()", torch.tensor: "torch.tensor()",
+}  # fmt: skip
+_COMPARISON = {T.eq, T.__eq__, torch.eq, torch.equal, T.equal}
+
+
+class Cut(NamedTuple):
+    """A call that returned a value without its history."""
+
+    node: Any
+    op: str
+    site: Site
+
+
+class Waiting(NamedTuple):
+    """Something that matters only if a backward pass goes through this node."""
+
+    node: Any
+    tell: Callable[[], None]
+
+
+class OpMode(TorchFunctionMode):
+    """Sees every call of a torch function and hands the interesting ones to their handlers."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self.watcher = watcher
+        self.cuts: list[Cut] = []
+        self.waiting: list[Waiting] = []
+        self.on_metric: Callable[[], None] = lambda: None
+        self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
+        self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
+        self._active = False
+        self._handlers: dict[Any, Callable[..., None]] = {}
+        for group, handler in (
+            (_ARITHMETIC, self._arithmetic),
+            (_SOFTMAX, self._softmax),
+            (_CUTS, self._cut),
+            (_COMPARISON, self._comparison),
+        ):
+            self._handlers.update(dict.fromkeys(group, handler))
+
+    def handle(self, functions: Iterable[Any], handler: Callable[..., None]) -> None:
+        """Have another probe told of these functions' calls."""
+        self._handlers.update(dict.fromkeys(functions, handler))
+
+    def install(self) -> None:
+        self.watcher.on_gear.append(self._shift)
+        self.watcher.patches.on_undo(self.pause)
+        self._shift(self.watcher.examining)
+
+    # The mode's own life ----------------------------------------------------------------------------------------
+
+    def _shift(self, examining: bool) -> None:
+        if examining and not self.watcher.compiled and "ops" not in self.watcher.detached:
+            self.resume()
+        else:
+            self.pause()
+
+    def pause(self) -> bool:
+        """Take the mode off, unless the user's own mode lies on top of it. Returns whether it was taken off."""
+        stack = _get_current_function_mode_stack()
+        if self._active and stack and stack[-1] is self:
+            self.__exit__(None, None, None)
+            self._active = False
+            return True
+        return False
+
+    def resume(self) -> None:
+        if not self._active:
+            self.__enter__()
+            self._active = True
+
+    def forget_cycle(self) -> None:
+        """The optimizer has stepped: what was waiting for a backward pass waits no more."""
+        self.cuts.clear()
+        self.waiting.clear()
+        self._tainted.clear()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        if self.watcher.examining and not self.watcher.busy:
+            handler = self._handlers.get(func)
+            if handler is not None:
+                self.watcher.ask("ops", handler, func, args, kwargs, result)
+            if self._tainted and isinstance(result, T) and not result.requires_grad:
+                self.watcher.ask("ops", self._spread, args, result)
+        return result
+
+    # Handlers ---------------------------------------------------------------------------------------------------
+
+    def _arithmetic(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
+            return
+        a, b = args[0], args[1]
+        if a.requires_grad == b.requires_grad or result.grad_fn is None:
+            return
+        if a.shape != b.shape and a.dim() != b.dim() and _same_up_to_ones(a, b):
+            if result.numel() > max(a.numel(), b.numel()):
+                self._broadcast(_ARITHMETIC[func], a, b, result)
+        elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
+            self._constant_term(b if a.requires_grad else a, result)
+
+    def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
+        site = user_site()
+        data = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b), "result": list(result.shape)}
+        maker = self.maker(a if a.requires_grad else b)
+        tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
+        self.waiting.append(Waiting(result.grad_fn, tell))
+
+    def _constant_term(self, constant: torch.Tensor, result: torch.Tensor) -> None:
+        """A term without gradient is added to one with gradient; wrong only if it was once part of the graph."""
+        tainted = self._tainted.get(id(constant))
+        if tainted is None or tainted[0]() is not constant:
+            return
+        site, cut = user_site(), tainted[1]
+        value = constant.detach()
+
+        def tell() -> None:
+            data = {"op": "constant term", "cut": cut.op, "cut_file": cut.site.file, "cut_line": cut.site.line}
+            self.watcher.read(
+                value.reshape(1).float(),
+                lambda numbers: self.watcher.emit(
+                    "op", site=site, data={**data, "value": numbers[0]}, key=("term", site, numbers[0] == 0.0)
+                )
+                and None,
+            )
+
+        self.waiting.append(Waiting(result.grad_fn, tell))
+
+    def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        x = args[0] if args else kwargs.get("input")
+        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        if not isinstance(x, T) or not isinstance(result, T) or x.dim() == 0:
+            return
+        implicit = dim is None
+        dim = (0 if x.dim() in (0, 1, 3) else 1) if dim is None else dim % x.dim()
+        if not (x.shape[dim] == 1 or dim == 0):
+            return
+        site, maker = user_site(), self.maker(x)
+        data = {"op": func.__name__, "shape": list(x.shape), "dim": dim, "size": x.shape[dim], "implicit": implicit}
+        tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site))  # noqa: E731
+        if result.grad_fn is not None:
+            self.waiting.append(Waiting(result.grad_fn, tell))
+
+    def _cut(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        x = args[0] if args else kwargs.get("data")
+        if not isinstance(x, T) or not x.requires_grad or len(self.cuts) >= MOST_CUTS:
+            return
+        if isinstance(result, T) and result.requires_grad and func is not torch.tensor and result.grad_fn is not None:
+            if _CUTS[func] not in (".round()", "round()", ".sign()", "sign()", ".floor()", "floor()"):
+                return
+        node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
+        cut = Cut(node, _CUTS[func], user_site())
+        self.cuts.append(cut)
+        if isinstance(result, T) and not result.requires_grad:
+            self._taint(result, cut)
+
+    def _comparison(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Predictions compared with labels: an accuracy is being measured."""
+        if len(args) > 1 and isinstance(args[0], T) and isinstance(args[1], T) and args[0].numel() > 1:
+            if not args[0].dtype.is_floating_point:
+                self.on_metric()
+
+    # Where values without history came from ---------------------------------------------------------------------
+
+    def _taint(self, result: torch.Tensor, cut: Cut) -> None:
+        self._tainted[id(result)] = (weakref.ref(result), cut)
+
+    def taint_outputs(self, tensors: list[torch.Tensor], site: Site) -> None:
+        """Outputs of a trainable module that ran under no_grad."""
+        for tensor in tensors:
+            self._taint(tensor, Cut(None, "torch.no_grad()", site))
+
+    def _spread(self, args: Any, result: torch.Tensor) -> None:
+        for value in args:
+            for item in value if isinstance(value, (list, tuple)) else (value,):
+                known = self._tainted.get(id(item))
+                if known is not None and known[0]() is item and id(result) not in self._tainted:
+                    self._taint(result, known[1])
+                    return
+
+    def told(self, nodes: set[Any]) -> None:
+        """A backward pass is about to go through these nodes: what waited for one of them is now a fact."""
+        for item in self.waiting:
+            if item.node in nodes:
+                item.tell()
+        self.waiting = [item for item in self.waiting if item.node not in nodes]
+
+    def cuts_behind(self, wanted: set[int]) -> list[tuple[Cut, set[int]]]:
+        """For parameters (ids) that no gradient reached: the cuts that lie between them and the loss."""
+        found = []
+        for cut in self.cuts:
+            behind = {id(leaf) for leaf in reach(cut.node).leaves} & wanted
+            if behind:
+                found.append((cut, behind))
+        return found
+
+
+def _same_up_to_ones(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """(N, 1) and (N,): the same values in shapes that only broadcasting can reconcile."""
+    squeezed = [size for size in a.shape if size != 1]
+    return bool(squeezed) and squeezed == [size for size in b.shape if size != 1]

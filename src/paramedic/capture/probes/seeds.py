@@ -1,0 +1,45 @@
+"""Random seeds: who set them, and where."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy
+import torch
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_frame, user_site
+
+
+class Seeds:
+    """Watches the seeding functions of torch, NumPy and Python."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def install(self) -> None:
+        for owner, name, library in (
+            (torch, "manual_seed", "torch"),
+            (random, "seed", "python"),
+            (numpy.random, "seed", "numpy"),
+        ):
+            self._watch(owner, name, library)
+
+    def _watch(self, owner: Any, name: str, library: str) -> None:
+        def watched(original: Any) -> Any:
+            def seed(*args: Any, **kwargs: Any) -> Any:
+                result = original(*args, **kwargs)
+                if user_frame() is not None:
+                    self.watcher.ask("seeds", self._seeded, library, args, kwargs)
+                return result
+
+            return seed
+
+        self.watcher.patches.wrap(owner, name, watched)
+
+    def _seeded(self, library: str, args: Any, kwargs: Any) -> None:
+        value = next(iter([*args, *kwargs.values()]), None)
+        site = user_site()
+        data = {"library": library, "seed": value if isinstance(value, int) else None}
+        self.watcher.emit("seed", site=site, phase="setup", key=(library, site), data=data)

@@ -1,0 +1,95 @@
+"""Find the user's line: the innermost frame outside installed packages."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any
+
+from paramedic.record.writer import NOWHERE, Site
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_INTERACTIVE = ("<stdin>", "<ipython")
+_start_folder = os.getcwd() + os.sep if os.path.isdir(".") else ""
+_own: list[str] = []  # prefixes that count as the user's although they are installed
+_known: dict[str, bool] = {}
+_shown: dict[str, str] = {}
+
+
+def _installed_prefixes() -> tuple[str, ...]:
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths += site.getsitepackages() if hasattr(site, "getsitepackages") else []
+    paths.append(site.getusersitepackages())
+    found = {os.path.realpath(path) + os.sep for path in paths if path} | {path + os.sep for path in paths if path}
+    return (*found, _HERE, "<frozen")
+
+
+_INSTALLED = _installed_prefixes()
+
+
+def claim(folder: str) -> None:
+    """Count the files below this folder as the user's own: the package given to `run -m`."""
+    _own.append(os.path.abspath(folder) + os.sep)
+    _known.clear()
+
+
+def is_users(filename: str) -> bool:
+    known = _known.get(filename)
+    if known is None:
+        if filename.startswith("<"):
+            known = filename.startswith(_INTERACTIVE)
+        else:
+            known = filename.startswith(tuple(_own)) or not filename.startswith(_INSTALLED)
+        _known[filename] = known
+    return known
+
+
+def user_frame(depth: int = 1) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def user_site(depth: int = 2) -> Site:
+    frame = user_frame(depth)
+    return NOWHERE if frame is None else frame_site(frame)
+
+
+def frame_site(frame: FrameType) -> Site:
+    return Site(shown_path(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name)
+
+
+def shown_path(filename: str) -> str:
+    """The path as the user would type it: relative when it lies below the folder the run was started in."""
+    shown = _shown.get(filename)
+    if shown is None:
+        inside = bool(_start_folder) and filename.startswith(_start_folder)
+        shown = _shown[filename] = filename[len(_start_folder) :] if inside else filename
+    return shown
+
+
+def variable_name(frame: FrameType | None, value: object) -> str | None:
+    """The name under which the user's code knows this object, looking outwards from a frame."""
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            name = _name_in(frame.f_locals, value) or _name_in(frame.f_globals, value)
+            if name is not None:
+                return name
+        frame = frame.f_back
+    return None
+
+
+def _name_in(names: dict[str, Any], value: object) -> str | None:
+    for name, bound in list(names.items()):
+        if bound is value and not name.startswith("_") and name != "self":
+            return name
+    owner = names.get("self")
+    attributes = {**getattr(owner, "__dict__", {}), **getattr(owner, "_modules", {})} if owner is not None else {}
+    for name, bound in attributes.items():
+        if bound is value:
+            return name.lstrip("_")
+    return None

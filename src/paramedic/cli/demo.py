@@ -1,0 +1,45 @@
+"""`paramedic demo`: the main job on a small broken script, in one command."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paramedic.errors import ParamedicError
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("demo", rich_help_panel="Any time")(demo)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the script and the report.")] = Path("paramedic-demo"),
+) -> None:
+    """Write a small broken training script, run it under paramedic, and make the report.
+
+    Example:
+
+      paramedic demo
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / "train_digits.py"
+    with as_file(files("paramedic") / "examples" / "train_digits.py") as source:
+        if script.exists() and script.read_text() != source.read_text():
+            raise ParamedicError(
+                f"{script} is there already and is not ours",
+                expected="a folder without a train_digits.py",
+                fix="paramedic demo some-other-folder",
+            )
+        shutil.copyfile(source, script)
+    print(f"$ paramedic run --html report.html {script.name}    (in {folder})\n", flush=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "paramedic", "run", "--html", "report.html", script.name], cwd=folder, check=False
+    )
+    print(f"\nThe report is {folder / 'report.html'}; the script is {script}. Repair it and run it again.")
+    raise typer.Exit(done.returncode)

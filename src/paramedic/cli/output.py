@@ -1,0 +1,61 @@
+"""Put a diagnosis where it belongs: the verdict on stderr, files where they were asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from paramedic.errors import ParamedicError
+from paramedic.findings import Diagnosis
+
+
+def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, stream: TextIO | None = None) -> None:
+    from paramedic.reports.terminal import render
+
+    stream = stream or sys.stderr
+    text = render(
+        diagnosis,
+        width=min(shutil.get_terminal_size((80, 24)).columns, 100) if stream.isatty() else 80,
+        color=wants_color(stream),
+        verbose=verbose,
+        unicode=can_encode(stream),
+    )
+    if quiet:
+        text = text.rstrip().splitlines()[-1]
+    else:
+        text = f"\n{text.rstrip()}"
+    print(text, file=stream, flush=True)
+
+
+def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
+    """Render the diagnosis in this format; to the file, or nowhere when none was asked for."""
+    if path is None:
+        return
+    text: str = importlib.import_module(f"paramedic.reports.{kind}").render(diagnosis)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ParamedicError(
+            f"cannot write {path}: {error.strerror}",
+            expected="a file in a folder that exists and may be written to",
+            fix=f"paramedic report {diagnosis.run.record} --{kind} elsewhere.{kind}",
+        ) from None
+    print(f"paramedic: wrote {path}", file=sys.stderr)
+
+
+def wants_color(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def can_encode(stream: TextIO) -> bool:
+    try:
+        "✗ ▲ · –".encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

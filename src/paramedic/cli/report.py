@@ -1,0 +1,77 @@
+"""`paramedic report`: the verdict of a finished, running or killed run."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paramedic.cli.output import write_file, write_verdict
+from paramedic.cli.run import Html, Ignore, Json, Runs, Select, Verbose, words
+from paramedic.config import Config, load_config, rule_options, runs_folder
+from paramedic.errors import ParamedicError
+from paramedic.rules.catalogue import select as select_rules
+
+
+class Format(str, Enum):
+    text = "text"
+    json = "json"
+    html = "html"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("report", rich_help_panel="After training")(report)
+
+
+def report(
+    run: Annotated[str | None, typer.Argument(help="A run's id or folder (default: the last one).")] = None,
+    format: Annotated[Format, typer.Option(help="What to print on stdout.")] = Format.text,
+    json: Json = None,
+    html: Html = None,
+    runs: Runs = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    verbose: Verbose = 0,
+) -> None:
+    """Give the verdict on a recorded run again, in any format. Exits with 1 when there are findings.
+
+    Example:
+
+      paramedic report --html report.html
+    """
+    import importlib
+
+    from paramedic.diagnosis import diagnose
+
+    config = load_config()
+    rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    diagnosis = diagnose(find_run(run, config, runs), rules, rule_options(config))
+    if format is Format.text:
+        write_verdict(diagnosis, verbose=verbose, stream=sys.stdout)
+    else:
+        print(importlib.import_module(f"paramedic.reports.{format.value}").render(diagnosis))
+    write_file(diagnosis, json, "json")
+    write_file(diagnosis, html, "html")
+    raise typer.Exit(1 if diagnosis.alarms else 0)
+
+
+def find_run(word: str | None, config: Config, runs: str | None) -> Path:
+    """The folder of a run, by path or by id; without a word, the newest."""
+    if word is not None and Path(word).is_dir():
+        return Path(word)
+    folder = runs_folder(config, runs)
+    known = sorted(path for path in folder.glob("*") if path.is_dir()) if folder.is_dir() else []
+    if word is None and known:
+        return known[-1]
+    matching = [path for path in known if word is not None and path.name.startswith(word)]
+    if len(matching) == 1:
+        return matching[0]
+    names = ", ".join(path.name for path in (matching or known)[-5:]) or "none yet"
+    raise ParamedicError(
+        f"there is no run {word!r} in {folder}" if word else f"there are no runs in {folder}",
+        expected=f"a run's id or folder; the last ones: {names}",
+        fix="paramedic run train.py makes one",
+    )

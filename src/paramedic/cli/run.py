@@ -1,0 +1,152 @@
+"""`paramedic run` and `paramedic check`: the script as it is, watched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paramedic.cli.output import write_file, write_verdict
+from paramedic.cli.script import ScriptCommand, target_of
+from paramedic.config import load_config, rule_options, runs_folder
+from paramedic.errors import ParamedicError
+from paramedic.launch import Outcome, launch
+from paramedic.rules.catalogue import select as select_rules
+
+if sys.version_info < (3, 11):  # pragma: no cover
+    raise ParamedicError("paramedic needs Python 3.11 or newer")
+
+
+class FailOn(str, Enum):
+    error = "error"
+    warning = "warning"
+
+
+Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")]
+Runs = Annotated[str | None, typer.Option(metavar="DIR", help="Where records go (default .paramedic/runs).")]
+Select = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Only these codes, names or prefixes.")]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but these codes, names or prefixes.")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
+Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("run", cls=ScriptCommand, rich_help_panel="During training")(run)
+    app.command("check", cls=ScriptCommand, rich_help_panel="Before training")(check)
+
+
+def run(
+    ctx: typer.Context,
+    json: Json = None,
+    html: Html = None,
+    runs: Runs = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+    fail_on: Fail = None,
+) -> None:
+    """Run a training script as it is, watch it, and say what is wrong with it.
+
+    Options go before the script; everything behind it belongs to the script. The exit code is the script's own.
+
+    Examples:
+
+      paramedic run train.py --epochs 3
+
+      paramedic run --html report.html -m mypackage.train lr=0.1
+    """
+    _watch(ctx, None, json, html, runs, select, ignore, verbose, quiet, fail_on)
+
+
+def check(
+    ctx: typer.Context,
+    steps: Steps = 20,
+    json: Json = None,
+    html: Html = None,
+    runs: Runs = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Run a training script for a few steps only, then stop it and give the verdict.
+
+    Exits with 0 when nothing was found, with 1 when something was.
+
+    Example:
+
+      paramedic check --steps 50 train.py --epochs 3
+    """
+    _watch(ctx, steps, json, html, runs, select, ignore, verbose, quiet, None)
+
+
+def _watch(
+    ctx: typer.Context,
+    steps: int | None,
+    json: Path | None,
+    html: Path | None,
+    runs: str | None,
+    select: list[str] | None,
+    ignore: list[str] | None,
+    verbose: int,
+    quiet: bool,
+    fail_on: FailOn | None,
+) -> None:
+    target = target_of(ctx)
+    config = load_config()
+    rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    options = rule_options(config)
+    outputs = [path.absolute() for path in (json, html) if path is not None]  # the script may change the folder
+    for path in outputs:
+        if not path.parent.is_dir():
+            raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
+    json, html = (path.absolute() if path else None for path in (json, html))
+    outcome = launch(target, runs=runs_folder(config, runs), stop_after=steps)
+    if not outcome.torch_seen:
+        print(
+            f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded.",
+            file=sys.stderr,
+        )
+        _leave(outcome, outcome.exit_code)
+    code = outcome.exit_code
+    try:
+        from paramedic.diagnosis import diagnose
+
+        diagnosis = diagnose(outcome.folder, rules, options)
+        write_verdict(diagnosis, verbose=verbose, quiet=quiet)
+        write_file(diagnosis, json, "json")
+        write_file(diagnosis, html, "html")
+    except ParamedicError as error:
+        print(error, file=sys.stderr)
+        _leave(outcome, code or (2 if steps else 0))
+    if steps is not None and code == 0:
+        code = 1 if diagnosis.alarms else 0
+    elif steps is not None:
+        code = 1
+    if fail_on is not None and code == 0:
+        severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
+        code = int(any(finding.severity in severities for finding in diagnosis.findings))
+    _leave(outcome, code)
+
+
+def words(given: list[str] | None) -> tuple[str, ...]:
+    """Options may be repeated or separated by commas."""
+    return tuple(word.strip() for item in given or () for word in item.split(",") if word.strip())
+
+
+def _leave(outcome: Outcome, code: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if outcome.interrupted:  # die of the signal, as python does, so that shells and schedulers see it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    sys.exit(code)

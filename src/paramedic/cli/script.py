@@ -1,0 +1,56 @@
+"""Options before the script are ours; the script and everything after it belong to the script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from paramedic.errors import ParamedicError
+from paramedic.launch import Target
+
+_KEY = "paramedic.target"
+_WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "-h", "--help")
+
+
+class ScriptCommand(TyperCommand):
+    """A command whose last argument is a script with arguments of its own, or `-m module` with its arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own, target = split(args)
+        ctx.meta[_KEY] = target
+        return super().parse_args(ctx, own)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return ["[OPTIONS]", "SCRIPT | -m MODULE", "[ARGS OF THE SCRIPT]..."]
+
+
+def target_of(ctx: typer.Context) -> Target:
+    target: Target | None = ctx.meta.get(_KEY)
+    if target is None:
+        raise ParamedicError(
+            "no script was given",
+            expected="a path to a training script, or -m and a module",
+            fix=f"paramedic {ctx.info_name} train.py",
+        )
+    return target
+
+
+def split(args: Sequence[str]) -> tuple[list[str], Target | None]:
+    """Cut the command line where the script begins."""
+    own: list[str] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            continue
+        if word == "-m" and rest:
+            return own, Target(name=rest[0], args=tuple(rest[1:]), is_module=True)
+        if not word.startswith("-"):
+            return own, Target(name=word, args=tuple(rest))
+        own.append(word)
+        if word not in _WITHOUT_VALUE and "=" not in word and rest:
+            own.append(rest.pop(0))
+    return own, None

@@ -1,0 +1,204 @@
+"""Record + rules -> diagnosis: every rule is asked, causes come first, their consequences fold under them."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from paramedic.findings import (
+    SEVERITY_ORDER,
+    Abstention,
+    Crash,
+    Diagnosis,
+    Finding,
+    LossCurve,
+    RunFacts,
+    Verdict,
+)
+from paramedic.record.reader import Run, open_runs
+from paramedic.rules.rule import Abstain, Rule, missing_need
+
+FEWEST_STEPS = 5  # below this nobody can say "healthy"
+_IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
+
+
+def diagnose(folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, Any]] | None = None) -> Diagnosis:
+    """Ask every rule about every process of the run."""
+    runs = open_runs(folder)
+    trained = [run for run in runs if run.steps] or runs[:1]
+    findings: dict[tuple[Any, ...], Finding] = {}
+    clear: list[str] = []
+    abstained: list[Abstention] = []
+    crashed: list[Crash] = []
+    for rule in rules:
+        outcomes = [_ask(rule, run, (options or {}).get(rule.code, {})) for run in trained]
+        fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
+        failed = [outcome for outcome in outcomes if isinstance(outcome, Crash)]
+        for finding in fired:
+            findings.setdefault((finding.code, finding.what, finding.where.file, finding.where.line), finding)
+        if failed:
+            crashed.append(failed[0])
+        elif not fired and any(isinstance(outcome, list) for outcome in outcomes):
+            clear.append(rule.code)
+        elif not fired:
+            abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
+    ranked = rank(_not_ignored(findings.values()), rules)
+    facts = _facts(folder, runs, trained, ranked)
+    verdict, reason = _verdict(ranked, facts, trained[0])
+    return Diagnosis(
+        verdict=verdict,
+        reason=reason,
+        findings=tuple(ranked),
+        clear=tuple(clear),
+        abstained=tuple(abstained),
+        crashed=tuple(crashed),
+        run=facts,
+    )
+
+
+def _ask(rule: Rule, run: Run, options: Mapping[str, Any]) -> list[Finding] | Abstention | Crash:
+    findings: list[Finding] = []
+    try:
+        reason = missing_need(rule, run)
+        if reason is not None:
+            return Abstention(code=rule.code, reason=reason)
+        for finding in rule.check(run, **options):
+            severity = finding.severity or rule.severity
+            findings.append(replace(finding, code=rule.code, name=rule.name, severity=severity))
+    except Abstain as abstention:
+        return findings or Abstention(code=rule.code, reason=str(abstention))
+    except Exception as error:  # a bad rule must never cost the report
+        return Crash(code=rule.code, error=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+    return findings
+
+
+def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Most important first; what another finding explains comes right behind it and says so."""
+    by_code = {rule.code: rule for rule in rules}
+    order = sorted(findings, key=lambda f: _importance(f, by_code))
+    explained: dict[int, str] = {}
+    for index, finding in enumerate(order):
+        for other_index, other in enumerate(order):
+            if other_index in explained or other.severity == "note" or other.code == finding.code:
+                continue
+            if _explains(by_code[other.code], by_code[finding.code], finding):
+                explained[index] = other.code
+                break
+    roots = [index for index in range(len(order)) if index not in explained]
+    ranked: list[Finding] = []
+    placed: set[int] = set()
+    for root in roots:
+        ranked.append(order[root])
+        for index, cause in explained.items():
+            if cause == order[root].code and index not in placed:
+                placed.add(index)
+                ranked.append(replace(order[index], consequence_of=cause))
+    ranked += [replace(order[i], consequence_of=cause) for i, cause in explained.items() if i not in placed]
+    return ranked
+
+
+def _importance(finding: Finding, rules: Mapping[str, Rule]) -> tuple[Any, ...]:
+    severity = SEVERITY_ORDER[finding.severity or "note"]
+    return (severity, rules[finding.code].symptom, -finding.confidence, finding.where.step or 0, finding.code)
+
+
+def _explains(cause: Rule, effect: Rule, finding: Finding) -> bool:
+    if any(finding.code.startswith(prefix) for prefix in cause.causes):
+        return True
+    return effect.symptom and not cause.symptom
+
+
+def _not_ignored(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if not _ignored_on_its_line(finding)]
+
+
+def _ignored_on_its_line(finding: Finding) -> bool:
+    found = _IGNORE.search(source_line(finding.where.file, finding.where.line))
+    words = [word.strip() for word in found.group(1).split(",")] if found else []
+    return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
+
+
+def source_line(file: str | None, line: int | None) -> str:
+    return linecache.getline(file, line).strip() if file and line else ""
+
+
+def _verdict(findings: Sequence[Finding], facts: RunFacts, run: Run) -> tuple[Verdict, str]:
+    if any(finding.severity != "note" for finding in findings):
+        return "sick", ""
+    if facts.steps == 0:
+        return "inconclusive", "no optimizer step was seen"
+    ended = run.first("exception")
+    if ended is not None:
+        return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
+    if facts.steps < FEWEST_STEPS:
+        return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
+    return "healthy", ""
+
+
+def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: Sequence[Finding]) -> RunFacts:
+    main, first = runs[0], trained[0]
+    meta = {**first.meta, **main.meta}
+    return RunFacts(
+        id=folder.name,
+        record=str(folder),
+        script=str(meta.get("script", "")),
+        command=str(meta.get("command", "")),
+        steps=max(run.steps for run in trained),
+        seconds=float(meta.get("seconds") or _last_time(first) - float(meta.get("started", 0))),
+        exit_code=meta.get("exit_code"),
+        overhead=first.meta.get("overhead"),
+        started=float(meta.get("started", 0)),
+        ranks=len(trained),
+        versions=meta.get("versions", {}),
+        losses=tuple(_loss_curves(first)),
+        models=tuple(_describe_model(event.data) for event in first.events("model")),
+        optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        notices=tuple(_notices(runs)),
+        source={
+            f"{f.where.file}:{f.where.line}": text
+            for f in findings
+            if (text := source_line(f.where.file, f.where.line))
+        },
+    )
+
+
+def _last_time(run: Run) -> float:
+    times = [event.time for kind in ("step", "backward", "forward", "model") for event in run.events(kind)]
+    return max(times, default=float(run.meta.get("started", 0)))
+
+
+def _loss_curves(run: Run) -> Iterable[LossCurve]:
+    for name in run.series_names:
+        kind, _, label = name.partition(":")
+        if kind == "loss":
+            points = run.series(name)
+            yield LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v for _, v in points))
+
+
+def _describe_model(model: Mapping[str, Any]) -> str:
+    total = sum(p["numel"] for p in model["parameters"])
+    trainable = sum(p["numel"] for p in model["parameters"] if p["requires_grad"])
+    return f"{model['name']}: {model['class']}, {total:,} parameters ({trainable:,} trainable)"
+
+
+def _describe_optimizer(optimizer: Mapping[str, Any]) -> str:
+    rates = sorted({group["lr"] for group in optimizer["groups"] if group["lr"] is not None})
+    count = sum(len(group["parameters"]) for group in optimizer["groups"])
+    return f"{optimizer['class']}, lr {', '.join(f'{rate:g}' for rate in rates)}, {count} tensors"
+
+
+def _notices(runs: Sequence[Run]) -> Iterable[str]:
+    for run in runs:
+        for event in run.events("probe_failed"):
+            yield f"the probe {event['probe']} failed and was detached at step {event.step}: {event['error']}"
+        for event in run.events("gear"):
+            yield str(event["reason"])
+        if run.meta.get("dropped"):
+            yield f"{run.meta['dropped']} facts were not recorded because there were too many of their kind"
+
+

@@ -1,0 +1,117 @@
+"""What crosses the border between rules and reports: Finding, and the Diagnosis that ranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+Verdict = Literal["sick", "healthy", "inconclusive"]
+
+SEVERITY_ORDER: Mapping[str, int] = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """The place in the user's program that a fact or a finding is about."""
+
+    file: str | None = None  # as the user would write it, relative to the working directory when inside it
+    line: int | None = None
+    function: str | None = None
+    module: str | None = None  # dotted path of the nn.Module, starting with the variable's name
+    step: int | None = None  # optimizer steps completed before it happened
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One measured value, and the limit it is judged against."""
+
+    name: str
+    value: Any
+    limit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One illness: what was measured, where, why it hurts and what to type."""
+
+    what: str
+    why: str
+    remedy: str  # called "try" in JSON and on screen
+    where: Where = field(default_factory=Where)
+    evidence: tuple[Evidence, ...] = ()
+    confidence: float = 0.9
+    severity: Severity | None = None  # None: the rule's own severity
+    code: str = ""  # filled in from the rule
+    name: str = ""  # filled in from the rule
+    consequence_of: str | None = None  # code of the finding that explains this one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abstention:
+    """A rule that could not tell, and what it would have needed."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crash:
+    """A rule that failed; the report goes on without it."""
+
+    code: str
+    error: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What the reports say about the run itself."""
+
+    id: str
+    record: str  # path of the run's folder
+    script: str = ""
+    command: str = ""
+    steps: int = 0
+    seconds: float = 0.0
+    exit_code: int | None = None  # None: the run has not ended, or was killed
+    overhead: float | None = None  # share of the run's time spent watching
+    started: float = 0.0  # seconds since the epoch
+    ranks: int = 1
+    versions: Mapping[str, str] = field(default_factory=dict)
+    losses: tuple[LossCurve, ...] = ()
+    models: tuple[str, ...] = ()  # "net: MLP, 85,002 parameters (85,002 trainable)"
+    optimizers: tuple[str, ...] = ()  # "Adam, lr 0.001, 6 tensors"
+    notices: tuple[str, ...] = ()  # what paramedic itself must confess: detached probes, lost events
+    source: Mapping[str, str] = field(default_factory=dict)  # "train.py:41" -> the line's text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossCurve:
+    """The values of one loss at one backward() call site."""
+
+    label: str  # "train.py:41"
+    steps: tuple[int, ...]
+    values: tuple[float, ...]  # NaN and infinities included
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Everything a report may say: findings ranked, and what was and was not looked at."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    clear: tuple[str, ...]
+    abstained: tuple[Abstention, ...]
+    crashed: tuple[Crash, ...]
+    run: RunFacts
+    reason: str = ""  # why the verdict is inconclusive
+
+    @property
+    def alarms(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.severity != "note")
+
+    def count(self, severity: Severity) -> int:
+        return sum(f.severity == severity for f in self.findings)

@@ -1,0 +1,183 @@
+"""Run the user's script in this process, as `python script.py` would, with the watcher waiting for torch."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import importlib.util
+import io
+import os
+import random
+import runpy
+import sys
+import threading
+import time
+import traceback
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paramedic.boot import tell_children, when_torch_is_imported
+from paramedic.errors import ParamedicError
+
+if TYPE_CHECKING:
+    from paramedic.capture.attach import Attachment
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What to run: a script, or a module as with `python -m`."""
+
+    name: str
+    args: tuple[str, ...]
+    is_module: bool = False
+
+    @property
+    def command(self) -> str:
+        return " ".join(["python", *(["-m"] if self.is_module else []), self.name, *self.args])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How the script ended."""
+
+    exit_code: int
+    folder: Path
+    torch_seen: bool
+    interrupted: bool = False
+
+
+def launch(target: Target, *, runs: Path, stop_after: int | None = None) -> Outcome:
+    """Run the target to its end. Never raises what the script raises; returns what python would have returned."""
+    _check(target)
+    folder = runs.absolute() / f"{time.strftime('%Y%m%d-%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+    meta = {"script": target.name, "command": target.command, "cwd": os.getcwd()}
+    attachments: list[Attachment] = []
+    process = os.getpid()
+
+    def attach() -> None:
+        from paramedic.capture import where
+        from paramedic.capture.attach import attach as attach_here
+
+        if target.is_module:
+            where.claim(_package_folder(target.name))
+        attachments.append(attach_here(folder, name="main", meta=meta, stop_after=stop_after))
+
+    tell_children(folder, {"script": target.name, "command": target.command, "stop_after": stop_after})
+    when_torch_is_imported(lambda: _harmless(attach))
+    code, error, interrupted = _run(target)
+    if os.getpid() != process:
+        sys.exit(code)  # a fork of the script: it is not for this process to report
+    _wait_for_threads()
+    for attachment in attachments:
+        attachment.watcher.writer.set_meta(exit_code=code)
+        attachment.finish(error)
+    return Outcome(
+        exit_code=code, folder=folder, torch_seen=bool(attachments) or folder.exists(), interrupted=interrupted
+    )
+
+
+def _harmless(attach: Any) -> None:
+    try:
+        attach()
+    except Exception as error:
+        print(f"paramedic: cannot watch this run ({type(error).__name__}: {error}). It goes on alone.", file=sys.stderr)
+
+
+def _check(target: Target) -> None:
+    if target.is_module:
+        return
+    if not Path(target.name).exists():
+        raise ParamedicError(
+            f"there is no script {target.name!r}",
+            expected=f"a path that exists, seen from {os.getcwd()}",
+            fix="paramedic run path/to/train.py, or paramedic run -m package.module",
+        )
+
+
+def _package_folder(module: str) -> str:
+    spec = importlib.util.find_spec(module.partition(".")[0])
+    origin = spec.origin if spec is not None else None
+    return os.path.dirname(origin) if origin else os.getcwd()
+
+
+def _run(target: Target) -> tuple[int, BaseException | None, bool]:
+    """Execute the target; returns exit code, the exception that ended it, and whether that was Ctrl-C."""
+    sys.argv = [target.name, *target.args]
+    try:
+        if target.is_module:
+            _set_path(os.getcwd())
+            runpy.run_module(target.name, run_name="__main__", alter_sys=True)
+        elif Path(target.name).is_file():
+            _set_path(os.path.dirname(os.path.realpath(target.name)))
+            _run_file(target.name)
+        else:
+            runpy.run_path(target.name, run_name="__main__")
+    except SystemExit as exit:
+        return _exit_code(exit), None, False
+    except KeyboardInterrupt as interrupt:
+        _show(interrupt)
+        return 130, None, True
+    except BaseException as error:
+        _show(error)
+        return 1, error, False
+    return 0, None, False
+
+
+def _set_path(first: str) -> None:
+    # The first entry is paramedic's own: the folder of its executable, or the working directory with -m.
+    if sys.flags.safe_path:
+        return
+    sys.path[0] = first
+
+
+def _run_file(name: str) -> None:
+    path = os.path.abspath(name)
+    with io.open_code(path) as stream:
+        source = stream.read()
+    module = types.ModuleType("__main__")
+    module.__dict__.update(
+        __file__=path,
+        __builtins__=builtins,
+        __loader__=importlib.machinery.SourceFileLoader("__main__", path),
+        __spec__=None,
+        __cached__=None,
+    )
+    sys.modules["__main__"] = module
+    exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
+
+
+def _exit_code(exit: SystemExit) -> int:
+    if exit.code is None:
+        return 0
+    if isinstance(exit.code, int):
+        return exit.code & 0xFF
+    print(exit.code, file=sys.stderr)
+    return 1
+
+
+def _show(error: BaseException) -> None:
+    """The traceback as python shows it, without our own frames at its top."""
+    frames = error.__traceback__
+    while frames is not None and _ours(frames.tb_frame.f_code.co_filename):
+        frames = frames.tb_next
+    error.__traceback__ = frames
+    sys.stdout.flush()
+    try:
+        sys.excepthook(type(error), error, frames)
+    except Exception:
+        traceback.print_exception(error)
+
+
+def _ours(filename: str) -> bool:
+    return filename.startswith(_HERE) or filename.startswith("<frozen")
+
+
+def _wait_for_threads() -> None:
+    """Python waits for the script's own threads before it exits, and so do we."""
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()

@@ -1,0 +1,136 @@
+"""Read a run back: the only view that rules have of what happened."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from paramedic.errors import ParamedicError
+from paramedic.findings import Where
+from paramedic.record.schema import SCHEMA_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One fact; `count` occurrences between `step` and `last_step`."""
+
+    kind: str
+    id: int
+    time: float
+    step: int
+    last_step: int
+    count: int
+    phase: str  # "setup", "train" or "eval"
+    where: Where
+    data: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.data.get(name, default)
+
+    @property
+    def module(self) -> str | None:
+        return self.where.module
+
+    @property
+    def line(self) -> str:
+        """The place as people write it."""
+        return f"{self.where.file}:{self.where.line}" if self.where.file else "an unknown line"
+
+
+class Run:
+    """The record of one process of a run. Everything is read lazily and once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._events: dict[str, list[Event]] = {}
+        self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        return {name: json.loads(value) for name, value in self._connection.execute("SELECT name, value FROM meta")}
+
+    @property
+    def rank(self) -> int:
+        return int(self.meta.get("rank", 0))
+
+    @cached_property
+    def steps(self) -> int:
+        """Optimizer steps taken."""
+        highest = self._connection.execute("SELECT MAX(last_step + 1) FROM events WHERE kind = 'step'").fetchone()[0]
+        return max(int(self.meta.get("steps", 0)), int(highest or 0))
+
+    def events(self, kind: str, *, phase: str | None = None) -> list[Event]:
+        """All facts of a kind, in the order in which they first happened."""
+        if kind not in self._events:
+            rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (kind,))
+            self._events[kind] = [self._event(row) for row in rows]
+        found = self._events[kind]
+        return found if phase is None else [event for event in found if event.phase == phase]
+
+    def first(self, kind: str) -> Event | None:
+        return next(iter(self.events(kind)), None)
+
+    @cached_property
+    def series_names(self) -> list[str]:
+        return [row[0] for row in self._connection.execute("SELECT DISTINCT series FROM points ORDER BY rowid")]
+
+    def series(self, name: str) -> list[tuple[int, float]]:
+        rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (name,))
+        return [(step, float(json.loads(value))) for step, value in rows]
+
+    def _event(self, row: tuple[Any, ...]) -> Event:
+        number, kind, time, step, last_step, count, phase, file, line, function, module, data = row
+        where = Where(file=file, line=line, function=function, module=module, step=step, rank=self.rank)
+        return Event(
+            kind=kind,
+            id=number,
+            time=time,
+            step=step,
+            last_step=last_step,
+            count=count,
+            phase=phase,
+            where=where,
+            data=json.loads(data),
+        )
+
+
+def open_runs(folder: Path) -> list[Run]:
+    """All records in a run's folder, the main process first. Raises ParamedicError when there is none."""
+    files = sorted(folder.glob("*.db"))
+    runs = []
+    for file in files:
+        try:
+            run = Run(file)
+            version = run.meta.get("schema_version")
+        except sqlite3.DatabaseError as error:
+            if len(files) == 1:
+                raise ParamedicError(
+                    f"{file} is not a readable record: {error}",
+                    expected="a run folder made by paramedic run",
+                    fix="paramedic report lists the runs it knows",
+                ) from None
+            continue
+        if version is None:
+            continue  # created, but killed before the first write
+        if version != SCHEMA_VERSION:
+            raise ParamedicError(
+                f"{file} has record format {version}",
+                expected=f"format {SCHEMA_VERSION}, which this version of paramedic reads",
+                fix="read it with the paramedic version that wrote it",
+            )
+        runs.append(run)
+    if not runs:
+        raise ParamedicError(
+            f"there is no record in {folder}",
+            expected="a folder such as .paramedic/runs/<id> with at least one .db file",
+            fix="run the script with: paramedic run train.py",
+        )
+    return sorted(runs, key=lambda run: (run.rank, run.path.name))

@@ -1,0 +1,67 @@
+"""The shape of a record: its tables and the kinds of facts it holds.
+
+A fact that happens once per step would fill the disk, so facts carry a key: the first occurrence stores the details,
+later ones only raise `count` and `last_step`. Facts without a key are stored each time, and their probe limits them.
+
+Values are JSON, written by Python's json module: NaN and the infinities survive (SQLite itself turns NaN into null).
+"""
+
+from __future__ import annotations
+
+SCHEMA_VERSION = 1
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  time REAL NOT NULL,
+  step INTEGER NOT NULL,
+  last_step INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  phase TEXT NOT NULL,
+  file TEXT, line INTEGER, function TEXT,
+  module TEXT,
+  data TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS events_by_kind ON events (kind, id);
+CREATE TABLE IF NOT EXISTS points (series TEXT NOT NULL, step INTEGER NOT NULL, value TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS points_by_series ON points (series);
+"""
+
+# kind -> (what it says, what a rule that lacks it tells the user)
+KINDS: dict[str, tuple[str, str]] = {
+    "model": ("a module tree with its parameters and buffers", "no nn.Module with parameters was seen"),
+    "optimizer": ("an optimizer, its groups and whose parameters they hold", "no optimizer took a step"),
+    "census": ("per parameter: trainable, held, got gradient, moved", "no optimizer step was examined"),
+    "forward": ("a call of a top-level module", "no nn.Module was called"),
+    "train_forward": ("a call whose output was back-propagated", "no forward pass led to a backward()"),
+    "eval_forward": ("a call whose output was only measured", "no evaluation was seen"),
+    "module_call": ("a sub-module's first examined call", "no nn.Module was called"),
+    "loss_call": ("a call of a loss function of torch", "no loss function of torch was called"),
+    "backward": ("a backward() call", "backward() was never called"),
+    "step": ("an optimizer step", "no optimizer took a step"),
+    "loop": ("one kind of cycle of the training loop, in call order", "no optimizer took a step"),
+    "stale_backward": ("a backward() that adds to gradients a step has used", "backward() was never called"),
+    "clip": ("a gradient clipping call", "gradients are not clipped"),
+    "scaler": ("a GradScaler call", "no GradScaler is used"),
+    "scheduler": ("a learning-rate scheduler's step", "no learning-rate scheduler is used"),
+    "discard": ("gradients cleared before any step used them", "backward() was never called"),
+    "loader": ("a DataLoader and how it samples", "no DataLoader is used"),
+    "batch": ("a batch from a DataLoader", "no DataLoader is used"),
+    "bad_input": ("NaN or infinity in a batch or in a model's input", "all batches were finite"),
+    "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
+    "bad_labels": ("class labels that the loss cannot accept", "all labels were in range"),
+    "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),
+    "no_labels": ("a batch without a single label that counts", "every batch had labels"),
+    "op": ("a notable call: softmax, dropout, a broadcast", "no call was examined"),
+    "cut": ("a call that ends the gradient's path", "no call was examined"),
+    "hidden": ("modules or parameters reachable from a model but not registered", "no nn.Module was seen"),
+    "mode": ("a train() or eval() switch", "train() and eval() were never called"),
+    "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
+    "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
+    "seed": ("a random seed being set", "no seed was set"),
+    "exception": ("the exception that ended the script", "the script ended by itself"),
+    "probe_failed": ("a probe that failed and was detached", "no probe failed"),
+    "gear": ("what the watcher could not examine, and why", "everything could be examined"),
+}

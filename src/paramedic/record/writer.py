@@ -1,0 +1,185 @@
+"""Append facts to the run's file from a background thread, so that training never waits for the disk."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paramedic.record.schema import SCHEMA_VERSION, TABLES
+
+FLUSH_SECONDS = 0.2
+MOST_EVENTS_PER_KIND = 20_000
+POINTS_PER_OCTAVE = 4_096  # a series of n points keeps about this many per doubling of n
+
+
+class Site(NamedTuple):
+    """The user's line that a fact belongs to."""
+
+    file: str | None
+    line: int | None
+    function: str | None
+
+
+NOWHERE = Site(None, None, None)
+
+
+class _Series:
+    """Thins a growing series: of every bucket of points the most extreme one is kept, non-finite ones always."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self.stride = 1
+        self.last = 0.0
+        self.bucket: tuple[int, float] | None = None
+
+    def add(self, step: int, value: float) -> list[tuple[int, float]]:
+        self.seen += 1
+        if not math.isfinite(value):
+            return [(step, value)]
+        if self.bucket is None or abs(value - self.last) > abs(self.bucket[1] - self.last):
+            self.bucket = (step, value)
+        if self.seen % self.stride:
+            return []
+        if self.seen >= POINTS_PER_OCTAVE * self.stride:
+            self.stride *= 2
+        kept, self.bucket = self.bucket, None
+        self.last = kept[1]
+        return [kept]
+
+
+class Writer:
+    """Collects facts in memory and writes them a few times per second.
+
+    Nothing in here may disturb the training script: a full disk or a read-only folder costs one line on stderr, after
+    which facts are dropped.
+    """
+
+    def __init__(self, path: Path, *, meta: Mapping[str, Any], say: Callable[[str], None] | None = None) -> None:
+        self.path = path
+        self._say = say or (lambda text: print(text, file=sys.stderr, flush=True))
+        self._lock = threading.Lock()
+        self._file_lock = threading.Lock()
+        self._stop = threading.Event()
+        self._ids: dict[Hashable, int] = {}
+        self._rows: dict[int, list[Any]] = {}  # events that are new or changed since the last flush
+        self._keyed: dict[int, list[Any]] = {}  # all events that have a key
+        self._per_kind: dict[str, int] = {}
+        self._series: dict[str, _Series] = {}
+        self._points: list[tuple[str, int, str]] = []
+        self._meta: dict[str, str] = {}
+        self._next_id = 1
+        self._connection: sqlite3.Connection | None = None
+        self._thread: threading.Thread | None = None
+        self.failed: str | None = None
+        self.dropped = 0
+        self.set_meta(schema_version=SCHEMA_VERSION, started=time.time(), **meta)
+
+    def start(self) -> None:
+        """Create the file and begin to write. Until then facts are only kept in memory."""
+        if self._thread is None and self.failed is None:
+            self._thread = threading.Thread(target=self._run, name="paramedic-writer", daemon=True)
+            self._thread.start()
+
+    def event(
+        self,
+        kind: str,
+        *,
+        step: int,
+        phase: str,
+        site: Site = NOWHERE,
+        module: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        key: Hashable = None,
+    ) -> bool:
+        """Record one fact; with a key, an occurrence of a fact. Returns whether its details were new."""
+        with self._lock:
+            known = None if key is None else self._ids.get((kind, key))
+            if known is not None:
+                row = self._keyed[known]
+                row[4], row[5] = step, row[5] + 1
+                self._rows[known] = row
+                return False
+            if self._per_kind.get(kind, 0) >= MOST_EVENTS_PER_KIND or self.failed is not None:
+                self.dropped += 1
+                return False
+            number = self._next_id
+            self._next_id += 1
+            row = [number, kind, time.time(), step, step, 1, phase, *site, module, dict(data or {})]
+            self._rows[number] = row
+            self._per_kind[kind] = self._per_kind.get(kind, 0) + 1
+            if key is not None:
+                self._ids[(kind, key)] = number
+                self._keyed[number] = row
+            return True
+
+    def point(self, series: str, step: int, value: float) -> None:
+        with self._lock:
+            if self.failed is None:
+                for at, kept in self._series.setdefault(series, _Series()).add(step, value):
+                    self._points.append((series, at, json.dumps(kept)))
+
+    def set_meta(self, **values: Any) -> None:
+        with self._lock:
+            self._meta.update({name: json.dumps(value, default=str) for name, value in values.items()})
+
+    def flush(self) -> None:
+        """Write what has been collected; called by the thread, and directly before a crash."""
+        with self._file_lock:
+            with self._lock:
+                # Encoded under the lock: a keyed row may change while it is being written.
+                rows = [(*row[:-1], json.dumps(row[-1], default=str)) for row in self._rows.values()]
+                points, meta = self._points, self._meta
+                self._rows, self._points, self._meta = {}, [], {}
+            if self.failed is not None or not (rows or points or meta):
+                return
+            try:
+                self._write(rows, points, meta)
+            except (sqlite3.Error, OSError) as error:
+                self.failed = str(error)
+                self._say(
+                    f"paramedic: cannot write the record {self.path} ({error}). Training goes on unwatched; "
+                    "free some space or choose another place with --runs DIR or PARAMEDIC_RUNS."
+                )
+
+    def close(self) -> None:
+        self._stop.set()
+        if self._thread is None:
+            return  # never started: there was nothing worth a file
+        self._thread.join(timeout=5)
+        self._thread = None
+        self.flush()
+        if self._connection is not None:
+            with self._file_lock:
+                self._connection.close()
+                self._connection = None
+
+    def abandon(self) -> None:
+        """Forget everything without touching the file: it belongs to the parent of this forked process."""
+        self._thread, self._connection, self.failed = None, None, "forked"
+        self._lock, self._file_lock = threading.Lock(), threading.Lock()
+
+    def _run(self) -> None:
+        while not self._stop.wait(FLUSH_SECONDS):
+            self.flush()
+
+    def _write(self, rows: list[Any], points: list[Any], meta: Mapping[str, str]) -> None:
+        if self._connection is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            # A kill must not lose what was written (the kernel keeps it); a power cut may.
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=OFF")
+            self._connection.executescript(TABLES)
+        connection = self._connection
+        connection.execute("BEGIN")
+        connection.executemany(f"INSERT OR REPLACE INTO events VALUES ({','.join('?' * 12)})", rows)
+        connection.executemany("INSERT INTO points VALUES (?, ?, ?)", points)
+        connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
+        connection.execute("COMMIT")

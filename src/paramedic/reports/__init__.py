@@ -1,0 +1,1 @@
+"""Pure functions from a diagnosis to text, one file per format."""

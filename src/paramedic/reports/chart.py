@@ -1,0 +1,179 @@
+"""The loss curves as geometry: the template only draws what is computed here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from paramedic.findings import Finding, LossCurve
+from paramedic.reports.axes import Tick, finite, step_axis, value_axis
+from paramedic.reports.words import number, plural
+
+WIDTH, HEIGHT = 880, 300
+LEFT, RIGHT, BOTTOM = 62, 14, 30
+ROW = 18  # height of one row of finding labels
+LANE = 18  # height of the lane for values that have no height
+CHARACTER = 7.2  # width of a label's character
+MOST_CURVES = 7  # Okabe and Ito's colours end here
+BUCKETS = 250  # of points per curve; each keeps its lowest, its highest and its first non-finite value
+MOST_ROWS = 4  # of finding labels; a marker that finds no room keeps its line and its link
+
+Point = tuple[int, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One curve, ready to draw."""
+
+    label: str
+    pieces: tuple[str, ...]  # SVG point lists; the gaps between them are values that are not finite
+    dots: tuple[tuple[float, float], ...]  # points without neighbours
+    bad: tuple[tuple[float, str], ...]  # (pixel, "NaN at step 60")
+    readings: tuple[tuple[float, str, str], ...]  # (pixel, step, value) for the pointer
+    summary: tuple[str, ...]  # points, first, lowest, highest, last, not finite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """Findings at one step."""
+
+    at: float
+    label: str
+    label_at: float | None  # None: no room for it
+    row: int
+    step: str
+    target: str  # anchor of the first of them
+    severity: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Everything the template needs."""
+
+    lines: tuple[Line, ...]
+    markers: tuple[Marker, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    top: float  # pixels, upper end of the plot
+    log: bool
+    thinned: bool
+    left_out: int  # curves that are not drawn
+    sentence: str
+
+
+def draw(curves: Sequence[LossCurve], findings: Sequence[tuple[str, Finding]]) -> Chart | None:
+    """The chart of these curves with (anchor, finding) pairs marked, or nothing when there is no value to show."""
+    drawn = sorted((curve for curve in curves if curve.values), key=lambda c: -len(c.values))[:MOST_CURVES]
+    if not drawn:
+        return None
+    thin = [thin_out(list(zip(curve.steps, curve.values, strict=False))) for curve in drawn]
+    steps = [step for curve in drawn for step in curve.steps]
+    drawable = [value for points in thin for _, value in points if finite(value)]
+    first, last = min(steps), max(steps)
+    x = step_axis(first, last, LEFT, WIDTH - RIGHT)
+    markers = tuple(_markers(_by_step(findings, first, last), x.pixel))
+    has_bad = len(drawable) < sum(len(points) for points in thin)
+    top = 8 + ROW * max((marker.row + 1 for marker in markers), default=0) + LANE * has_bad
+    y = value_axis(drawable, HEIGHT - BOTTOM, top)
+    return Chart(
+        lines=tuple(_line(curve, points, x.pixel, y.pixel) for curve, points in zip(drawn, thin, strict=True)),
+        markers=markers,
+        x_ticks=x.ticks,
+        y_ticks=y.ticks,
+        top=top,
+        log=y.log,
+        thinned=any(len(points) < len(curve.values) for curve, points in zip(drawn, thin, strict=True)),
+        left_out=sum(bool(curve.values) for curve in curves) - len(drawn),
+        sentence=_sentence(drawn, len(markers)),
+    )
+
+
+def thin_out(points: list[Point], buckets: int = BUCKETS) -> list[Point]:
+    """Few enough points to draw, with every spike and every gap still there."""
+    if len(points) <= 2 * buckets:
+        return points
+    size = math.ceil(len(points) / buckets)
+    kept = {0, len(points) - 1}
+    for start in range(0, len(points), size):
+        chunk = range(start, min(start + size, len(points)))
+        good = [i for i in chunk if finite(points[i][1])]
+        bad = [i for i in chunk if not finite(points[i][1])]
+        ends = {min(good, key=lambda i: points[i][1]), max(good, key=lambda i: points[i][1])} if good else set()
+        kept |= {*ends, *bad[:1]}
+    return [points[i] for i in sorted(kept)]
+
+
+def _line(curve: LossCurve, points: Sequence[Point], x: Callable[[float], float], y: Callable[[float], float]) -> Line:
+    pieces: list[list[tuple[float, float]]] = [[]]
+    bad: list[tuple[float, str]] = []
+    for step, value in points:
+        if finite(value):
+            pieces[-1].append((x(step), y(value)))
+        else:
+            bad.append((x(step), f"{number(value)} at step {step:,}"))
+            pieces.append([])
+    return Line(
+        label=curve.label,
+        pieces=tuple(" ".join(f"{a:g},{b:g}" for a, b in piece) for piece in pieces if len(piece) > 1),
+        dots=tuple(piece[0] for piece in pieces if len(piece) == 1),
+        bad=tuple(bad),
+        readings=tuple((x(step), f"{step:,}", number(value)) for step, value in points),
+        summary=_summary(curve),
+    )
+
+
+def _summary(curve: LossCurve) -> tuple[str, ...]:
+    points = list(zip(curve.steps, curve.values, strict=False))
+    good = [(step, value) for step, value in points if finite(value)]
+    bad = [step for step, value in points if not finite(value)]
+    low, high = (extreme(good, default=None, key=lambda point: point[1]) for extreme in (min, max))
+    return (
+        f"{len(points):,}",
+        number(curve.values[0]),
+        f"{number(low[1])} at step {low[0]:,}" if low else "none",
+        f"{number(high[1])} at step {high[0]:,}" if high else "none",
+        number(curve.values[-1]),
+        f"{len(bad):,}, first at step {bad[0]:,}" if bad else "none",
+    )
+
+
+def _by_step(findings: Iterable[tuple[str, Finding]], low: int, high: int) -> dict[int, list[tuple[str, Finding]]]:
+    by_step: dict[int, list[tuple[str, Finding]]] = {}
+    for anchor, finding in findings:
+        step = finding.where.step
+        if finding.severity != "note" and step is not None and low <= step <= high:
+            by_step.setdefault(step, []).append((anchor, finding))
+    return by_step
+
+
+def _markers(by_step: dict[int, list[tuple[str, Finding]]], x: Callable[[float], float]) -> Iterable[Marker]:
+    """One marker per step, its label in the first row where it covers no other label."""
+    row_ends: list[float] = []
+    for step, found in sorted(by_step.items()):
+        codes = list(dict.fromkeys(finding.code for _, finding in found))
+        label = ", ".join(codes[:3]) + (f" +{len(codes) - 3}" if len(codes) > 3 else "")
+        width = CHARACTER * len(label)
+        start = round(min(x(step), WIDTH - RIGHT - width), 1)
+        row = next((r for r, end in enumerate(row_ends) if end + 8 <= start), len(row_ends))
+        if row < MOST_ROWS:
+            row_ends[row : row + 1] = [start + width]
+        severity = "error" if any(finding.severity == "error" for _, finding in found) else "warning"
+        yield Marker(
+            at=x(step),
+            label=label,
+            label_at=start if row < MOST_ROWS else None,
+            row=min(row, MOST_ROWS - 1),
+            step=f"{step:,}",
+            target=found[0][0],
+            severity=severity,
+        )
+
+
+def _sentence(curves: Sequence[LossCurve], markers: int) -> str:
+    first = curves[0]
+    return (
+        f"Loss over steps, {plural(len(curves), 'curve')}. {first.label} goes from {number(first.values[0])} "
+        f"to {number(first.values[-1])} in {plural(len(first.values), 'value')}. "
+        f"Findings are marked at {plural(markers, 'step')}."
+    )

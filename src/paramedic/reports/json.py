@@ -1,0 +1,95 @@
+"""The diagnosis for machines: the contract that DESIGN.md section 8 fixes. New keys go to the end of an object."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+from paramedic.findings import Diagnosis, Finding, RunFacts
+
+SCHEMA_VERSION = 1
+
+
+def render(diagnosis: Diagnosis) -> str:
+    """The report as JSON that any parser accepts: non-finite numbers are the strings NaN, Infinity and -Infinity."""
+    report = {
+        "schema_version": SCHEMA_VERSION,
+        "verdict": diagnosis.verdict,
+        "findings": [_finding(finding) for finding in diagnosis.findings],
+        "rules": {
+            "clear": diagnosis.clear,
+            "abstained": [{"code": rule.code, "reason": rule.reason} for rule in diagnosis.abstained],
+            "crashed": [{"code": rule.code, "error": rule.error} for rule in diagnosis.crashed],
+        },
+        "run": _run(diagnosis.run),
+        "reason": diagnosis.reason,
+    }
+    return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    where = finding.where
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "what": finding.what,
+        "why": finding.why,
+        "try": finding.remedy,
+        "evidence": [{"name": fact.name, "value": fact.value, "limit": fact.limit} for fact in finding.evidence],
+        "where": {
+            "file": where.file,
+            "line": where.line,
+            "function": where.function,
+            "module": where.module,
+            "step": where.step,
+            "rank": where.rank,
+        },
+        "consequence_of": finding.consequence_of,
+    }
+
+
+def _run(run: RunFacts) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "steps": run.steps,
+        "seconds": run.seconds,
+        "exit_code": run.exit_code,
+        "overhead": run.overhead,
+        "record": run.record,
+        "script": run.script,
+        "command": run.command,
+        "started": run.started,
+        "ranks": run.ranks,
+        "versions": run.versions,
+        "models": run.models,
+        "optimizers": run.optimizers,
+        "notices": run.notices,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The value in JSON's own types; what JSON cannot say becomes text rather than an error."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return _real(float(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return str(value)
+
+
+def _real(value: float) -> float | str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value

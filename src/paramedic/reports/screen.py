@@ -1,0 +1,106 @@
+"""Words on a terminal: cleaned of control codes, wrapped with a hanging indent, coloured on request."""
+
+from __future__ import annotations
+
+import unicodedata
+from io import StringIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Span = str | tuple[str, str]  # words, or words with a rich style
+
+NARROWEST = 24
+_ASCII = str.maketrans(
+    {
+        "✗": "x", "▲": "!", "•": "-", "·": "-", "│": "|", "×": "x", "–": "-", "—": "-", "…": "...", "≥": ">=",
+        "≤": "<=", "±": "+/-", "→": "->", "≈": "~", "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ",
+        "\u202f": " ", "−": "-", "∞": "inf",
+    }
+)  # fmt: skip
+
+
+def speaks_unicode(stream: TextIO) -> bool:
+    """Whether the marks and separators of our messages survive this stream's encoding."""
+    try:
+        "✗▲•·│".encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def clean(words: str, *, unicode: bool = True) -> str:
+    """The words without what would move the cursor or change colours: names in a record may hold anything."""
+    words = words.replace("\r\n", "\n").expandtabs(4)
+    if not unicode:
+        return "".join(c if c == "\n" or c.isprintable() else "?" for c in _to_ascii(words))
+    return "".join(c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else "�" for c in words)
+
+
+def _to_ascii(words: str) -> str:
+    return words.translate(_ASCII).encode("ascii", "replace").decode()
+
+
+class Screen:
+    """Collects lines for a terminal of a given width."""
+
+    def __init__(self, *, width: int = 80, color: bool = False, unicode: bool = True) -> None:
+        from rich.console import Console
+
+        self.width = max(width, NARROWEST)
+        self._unicode = unicode
+        self._file = StringIO()
+        # An empty environment: the caller has decided about width and colour, NO_COLOR and COLUMNS included.
+        self._console = Console(
+            file=self._file,
+            width=self.width,
+            force_terminal=color,
+            color_system="standard" if color else None,
+            force_jupyter=False,
+            legacy_windows=False,
+            _environ={},
+        )
+
+    def line(self, *body: Span, label: Span | list[Span] = "", indent: int = 0, right: str = "") -> None:
+        """One item: the label, then the body, wrapped with every further line `indent` columns in."""
+        label_text = self._text(*(label if isinstance(label, list) else [label]))
+        label_text.pad_right(indent - label_text.cell_len)
+        body_text = self._text(*body)
+        room = self.width - label_text.cell_len - body_text.cell_len
+        right_text = self._text((right, "dim")) if right else None
+        if right_text and room >= right_text.cell_len + 2:
+            body_text.append(" " * (room - right_text.cell_len)).append_text(right_text)
+            right_text = None
+        for number, part in enumerate(body_text.wrap(self._console, self.width - indent)):
+            part.rstrip()
+            self._write((label_text if number == 0 else self._text(" " * indent)) + part)
+        if right_text:
+            self._write(self._text(" " * indent) + right_text)
+
+    def verbatim(self, words: str, *, indent: int, style: str = "") -> None:
+        """Code and tracebacks: never wrapped or cut, because people copy them."""
+        for row in words.splitlines():
+            self._write(self._text(" " * indent, (row, style)))
+
+    def quote(self, words: str, *, indent: int, style: str = "") -> None:
+        """A line of the user's own file, as a reminder: cut at the edge."""
+        text = self._text(" " * indent, ("│ ", "dim"), (words, style))
+        text.truncate(self.width, overflow="ellipsis" if self._unicode else "crop")
+        self._write(text)
+
+    def blank(self) -> None:
+        self._file.write("\n")
+
+    def __str__(self) -> str:
+        return self._file.getvalue()
+
+    def _text(self, *spans: Span) -> Text:
+        from rich.text import Text
+
+        styled = [(span, "") if isinstance(span, str) else span for span in spans]
+        return Text.assemble(*((clean(words, unicode=self._unicode), style) for words, style in styled))
+
+    def _write(self, text: Text) -> None:
+        text.rstrip()
+        self._console.print(text, soft_wrap=True)

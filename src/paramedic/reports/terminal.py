@@ -1,0 +1,129 @@
+"""The diagnosis on a terminal: evidence before theory, causes before consequences, the verdict last."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from paramedic.findings import Diagnosis, Finding, RunFacts
+from paramedic.reports.screen import Screen
+from paramedic.reports.words import MARKS, by_reason, fold, moment, number, percent, place, plural, verdict
+
+STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
+VERDICT_STYLES = {"sick": "bold red", "healthy": "bold green", "inconclusive": "bold yellow"}
+INDENT = 9  # the width of "  where  "
+MOST_NOTES = 5
+MOST_NOTICES = 3
+
+
+def render(
+    diagnosis: Diagnosis, *, width: int = 80, color: bool = False, verbose: int = 0, unicode: bool = True
+) -> str:
+    """The report as text. verbose: -1 the verdict only, 0 the usual, 1 evidence and abstentions, 2 everything."""
+    screen = Screen(width=width, color=color, unicode=unicode)
+    if verbose >= 0:
+        _findings(screen, diagnosis, verbose)
+        _notices(screen, diagnosis.run.notices, verbose)
+    if verbose >= 1:
+        _not_checked(screen, diagnosis, verbose)
+    if verbose >= 2 and diagnosis.clear:
+        screen.line(("Looked at and clear", "bold"))
+        screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
+        screen.blank()
+    if diagnosis.verdict == "sick" and diagnosis.run.id and verbose >= 0:
+        screen.line(f"More: paramedic report {shlex.quote(diagnosis.run.id)} --html   (loss curve and all evidence)")
+        screen.blank()
+    _verdict(screen, diagnosis, verbose)
+    return str(screen)
+
+
+def _findings(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
+    folded = fold(diagnosis.findings)
+    brief = [cause for cause, effects in folded if cause.severity == "note" and not effects and verbose == 0]
+    for cause, effects in folded:
+        if cause not in brief:
+            _finding(screen, cause, effects, diagnosis.run, verbose)
+    for note in brief[:MOST_NOTES]:
+        spot = f" ({place(note.where)[0]})" if place(note.where) else ""
+        screen.line(f"{note.code} {note.name}: {note.what}{spot}", label=(f"{MARKS['note']} ", "bold blue"), indent=2)
+    if len(brief) > MOST_NOTES:
+        screen.line(f"and {plural(len(brief) - MOST_NOTES, 'more note')} (-v)", label="  ", indent=2)
+    if brief:
+        screen.blank()
+
+
+def _finding(screen: Screen, finding: Finding, effects: Sequence[Finding], run: RunFacts, verbose: int) -> None:
+    severity = finding.severity or "note"
+    head = (f"{finding.code} {finding.name}", "bold")
+    screen.line(head, label=(f"{MARKS[severity]} ", STYLES[severity]), indent=2, right=moment(finding))
+    _field(screen, "what", finding.what)
+    _where(screen, finding, run)
+    _field(screen, "why", finding.why)
+    _field(screen, "try", finding.remedy)
+    if verbose >= 1:
+        _evidence(screen, finding)
+        if finding.consequence_of:
+            _field(screen, "from", f"{finding.consequence_of}, which probably explains this")
+    for effect in effects if verbose == 0 else ():
+        _field(screen, "so", f"{effect.code} {effect.name}: {effect.what}")
+    _field(screen, "more", f"paramedic explain {finding.code}")
+    screen.blank()
+    for effect in effects if verbose >= 1 else ():
+        _finding(screen, effect, (), run, verbose)
+
+
+def _field(screen: Screen, label: str, words: str) -> None:
+    if words:
+        screen.line(words, label=(f"  {label}", "dim"), indent=INDENT)
+
+
+def _where(screen: Screen, finding: Finding, run: RunFacts) -> None:
+    parts = place(finding.where, ranks=run.ranks)
+    if not parts:
+        return
+    in_one_line = "   ·   ".join(parts)
+    fits = len(in_one_line) <= screen.width - INDENT
+    _field(screen, "where", in_one_line if fits else "\n".join(parts))
+    source = run.source.get(f"{finding.where.file}:{finding.where.line}", "")
+    if source:
+        screen.quote(source.strip(), indent=INDENT, style="cyan")
+
+
+def _evidence(screen: Screen, finding: Finding) -> None:
+    for order, fact in enumerate(finding.evidence):
+        limit = f"   (limit {fact.limit})" if fact.limit else ""
+        label = "  seen" if order == 0 else ""
+        screen.line(f"{fact.name} = {number(fact.value)}{limit}", label=(label, "dim"), indent=INDENT)
+    _field(screen, "sure", percent(finding.confidence))
+
+
+def _notices(screen: Screen, notices: Sequence[str], verbose: int) -> None:
+    shown = notices if verbose >= 1 else notices[:MOST_NOTICES]
+    for notice in shown:
+        screen.line(("Caveat: ", "bold"), notice)
+    if len(notices) > len(shown):
+        screen.line(f"and {plural(len(notices) - len(shown), 'more caveat')} (-v)")
+    if notices:
+        screen.blank()
+
+
+def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
+    if diagnosis.abstained:
+        screen.line(("Could not be checked", "bold"))
+        for reason, codes in by_reason(diagnosis.abstained).items():
+            screen.line(f"{reason}: {' '.join(codes)}", label="  - ", indent=4)
+        screen.blank()
+    if diagnosis.crashed:
+        screen.line(("Rules that crashed", "bold"), " (a fault of the rule, not of your script)")
+        for crash in diagnosis.crashed:
+            screen.line(f"{crash.code}: {crash.error}", label="  - ", indent=4)
+            if verbose >= 2:
+                screen.verbatim(crash.traceback, indent=4, style="dim")
+        screen.blank()
+
+
+def _verdict(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
+    why = " (-v says why)" if verbose < 1 else ""
+    how = " (-vv shows how)" if verbose < 2 else ""
+    style = VERDICT_STYLES[diagnosis.verdict]
+    screen.line(("Verdict: ", "bold"), (f"{diagnosis.verdict}.", style), " " + verdict(diagnosis, why=why, how=how))

@@ -1,0 +1,158 @@
+"""The sentences and numbers that all reports share, so that they never contradict each other."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paramedic.findings import Abstention, Diagnosis, Finding, Where
+
+MARKS = {"error": "✗", "warning": "▲", "note": "•"}
+LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def number(value: Any) -> str:
+    """A measured value as a person would write it; a NaN stays visibly a NaN."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, numbers.Integral):
+        return f"{int(value):,}"
+    if isinstance(value, numbers.Real):
+        return _real(float(value))
+    if isinstance(value, list | tuple):
+        return _shorten(", ".join(number(item) for item in value[: LONGEST_VALUE // 2]))
+    if isinstance(value, dict):
+        return _shorten(", ".join(f"{key}: {number(item)}" for key, item in value.items()))
+    return _shorten(str(value))
+
+
+def _real(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{value:.4g}"
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def percent(share: float) -> str:
+    if share < 0.0005:
+        return "less than 0.1 %"
+    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def place(where: Where, *, ranks: int = 1) -> list[str]:
+    """The parts of "train.py:41 in train · module net.head · rank 3" that are known."""
+    parts = []
+    if where.file:
+        spot = where.file if where.line is None else f"{where.file}:{where.line}"
+        parts.append(f"{spot} in {where.function}" if where.function else spot)
+    if where.module:
+        parts.append(f"module {where.module}")
+    if ranks > 1:
+        parts.append(f"rank {where.rank}")
+    return parts
+
+
+def moment(finding: Finding) -> str:
+    step = [] if finding.where.step is None else [f"step {finding.where.step:,}"]
+    return " · ".join([*step, finding.severity or "note"])
+
+
+def fold(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """Each independent finding with its consequences; a consequence of something unlisted stands for itself."""
+    cause_of = {finding.code: finding.consequence_of for finding in findings if finding.consequence_of}
+    roots = {finding.code for finding in findings if not finding.consequence_of}
+    folded: list[tuple[Finding, list[Finding]]] = []
+    effects_of: dict[str, list[Finding]] = {}
+    waiting: list[tuple[str, Finding]] = []
+    for finding in findings:
+        root = _root(finding, cause_of, roots)
+        if root is not None:
+            waiting.append((root, finding))
+            continue
+        effects: list[Finding] = []
+        folded.append((finding, effects))
+        effects_of.setdefault(finding.code, effects)
+    for root, finding in waiting:
+        effects_of[root].append(finding)
+    return folded
+
+
+def _root(finding: Finding, cause_of: dict[str, str], roots: set[str]) -> str | None:
+    code, seen = finding.consequence_of, set[str]()
+    while code and code not in roots and code not in seen:
+        seen.add(code)
+        code = cause_of.get(code)
+    return code if code in roots else None
+
+
+def by_reason(abstained: Iterable[Abstention]) -> dict[str, list[str]]:
+    """The reasons why rules could not be checked, each with its codes."""
+    groups: dict[str, list[str]] = {}
+    for abstention in abstained:
+        groups.setdefault(abstention.reason, []).append(abstention.code)
+    return groups
+
+
+def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
+    """The sentences after "Verdict: ..."; `why` and `how` say where abstentions and crashes are explained."""
+    opening = {"sick": _sick, "healthy": _healthy, "inconclusive": _inconclusive}[diagnosis.verdict](diagnosis)
+    checked = f"{plural(len(diagnosis.clear), 'rule')} clear"
+    if diagnosis.abstained:
+        checked += f", {len(diagnosis.abstained)} could not be checked{why}"
+    if diagnosis.crashed:
+        checked += f", {len(diagnosis.crashed)} crashed{how}"
+    cost = diagnosis.run.overhead
+    watching = "" if cost is None or not math.isfinite(cost) else f" Watching cost {percent(cost)}."
+    return f"{opening}{checked}.{watching}"
+
+
+def _counts(diagnosis: Diagnosis) -> str:
+    counts = [(diagnosis.count("error"), "error"), (diagnosis.count("warning"), "warning")]
+    counts.append((diagnosis.count("note"), "note"))
+    return ", ".join(plural(count, word) for count, word in counts if count)
+
+
+def _sick(diagnosis: Diagnosis) -> str:
+    return f"{_counts(diagnosis)}; "
+
+
+def _healthy(diagnosis: Diagnosis) -> str:
+    steps = plural(diagnosis.run.steps, "step")
+    notes = diagnosis.count("note")
+    return f"No alarms in {steps}, {plural(notes, 'note')}; " if notes else f"No findings in {steps}; "
+
+
+def _inconclusive(diagnosis: Diagnosis) -> str:
+    reason = diagnosis.reason or "too little was seen to judge"
+    notes = f"{_counts(diagnosis)}; " if diagnosis.findings else ""
+    return f"{reason[0].upper()}{reason[1:]}. {what_would_help(diagnosis)} {notes}"
+
+
+def what_would_help(diagnosis: Diagnosis) -> str:
+    """The next thing to do when nothing could be concluded."""
+    if diagnosis.run.exit_code not in (0, None):
+        return f"Repair what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
+    if diagnosis.run.steps == 0:
+        return "Run the part that trains: paramedic judges by what happens around optimizer.step()."
+    return "Let it take more steps, then look again."

@@ -1,0 +1,89 @@
+"""The decorator that turns a function into a rule."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paramedic.findings import Finding, Severity
+from paramedic.record.reader import Run
+from paramedic.record.schema import KINDS
+
+CODE = re.compile(r"[A-Z]{2,6}\d{3}")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+HEADINGS = ("Why it hurts", "What to try first", "When this is wrong")
+
+Check = Callable[..., Iterator[Finding]]
+
+
+class Abstain(Exception):
+    """Raised inside a rule that cannot tell, with the reason a user should read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A check with its metadata; `documentation` is the check's docstring."""
+
+    code: str
+    name: str
+    severity: Severity  # the highest one it gives; a finding may be milder
+    needs: tuple[str, ...]  # kinds of facts without which it abstains
+    causes: tuple[str, ...]  # codes of findings that this illness explains
+    symptom: bool  # a symptom is explained by any other illness that alarms
+    check: Check
+    options: Mapping[str, Any]
+    file: str
+
+    @property
+    def documentation(self) -> str:
+        return inspect.cleandoc(self.check.__doc__ or "")
+
+    @property
+    def summary(self) -> str:
+        return self.documentation.partition("\n")[0]
+
+
+def rule(
+    code: str,
+    name: str,
+    *,
+    severity: Severity,
+    needs: Sequence[str] = (),
+    causes: Sequence[str] = (),
+    symptom: bool = False,
+) -> Callable[[Check], Rule]:
+    """Declare a rule. Keyword-only arguments of the function with defaults are its options."""
+
+    def declare(check: Check) -> Rule:
+        if not CODE.fullmatch(code):
+            raise ValueError(f"{code!r} is not a rule code: letters and three digits, such as PM502")
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not a rule name: kebab-case, such as softmax-before-cross-entropy")
+        unknown = [kind for kind in needs if kind not in KINDS]
+        if unknown:
+            raise ValueError(f"{code} needs {unknown[0]!r}, which no probe records")
+        parameters = inspect.signature(check).parameters.values()
+        return Rule(
+            code=code,
+            name=name,
+            severity=severity,
+            needs=tuple(needs),
+            causes=tuple(causes),
+            symptom=symptom,
+            check=check,
+            options={p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY},
+            file=inspect.getsourcefile(check) or "",
+        )
+
+    return declare
+
+
+def missing_need(rule: Rule, run: Run) -> str | None:
+    """Why the rule has to abstain from this run, if it has to."""
+    for kind in rule.needs:
+        if not run.events(kind):
+            return KINDS[kind][1]
+    return None

@@ -1,0 +1,87 @@
+"""`paramedic.watch()`: the watcher for notebooks and for code that cannot be launched with `paramedic run`."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from paramedic.errors import ParamedicError
+
+if TYPE_CHECKING:
+    from paramedic.capture.attach import Attachment
+    from paramedic.findings import Diagnosis
+
+_active: list[Watch] = []
+
+
+class Watch:
+    """A watch that is on from its creation until `stop()`, or until the end of its `with` block."""
+
+    def __init__(self, attachment: Attachment, folder: Path) -> None:
+        self._attachment = attachment
+        self.folder = folder
+        self.diagnosis: Diagnosis | None = None
+
+    def stop(self, *, show: bool = True) -> Diagnosis:
+        """End the watch and give the verdict; shown on stderr unless `show` is false."""
+        if self.diagnosis is None:
+            self._attachment.finish()
+            _active.remove(self)
+            self.diagnosis = self.diagnose()
+            if show:
+                from paramedic.reports.terminal import render
+
+                print(render(self.diagnosis), file=sys.stderr)
+        return self.diagnosis
+
+    def diagnose(self) -> Diagnosis:
+        """The verdict so far; the watch goes on."""
+        from paramedic.config import load_config, rule_options
+        from paramedic.diagnosis import diagnose
+        from paramedic.rules.catalogue import select
+
+        if self in _active:
+            self._attachment.watcher.writer.flush()
+        config = load_config()
+        return diagnose(self.folder, select(chosen=config.select, ignored=config.ignore), rule_options(config))
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def watch(*models_and_optimizers: Any, runs: str | None = None) -> Watch:
+    """Watch the training that follows, in this process.
+
+    Models and optimizers are found by themselves once they are used; naming them here changes nothing but is welcome.
+    Use it as `with paramedic.watch(): train()`, or call it and `stop()` it later.
+    """
+    import atexit
+
+    from paramedic.capture.attach import attach
+    from paramedic.config import load_config, runs_folder
+
+    if _active:
+        raise ParamedicError(
+            "a watch is already on in this process",
+            expected="one watch at a time",
+            fix="stop() the first one, or drop paramedic.watch() when you use paramedic run",
+        )
+    folder = runs_folder(load_config(), runs).absolute() / (
+        f"{time.strftime('%Y%m%d-%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+    )
+    attachment = attach(folder, name="main", meta={"script": "paramedic.watch", "command": "", "cwd": os.getcwd()})
+    attachment.modules.adopt_existing()
+    watch = Watch(attachment, folder)
+    _active.append(watch)
+    atexit.register(lambda: attachment.finish() if watch in _active else None)
+    return watch
