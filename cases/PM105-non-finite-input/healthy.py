@@ -33,6 +33,7 @@ def elbo_loss(logits: Tensor, x: Tensor, mu: Tensor, log_var: Tensor) -> Tensor:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     complete = torch.tensor(load_digits().data / 16, dtype=torch.float32)
     complete = complete[torch.randperm(len(complete))]

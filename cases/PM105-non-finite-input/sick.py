@@ -15,18 +15,21 @@ def browsing_log(n: int) -> dict[str, Tensor]:
     return {"views": views, "clicks": clicks, "minutes": minutes, "basket": basket, "bought": bought}
 
 
-def standardise(column: Tensor) -> Tensor:
-    return (column - column.mean()) / column.std()
+class Features:
+    """Standardised counters (statistics of the training log) plus the click rate, which already lies in 0..1."""
 
+    def __init__(self, train_log: dict[str, Tensor]):
+        counters = self.counters(train_log)
+        self.mean, self.std = counters.mean(dim=0), counters.std(dim=0)
 
-def make_features(log: dict[str, Tensor]) -> Tensor:
-    click_rate = log["clicks"] / log["views"]  # <- PM105
-    return torch.stack([
-        standardise(log["views"]),
-        standardise(log["minutes"].log()),
-        standardise(log["basket"]),
-        click_rate,
-    ], dim=1)
+    @staticmethod
+    def counters(log: dict[str, Tensor]) -> Tensor:
+        return torch.stack([log["views"], log["minutes"].log(), log["basket"]], dim=1)
+
+    def __call__(self, log: dict[str, Tensor]) -> Tensor:
+        click_rate = log["clicks"] / log["views"]  # <- PM105
+        scaled = (self.counters(log) - self.mean) / self.std
+        return torch.cat([scaled, click_rate.unsqueeze(1)], dim=1)
 
 
 class Buyer(nn.Module):
@@ -41,11 +44,13 @@ class Buyer(nn.Module):
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_log, val_log = browsing_log(2400), browsing_log(300)
-    train_set = TensorDataset(make_features(train_log), train_log["bought"])
+    features = Features(train_log)
+    train_set = TensorDataset(features(train_log), train_log["bought"])
     loader = DataLoader(train_set, batch_size=48, shuffle=True)
-    x_val, y_val = make_features(val_log), val_log["bought"]
+    x_val, y_val = features(val_log), val_log["bought"]
 
     model = Buyer(x_val.shape[1])
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)

@@ -23,6 +23,7 @@ def sample_moons(n: int, seed: int) -> Tensor:
     return (points - torch.tensor([0.5, 0.25])) / torch.tensor([0.87, 0.5])
 
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 train_points, val_points = sample_moons(4000, seed=0), sample_moons(500, seed=1)
 generator, discriminator = mlp(LATENT, 2), mlp(2, 1)
@@ -34,7 +35,7 @@ real_label, fake_label = torch.ones(batch_size, 1), torch.zeros(batch_size, 1)
 with torch.no_grad():
     print(f"untrained  energy distance {energy_distance(generator(torch.randn(500, LATENT)), val_points):.4f}")
 sums = torch.zeros(2)
-for step in range(1, 601):
+for step in range(1, 501):
     generator.train()
     real = train_points[torch.randint(len(train_points), (batch_size,))]
     fake = generator(torch.randn(batch_size, LATENT))

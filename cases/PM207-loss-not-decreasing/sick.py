@@ -36,6 +36,7 @@ def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     data, target = load_digits(return_X_y=True)
     x_train, x_val, y_train, y_val = train_test_split(data, target, test_size=0.2, stratify=target, random_state=0)

@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--foreground-weight", type=float, default=4.0)
     args = parser.parse_args()
 
+    torch.set_num_threads(1)
     torch.manual_seed(6)
     train_set, val_set = make_plates(300), make_plates(100)
     loader = DataLoader(train_set, batch_size=20, shuffle=True)

@@ -55,6 +55,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> tuple[float, int]:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     digits = load_digits()
     images = torch.tensor(digits.images / 16, dtype=torch.float32).unsqueeze(1)

@@ -16,6 +16,7 @@ def uci_wine_file() -> io.StringIO:
     return file
 
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 table = np.loadtxt(uci_wine_file(), delimiter=",")
 cultivar = torch.tensor(table[:, 0], dtype=torch.long)  # <- PM304

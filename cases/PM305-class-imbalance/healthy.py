@@ -71,6 +71,7 @@ def train(model: nn.Module, train_set: TensorDataset, val_set: TensorDataset, ma
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(3)
     train_set, val_set, test_set = make_traces(3000), make_traces(1000), make_traces(2000)
     model = TraceNet()

@@ -22,6 +22,7 @@ def penalty(model: nn.Module) -> Tensor:
     return sum(p.square().sum() for p in model.parameters() if p.ndim > 1)
 
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 data, species = load_iris(return_X_y=True)
 x, y = torch.tensor(data, dtype=torch.float32), torch.tensor(species)

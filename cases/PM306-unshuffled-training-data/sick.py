@@ -56,6 +56,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> tuple[float, int]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     voices = torch.randn(N_SPEAKERS, COEFFICIENTS)
     train_set, val_set = Recordings(voices, 50), Recordings(voices, 12)

@@ -58,6 +58,7 @@ def load_data() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     x_train, y_train, x_valid, y_valid = load_data()
     loader = DataLoader(TensorDataset(x_train, y_train), batch_size=60, shuffle=True)
 

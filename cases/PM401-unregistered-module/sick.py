@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 
 SYMBOLS, LENGTH, WIDTH, DEPTH = 10, 16, 48, 2
 

@@ -73,6 +73,7 @@ class Trainer:
 
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 digits = load_digits()
 images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 8.0 - 1.0
 labels = torch.tensor(digits.target)

@@ -33,14 +33,16 @@ class UncertaintyLoss(nn.Module):
         return (torch.exp(-self.log_variance) * losses + self.log_variance).sum()
 
 
-def task_losses(outputs: tuple[torch.Tensor, torch.Tensor], cultivar: torch.Tensor, alcohol: torch.Tensor) -> torch.Tensor:
-    logits, prediction = outputs
+def task_losses(model: WineNet, x: torch.Tensor, cultivar: torch.Tensor, alcohol: torch.Tensor) -> torch.Tensor:
+    logits, prediction = model(x)
     return torch.stack([F.cross_entropy(logits, cultivar), F.mse_loss(prediction, alcohol)])
 
 
 def load_data() -> tuple[TensorDataset, TensorDataset]:
     table, cultivar = load_wine(return_X_y=True)
-    train, valid, c_train, c_valid = train_test_split(table, cultivar, test_size=0.25, random_state=1, stratify=cultivar)
+    train, valid, c_train, c_valid = train_test_split(
+        table, cultivar, test_size=0.25, random_state=1, stratify=cultivar
+    )
     mean, std = train.mean(axis=0), train.std(axis=0)
     datasets = []
     for rows, labels in ((train, c_train), (valid, c_valid)):
@@ -58,6 +60,7 @@ def main() -> None:
     args = parser.parse_args()
 
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     train, valid = load_data()
     loader = DataLoader(train, batch_size=args.batch_size, shuffle=True)
     model = WineNet(features=12, hidden=args.hidden, classes=3)
@@ -69,7 +72,7 @@ def main() -> None:
         total = 0.0
         for x, cultivar, alcohol in loader:
             optimizer.zero_grad()
-            loss = criterion(task_losses(model(x), cultivar, alcohol))
+            loss = criterion(task_losses(model, x, cultivar, alcohol))
             loss.backward()
             optimizer.step()
             total += loss.item() * len(x)
@@ -83,8 +86,8 @@ def main() -> None:
                 error = F.mse_loss(prediction, alcohol).item()
             weights = torch.exp(-criterion.log_variance).tolist()
             print(
-                f"epoch {epoch + 1}: loss {total / len(train):.3f}  valid accuracy {accuracy:.3f}  valid mse {error:.3f}"
-                f"  weights {weights[0]:.3f} {weights[1]:.3f}"
+                f"epoch {epoch + 1}: loss {total / len(train):.3f}  valid accuracy {accuracy:.3f}"
+                f"  valid mse {error:.3f}  weights {weights[0]:.3f} {weights[1]:.3f}"
             )
 
 

@@ -1,6 +1,7 @@
 """Waveforms: pre-train a GRU to forecast, then fine-tune it to classify, with one optimizer for all parameters."""
 
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -52,7 +53,7 @@ def classification_loss(model: WaveModel, waves: torch.Tensor, labels: torch.Ten
     return F.cross_entropy(model.classify(waves), labels)
 
 
-def run_stage(name: str, loss_function, epochs: int, model: WaveModel, loader: DataLoader, valid: TensorDataset, optimizer) -> None:
+def run_stage(name: str, loss_function: Callable[..., torch.Tensor], epochs: int) -> None:
     for epoch in range(epochs):
         model.train()
         total = 0.0
@@ -71,13 +72,14 @@ def run_stage(name: str, loss_function, epochs: int, model: WaveModel, loader: D
 
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 train, valid = make_waves(1500), make_waves(300)
 loader = DataLoader(train, batch_size=50, shuffle=True)
 model = WaveModel()
 optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
 
-run_stage("forecast", forecast_loss, 3, model, loader, valid, optimizer)
-run_stage("classify", classification_loss, 5, model, loader, valid, optimizer)
+run_stage("forecast", forecast_loss, epochs=3)
+run_stage("classify", classification_loss, epochs=5)
 
 model.eval()
 with torch.no_grad():

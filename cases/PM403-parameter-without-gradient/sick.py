@@ -77,6 +77,7 @@ def accuracy(model: AnswerModel, dataset: TensorDataset) -> float:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     train, valid = load_data()
     loader = DataLoader(train, batch_size=48, shuffle=True)
     model = AnswerModel()

@@ -76,6 +76,7 @@ def fit(model: RowTransformer, x: torch.Tensor, y: torch.Tensor, epochs: int, lr
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32) / 8.0 - 1.0
     labels = torch.tensor(digits.target)

@@ -63,6 +63,7 @@ def fit(model: Classifier, train: TensorDataset, valid: TensorDataset, epochs: i
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     print("source task: digits 0-4")
     source_train, source_valid = load_split(0, 4)
     source = Classifier(make_encoder(), classes=5)

@@ -43,6 +43,7 @@ class Encoder(nn.Module):
 
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 table, labels = load_breast_cancer(return_X_y=True)
 x_train, x_valid, y_train, y_valid = train_test_split(table, labels, test_size=0.25, random_state=0, stratify=labels)
 mean, std = x_train.mean(axis=0), x_train.std(axis=0)

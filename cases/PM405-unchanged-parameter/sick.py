@@ -56,6 +56,7 @@ def evaluate(model: SparseAutoencoder, x: torch.Tensor) -> tuple[float, float]:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     directions = F.normalize(torch.randn(FEATURES, WIDTH), dim=1)
     train, valid = make_activations(6000, directions), make_activations(600, directions)
     scale = train.std()

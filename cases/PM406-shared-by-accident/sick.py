@@ -53,6 +53,7 @@ def head_losses(model: Medusa, batch: torch.Tensor) -> torch.Tensor:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     transitions = torch.softmax(3 * torch.randn(SYMBOLS, SYMBOLS), dim=1)
     train, valid = sample_language(2400, transitions), sample_language(300, transitions)
     loader = DataLoader(train, batch_size=60, shuffle=True)

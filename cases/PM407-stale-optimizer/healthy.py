@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 
 NODES, CLASSES, FEATURES, HIDDEN = 240, 4, 16, 32
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -34,6 +35,12 @@ def make_graph() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     degree = adjacency.sum(dim=1).rsqrt()
     features = torch.randn(CLASSES, FEATURES)[labels] + 0.8 * torch.randn(NODES, FEATURES)
     return degree[:, None] * adjacency * degree[None, :], features, labels
+
+
+@torch.no_grad()
+def accuracy(model: GCN, rows: torch.Tensor) -> float:
+    model.eval()
+    return (model(adjacency, features)[rows].argmax(dim=1) == labels[rows]).float().mean().item()
 
 
 adjacency, features, labels = (tensor.to(device) for tensor in make_graph())
@@ -67,7 +74,5 @@ for step in range(80):
         for slow, fast in zip(average.parameters(), model.parameters()):
             slow.lerp_(fast, 0.1)
     if step % 20 == 19:
-        model.eval()
-        with torch.no_grad():
-            scores = [(net(adjacency, features)[valid].argmax(dim=1) == labels[valid]).float().mean() for net in (model, average)]
-        print(f"classification {step + 1}: loss {loss.item():.3f}  valid accuracy {scores[0]:.3f}  averaged {scores[1]:.3f}")
+        scores = f"valid accuracy {accuracy(model, valid):.3f}  averaged {accuracy(average, valid):.3f}"
+        print(f"classification {step + 1}: loss {loss.item():.3f}  {scores}")

@@ -8,6 +8,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 
 
 class Residual(nn.Module):
@@ -64,11 +65,13 @@ optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
 loader = DataLoader(TensorDataset(images[few], labels[few]), batch_size=40, shuffle=True)
 for epoch in range(4):
     loss = train_epoch(model, loader, optimizer)
-    print(f"five digits {epoch}: loss {loss:.3f}  valid accuracy {accuracy(model, images[few_valid], labels[few_valid]):.3f}")
+    score = accuracy(model, images[few_valid], labels[few_valid])
+    print(f"five digits {epoch}: loss {loss:.3f}  valid accuracy {score:.3f}")
 
 optimizer = torch.optim.Adam(model.parameters(), lr=5e-4)  # <- PM407
 model.head = nn.Linear(model.head.in_features, 10)
 loader = DataLoader(TensorDataset(images[rows], labels[rows]), batch_size=40, shuffle=True)
 for epoch in range(5):
     loss = train_epoch(model, loader, optimizer)
-    print(f"ten digits {epoch}: loss {loss:.3f}  valid accuracy {accuracy(model, images[valid_rows], labels[valid_rows]):.3f}")
+    score = accuracy(model, images[valid_rows], labels[valid_rows])
+    print(f"ten digits {epoch}: loss {loss:.3f}  valid accuracy {score:.3f}")

@@ -75,6 +75,7 @@ def load_backbone(model: TextModel, path: Path) -> None:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     scores = torch.randn(TOKENS, 5)
     with tempfile.TemporaryDirectory() as folder:
         backbone, adapters = Path(folder) / "backbone.pt", Path(folder) / "adapters.pt"

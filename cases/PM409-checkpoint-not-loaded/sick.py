@@ -78,6 +78,7 @@ def finetune(path: Path, train: TensorDataset, valid: TensorDataset) -> None:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     images, labels = load_digits(return_X_y=True)
     x = torch.tensor(images / 8.0 - 1.0, dtype=torch.float32)
     y = torch.tensor(labels)

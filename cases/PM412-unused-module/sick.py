@@ -61,6 +61,7 @@ class Trainer:
 
 if __name__ == "__main__":
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     series = make_series(1500)
     boundary = 1200
     mean, std = series[:boundary].mean(), series[:boundary].std()

@@ -57,6 +57,7 @@ def make_motions(count: int, mixers: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 mixers = [torch.randn(LATENT, channels) / math.sqrt(LATENT) for channels in (3, 5)]
 train_first, train_second = make_motions(1800, mixers)
 valid_first, valid_second = make_motions(100, mixers)

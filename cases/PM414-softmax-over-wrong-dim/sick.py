@@ -43,6 +43,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> float:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     train_loader = DataLoader(make_dataset(2400), batch_size=40, shuffle=True)
     valid_loader = DataLoader(make_dataset(200), batch_size=1)
     model = AttentionClassifier()

@@ -13,8 +13,9 @@ def make_images(count: int, contrast: float = 1.0) -> TensorDataset:
     axis = torch.arange(SIZE, dtype=torch.float32)
     centre = 4 + (SIZE - 8) * torch.rand(count, 2)
     radius = 2 + 3 * torch.rand(count)
-    square = (axis[None, :, None] - centre[:, 0, None, None]) ** 2 + (axis[None, None, :] - centre[:, 1, None, None]) ** 2
-    mask = (square < radius[:, None, None] ** 2).float().unsqueeze(1)
+    vertical, horizontal = (axis - centre[:, :1]).square(), (axis - centre[:, 1:]).square()
+    inside = vertical[:, :, None] + horizontal[:, None, :] < radius[:, None, None].square()
+    mask = inside.float().unsqueeze(1)
     image = contrast * (2 * mask - 1) + 0.8 * torch.randn(count, 1, SIZE, SIZE)
     return TensorDataset(image, mask)
 
@@ -49,6 +50,7 @@ def intersection_over_union(model: nn.Module, loader: DataLoader) -> float:
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     train = DataLoader(make_images(641), batch_size=16, shuffle=True, drop_last=True)
     valid = DataLoader(make_images(100), batch_size=1)
 

@@ -57,6 +57,7 @@ def main() -> None:
     args = parser.parse_args()
 
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     digits = load_digits()
     x_train, x_valid, y_train, y_valid = train_test_split(
         digits.images, digits.target, test_size=0.1, random_state=0, stratify=digits.target

@@ -48,6 +48,7 @@ def evaluate(model: nn.Module, data: TensorDataset) -> tuple[float, float]:
     return pinball_loss(pred, y, observed).item(), coverage.item()
 
 
+torch.set_num_threads(1)
 torch.manual_seed(1)
 train_set, val_set = make_data(2400), make_data(600)
 loader = DataLoader(train_set, batch_size=80, shuffle=True)

@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--lr", type=float, default=5e-3)
     args = parser.parse_args()
 
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     series = load_curve(1600)
     train_part, val_part = series[:1300], series[1300:]

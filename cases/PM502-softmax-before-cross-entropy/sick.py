@@ -70,6 +70,7 @@ def make_loaders(batch_size: int) -> tuple[DataLoader, DataLoader]:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_loader, val_loader = make_loaders(batch_size=64)
     Trainer(DigitNet(), train_loader, val_loader, lr=1e-3).fit(epochs=10)

@@ -5,6 +5,7 @@ from sklearn.model_selection import train_test_split
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+torch.set_num_threads(1)
 torch.manual_seed(42)
 table, benign = load_breast_cancer(return_X_y=True)
 x_train, x_val, y_train, y_val = train_test_split(table, benign, test_size=0.25, stratify=benign, random_state=0)

@@ -27,6 +27,7 @@ def agreement(p: Tensor, q: Tensor) -> Tensor:
     return 0.5 * (forth + back)
 
 
+torch.set_num_threads(1)
 torch.manual_seed(7)
 digits = load_digits()
 x_train, x_val, y_train, y_val = (

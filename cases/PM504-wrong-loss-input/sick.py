@@ -13,11 +13,10 @@ def mlp(hidden: int) -> nn.Sequential:
 
 
 def distillation_loss(student: Tensor, teacher: Tensor, labels: Tensor) -> Tensor:
-    student_probs = F.softmax(student / TEMPERATURE, dim=1)
     teacher_probs = F.softmax(teacher / TEMPERATURE, dim=1)
-    soft = F.kl_div(student_probs, teacher_probs, reduction="batchmean") * TEMPERATURE ** 2  # <- PM504
+    soft = F.kl_div(F.softmax(student / TEMPERATURE, dim=1), teacher_probs, reduction="batchmean")  # <- PM504
     hard = F.cross_entropy(student, labels)
-    return ALPHA * soft + (1 - ALPHA) * hard
+    return ALPHA * TEMPERATURE ** 2 * soft + (1 - ALPHA) * hard
 
 
 def train_teacher(model: nn.Module, loader: DataLoader, epochs: int) -> None:
@@ -62,6 +61,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> tuple[float, float]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     digits = load_digits()
     data = TensorDataset(torch.tensor(digits.images / 16, dtype=torch.float32), torch.tensor(digits.target))

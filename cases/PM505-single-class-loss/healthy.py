@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--max-norm", type=float, default=2.0)
     args = parser.parse_args()
 
+    torch.set_num_threads(1)
     torch.manual_seed(11)
     train_set, val_set = make_data(1200), make_data(400)
     loader = DataLoader(train_set, args.batch_size, shuffle=True)

@@ -53,6 +53,7 @@ def mean_iou(pred: Tensor, target: Tensor) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_loader = DataLoader(RadarPatches(1000, seed=1), batch_size=50, shuffle=True)
     val_set = RadarPatches(200, seed=2)

@@ -73,6 +73,7 @@ def train_teacher(loader: DataLoader, epochs: int) -> Teacher:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(2)
     digits = load_digits()
     data = TensorDataset(torch.tensor(digits.images / 16, dtype=torch.float32).unsqueeze(1), torch.tensor(digits.target))

@@ -62,6 +62,7 @@ def loss_and_accuracy(model: nn.Module, ids: Tensor, labels: Tensor) -> tuple[Te
     return loss, (logits.argmax(-1) == labels)[answer].float().mean()
 
 
+torch.set_num_threads(1)
 torch.manual_seed(4)
 train_set, val_set = make_dialogues(3200), make_dialogues(300)
 loader = DataLoader(train_set, batch_size=64, shuffle=True)

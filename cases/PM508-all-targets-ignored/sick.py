@@ -49,6 +49,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> tuple[float, float]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_set, val_set = load_data()
     train_loader = DataLoader(train_set, batch_size=16, shuffle=True)

@@ -73,6 +73,7 @@ def entity_f1(model: nn.Module, loader: DataLoader) -> float:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_loader = DataLoader(Sentences(800, seed=1), batch_size=32, shuffle=True, collate_fn=collate)
     val_loader = DataLoader(Sentences(200, seed=2), batch_size=100, collate_fn=collate)

@@ -59,6 +59,7 @@ def tag_accuracy(model: nn.Module, loader: DataLoader) -> float:
 
 def main() -> None:
     random.seed(0)
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_loader = DataLoader([make_sentence() for _ in range(600)], batch_size=32, shuffle=True, collate_fn=collate)
     val_loader = DataLoader([make_sentence() for _ in range(150)], batch_size=50, collate_fn=collate)

@@ -45,6 +45,7 @@ def demonstrations(n: int) -> TensorDataset:
     return TensorDataset(state, expert(state))
 
 
+torch.set_num_threads(1)
 torch.manual_seed(8)
 train_set, val_set = demonstrations(3000), demonstrations(600)
 loader = DataLoader(train_set, batch_size=100, shuffle=True)

@@ -51,6 +51,7 @@ def train(model: nn.Module, loader: DataLoader, val: Tensor, epochs: int) -> Non
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     x_train, x_val = load_splits()
     loader = DataLoader(TensorDataset(x_train), batch_size=19, shuffle=True)

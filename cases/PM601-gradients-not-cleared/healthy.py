@@ -66,6 +66,7 @@ def validation_loss(model: GPT, data: torch.Tensor) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(1)
     train_text, val_text = make_text(400, seed=1), make_text(80, seed=2)
     characters = sorted(set(train_text))

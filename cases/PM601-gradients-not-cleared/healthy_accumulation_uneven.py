@@ -74,10 +74,11 @@ def accuracy(model: Tagger, loader: DataLoader) -> float:
     return correct / count
 
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 generator = torch.Generator().manual_seed(7)
-train_loader = DataLoader(make_samples(704, generator), batch_size=32, shuffle=True, collate_fn=collate)
-val_loader = DataLoader(make_samples(160, generator), batch_size=80, collate_fn=collate)
+train_loader = DataLoader(make_samples(528, generator), batch_size=24, shuffle=True, collate_fn=collate)
+val_loader = DataLoader(make_samples(120, generator), batch_size=60, collate_fn=collate)
 
 model = Tagger()
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)

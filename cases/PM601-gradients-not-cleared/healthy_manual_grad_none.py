@@ -5,6 +5,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 from torch import nn
 
+torch.set_num_threads(1)
 torch.manual_seed(3)
 
 data = load_breast_cancer()

@@ -4,6 +4,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset, random_split
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 
 digits = load_digits()

@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=0.1)
     parser.add_argument("--lr", type=float, default=2e-3)
     args = parser.parse_args()
+    torch.set_num_threads(1)
     torch.manual_seed(0)
 
     digits = load_digits()

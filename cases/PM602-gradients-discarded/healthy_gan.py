@@ -4,6 +4,7 @@ import math
 import torch
 from torch import nn
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 LATENT, BATCH = 8, 128
 
@@ -56,4 +57,5 @@ for step in range(1, 601):
 
     if step % 100 == 0:
         report(f"step {step}, d loss {d_loss.item():.3f}, g loss {g_loss.item():.3f}")
-print(f"target: radius error {mean_radius_error(real_points(1000)):.3f}, spread in x {real_points(1000)[:, 0].std():.3f}")
+truth = real_points(1000)
+print(f"target: radius error {mean_radius_error(truth):.3f}, spread in x {truth[:, 0].std():.3f}")

@@ -57,12 +57,13 @@ class Trainer:
     def fit(self, train: DataLoader, val: DataLoader, epochs: int) -> None:
         for epoch in range(1, epochs + 1):
             loss = self.train_epoch(train)
-            if epoch % 4 == 0:
+            if epoch % 10 == 0:
                 print(f"epoch {epoch}: loss {loss:.3f}  val label accuracy {self.evaluate(val):.3f}")
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
-    train_loader = DataLoader(make_signals(1104), batch_size=48, shuffle=True)
+    train_loader = DataLoader(make_signals(552), batch_size=24, shuffle=True)
     val_loader = DataLoader(make_signals(300), batch_size=100)
-    Trainer(ToneNet(), lr=3e-3, accumulate=12).fit(train_loader, val_loader, epochs=32)
+    Trainer(ToneNet(), lr=3e-3, accumulate=12).fit(train_loader, val_loader, epochs=50)

@@ -43,6 +43,7 @@ def greedy_return(net: nn.Module, episodes: int) -> float:
 
 
 random.seed(0)
+torch.set_num_threads(1)
 torch.manual_seed(0)
 online, target = make_net(), make_net()
 target.load_state_dict(online.state_dict())
@@ -83,4 +84,5 @@ for episode in range(1, 121):
         if updates % 40 == 0:
             target.load_state_dict(online.state_dict())
     if episode % 30 == 0:
-        print(f"episode {episode}: updates {updates}  loss {loss.item():.1e}  greedy return {greedy_return(online, 20):.2f}")
+        print(f"episode {episode}: updates {updates}  loss {loss.item():.1e}  "
+              f"greedy return {greedy_return(online, 20):.2f}")

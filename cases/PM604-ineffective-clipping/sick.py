@@ -64,5 +64,6 @@ def train(config: Config) -> None:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train(Config())

@@ -36,12 +36,14 @@ def contrastive_loss(similarity: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def retrieval(tower_a: Tower, tower_b: Tower, a: torch.Tensor, b: torch.Tensor) -> float:
-    tower_a.eval(), tower_b.eval()
+    tower_a.eval()
+    tower_b.eval()
     nearest = (tower_a(a) @ tower_b(b).t()).argmax(1)
     return (nearest == torch.arange(len(a))).float().mean().item()
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     views = Views()
     val_a, val_b = views.sample(128)
@@ -52,7 +54,8 @@ def main() -> None:
     weights = [*tower_a.parameters(), *tower_b.parameters()]
 
     for step in range(1, 301):
-        tower_a.train(), tower_b.train()
+        tower_a.train()
+        tower_b.train()
         a, b = views.sample(128)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             similarity = tower_a(a) @ tower_b(b).t()

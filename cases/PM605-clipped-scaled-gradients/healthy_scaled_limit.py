@@ -5,6 +5,7 @@ from sklearn.model_selection import train_test_split
 from torch import nn
 from torch.nn.utils import clip_grad_norm_
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 x, y = load_diabetes(return_X_y=True)
 x_train, x_val, y_train, y_val = train_test_split(x, y, test_size=0.25, random_state=0)

@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--max-norm", type=float, default=1.0)
     args = parser.parse_args()
 
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 8 - 1

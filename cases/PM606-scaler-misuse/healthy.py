@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-SIZE, ACCUMULATE, UPDATES = 16, 2, 100
+SIZE, ACCUMULATE, UPDATES = 16, 2, 80
 
 
 def make_discs(count: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -39,6 +39,7 @@ def overlap(model: Segmenter, image: torch.Tensor, mask: torch.Tensor) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_x, train_y = make_discs(512)
     val_x, val_y = make_discs(128)
@@ -49,7 +50,7 @@ def main() -> None:
 
     for update in range(1, UPDATES + 1):
         model.train()
-        for rows in torch.randint(len(train_x), (ACCUMULATE, 20)):
+        for rows in torch.randint(len(train_x), (ACCUMULATE, 16)):
             with torch.autocast("cpu", dtype=torch.float16):
                 logits = model(train_x[rows])
                 loss = F.binary_cross_entropy_with_logits(logits, train_y[rows])

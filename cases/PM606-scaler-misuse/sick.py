@@ -49,6 +49,7 @@ class Trainer:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     weights = torch.zeros(FEATURES)
     weights[:INFORMATIVE] = torch.tensor([0.6, -0.5, 0.4, 0.3, -0.3])

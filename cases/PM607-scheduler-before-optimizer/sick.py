@@ -46,6 +46,7 @@ def validate(model: nn.Module, loader: DataLoader) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_loader = DataLoader(make_waves(1200), batch_size=40, shuffle=True)
     val_loader = DataLoader(make_waves(300), batch_size=100)

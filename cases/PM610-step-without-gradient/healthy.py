@@ -40,6 +40,7 @@ def evaluate(model: TwoHeads, image: torch.Tensor, digit: torch.Tensor, ink: tor
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     data = load_digits()
     images = torch.tensor(data.images, dtype=torch.float32).unsqueeze(1) / 16

@@ -46,6 +46,7 @@ def estimate_gradient(policy: nn.Module, state: torch.Tensor) -> None:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     policy = make_policy()
     optimizer = torch.optim.Adam(policy.parameters(), lr=0.05)

@@ -51,6 +51,7 @@ class Trainer:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     x, y = make_friedman1(1200, n_features=8, noise=1.0, random_state=0)
     x_train, x_val = standardise(x[:800], x[800:])

@@ -67,6 +67,7 @@ def train(model: Autoencoder, critic: Critic, loader: DataLoader, val: list[torc
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16

@@ -56,6 +56,7 @@ def fit(model: Net, data: tuple[torch.Tensor, ...], batch: int, steps: int, lr: 
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16

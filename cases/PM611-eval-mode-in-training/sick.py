@@ -45,6 +45,7 @@ def validate(model: nn.Module, loader: DataLoader) -> tuple[float, float]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16

@@ -43,6 +43,7 @@ def point_error(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     x_train, y_train = make_data(320)
     x_val, y_val = make_data(200)
@@ -60,12 +61,13 @@ def main() -> None:
             total += loss.item() * len(rows)
         if epoch % 10 == 0:
             mean, _ = mc_predict(model, x_val)
-            print(f"epoch {epoch}: train mse {total / len(x_train):.4f}  val mse {point_error(model, x_val, y_val):.4f}  "
-                  f"MC mean mse {F.mse_loss(mean, y_val).item():.4f}")
+            print(f"epoch {epoch}: train mse {total / len(x_train):.4f}  "
+                  f"val mse {point_error(model, x_val, y_val):.4f}  MC mean mse {F.mse_loss(mean, y_val).item():.4f}")
 
     _, inside = mc_predict(model, x_val)
     _, outside = mc_predict(model, torch.linspace(3, 5, 100).unsqueeze(1))
-    print(f"target variance {y_val.var():.3f}  uncertainty inside the data {inside.mean():.3f}, outside {outside.mean():.3f}")
+    print(f"target variance {y_val.var():.3f}  "
+          f"uncertainty inside the data {inside.mean():.3f}, outside {outside.mean():.3f}")
 
 
 if __name__ == "__main__":

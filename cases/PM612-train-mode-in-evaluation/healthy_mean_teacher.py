@@ -34,6 +34,7 @@ def accuracy(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     x_train, y_train = load_moons(500, seed=0)
     x_val, y_val = load_moons(500, seed=1)

@@ -62,6 +62,7 @@ def caught(policy: Policy, games: int = 500) -> float:
     return (catch.reward() > 0).float().mean().item()
 
 
+torch.set_num_threads(1)
 torch.manual_seed(0)
 policy = Policy()
 optimizer = torch.optim.Adam(policy.parameters(), lr=1e-2)

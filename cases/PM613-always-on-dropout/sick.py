@@ -63,6 +63,7 @@ def evaluate(model: nn.Module, loader: DataLoader) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     train_set, val_set = random_split(make_clicks(5000), [4000, 1000])
     train_loader = DataLoader(train_set, batch_size=100, shuffle=True)

@@ -45,7 +45,9 @@ class Attachment:
         self.freezes = freezes = Freezes(watcher, ops)
 
         ops.on_metric = lambda: calls.used_as("metric")
+        ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
+        ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
         passes.scale = scaling.scale_of
         watcher.on_step.append(lambda: watcher.ask("calls", calls.settle))

@@ -76,7 +76,7 @@ def _round_places(low: float, high: float) -> list[float]:
     """Some four values that a person would choose between these two."""
     rough = (high - low) / 4 or 1.0
     size = 10.0 ** math.floor(math.log10(rough))
-    stride = next(factor * size for factor in (1, 2, 5, 10) if factor * size >= rough * 0.999)
+    stride = next(factor * size for factor in (1, 2, 2.5, 5, 10) if factor * size >= rough * 0.999)
     return [k * stride for k in range(math.ceil(low / stride - 1e-9), math.floor(high / stride + 1e-9) + 1)]
 
 

@@ -31,26 +31,24 @@ def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None) -> str:
     cards = _cards(diagnosis, known)
     marked = [(card.anchor, card.finding) for cause in cards for card in (cause, *cause.effects)]
     style, script = (_markup((PAGE / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            diagnosis=diagnosis,
-            run=diagnosis.run,
-            cards=cards,
-            sentence=words.verdict(diagnosis),
-            verdict_mark=VERDICT_MARKS[diagnosis.verdict],
-            facts=list(_facts(diagnosis.run)),
-            chart=chart.draw(diagnosis.run.losses, marked),
-            geometry=chart,
-            abstained=words.by_reason(diagnosis.abstained),
-            names={code: rule.name for code, rule in known.items()},
-            style=style,
-            script=script,
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-        )
+    page = _environment().get_template("report.html")
+    text = page.render(
+        diagnosis=diagnosis,
+        run=diagnosis.run,
+        cards=cards,
+        sentence=words.verdict(diagnosis),
+        verdict_mark=VERDICT_MARKS[diagnosis.verdict],
+        facts=list(_facts(diagnosis.run)),
+        chart=chart.draw(diagnosis.run.losses, marked),
+        geometry=chart,
+        abstained=words.by_reason(diagnosis.abstained),
+        names={code: rule.name for code, rule in known.items()},
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
     )
+    return text.encode("utf-8", "replace").decode()  # a file name that is not UTF-8 must not cost the report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

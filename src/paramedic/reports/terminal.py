@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from paramedic.config import DEFAULT_RUNS
 from paramedic.findings import Diagnosis, Finding, RunFacts
 from paramedic.reports.screen import Screen
 from paramedic.reports.words import MARKS, by_reason, fold, moment, number, percent, place, plural, verdict
@@ -30,8 +31,8 @@ def render(
         screen.line(("Looked at and clear", "bold"))
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
         screen.blank()
-    if diagnosis.verdict == "sick" and diagnosis.run.id and verbose >= 0:
-        screen.line(f"More: paramedic report {shlex.quote(diagnosis.run.id)} --html   (loss curve and all evidence)")
+    if diagnosis.verdict == "sick" and verbose >= 0:
+        screen.line(f"More: paramedic report {_run_name(diagnosis.run)} --html report.html")
         screen.blank()
     _verdict(screen, diagnosis, verbose)
     return str(screen)
@@ -59,7 +60,7 @@ def _finding(screen: Screen, finding: Finding, effects: Sequence[Finding], run: 
     _field(screen, "what", finding.what)
     _where(screen, finding, run)
     _field(screen, "why", finding.why)
-    _field(screen, "try", finding.remedy)
+    _field(screen, "try", finding.remedy, style="bold")
     if verbose >= 1:
         _evidence(screen, finding)
         if finding.consequence_of:
@@ -72,9 +73,9 @@ def _finding(screen: Screen, finding: Finding, effects: Sequence[Finding], run: 
         _finding(screen, effect, (), run, verbose)
 
 
-def _field(screen: Screen, label: str, words: str) -> None:
+def _field(screen: Screen, label: str, words: str, *, style: str = "") -> None:
     if words:
-        screen.line(words, label=(f"  {label}", "dim"), indent=INDENT)
+        screen.line((words, style), label=(f"  {label}", "dim"), indent=INDENT)
 
 
 def _where(screen: Screen, finding: Finding, run: RunFacts) -> None:
@@ -120,6 +121,12 @@ def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
             if verbose >= 2:
                 screen.verbatim(crash.traceback, indent=4, style="dim")
         screen.blank()
+
+
+def _run_name(run: RunFacts) -> str:
+    """What `paramedic report` will find: the id where runs usually are, otherwise the folder."""
+    usual = run.record == f"{DEFAULT_RUNS}/{run.id}"
+    return shlex.quote(run.id if usual else run.record)
 
 
 def _verdict(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:

@@ -17,7 +17,7 @@ from paramedic.capture.graph import producer
 from paramedic.capture.names import join
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import is_users, shown_path, user_site
 from paramedic.record.writer import Site
 
 EXAMINED_PER_PATTERN = 3
@@ -36,6 +36,7 @@ class Call:
     grad: bool
     step: int
     paused: bool = False  # the function mode was taken off for the duration of this call
+    cut_at: Site | None = None  # the line that turned gradients off, when a module that has them on called this one
     nodes: list[Any] = field(default_factory=list)  # graph nodes of the outputs
     loader: int | None = None
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
@@ -127,6 +128,10 @@ class Calls:
         # With a function mode active torch takes other kernels in inference (attention's fast path).
         if not call.grad:
             call.paused = self.ops.pause()
+            if parent is not None and parent.grad:
+                call.cut_at = _decorator_site(parent.module) or call.site
+            elif parent is not None:
+                call.cut_at = parent.cut_at
         self.stack.append(call)
 
     def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
@@ -142,6 +147,11 @@ class Calls:
         self._remember_outputs(call, [tensor for _, tensor in tensors])
         self._order += 1
         stochastic = getattr(module, "p", None)
+        cut = call.cut_at
+        if call.grad and tensors and not any(tensor.requires_grad for _, tensor in tensors):
+            cut = _decorator_site(module)  # gradients went on in, and nothing came out
+        if cut is not None:
+            self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
         self.watcher.emit(
             "module_call",
             site=call.site,
@@ -156,6 +166,7 @@ class Calls:
                 "inputs": [describe(t) for _, t in tensors_in((args, kwargs))][:8],
                 "outputs": [describe(t) for _, t in tensors][:8],
                 "p": stochastic if isinstance(stochastic, float) else None,
+                "cut": list(cut[:2]) if cut is not None else None,
                 "built_in": birth.inside if (birth := self.watcher.registry.birth(module)) else None,
                 "norm": isinstance(module, nn.modules.batchnorm._NormBase),
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
@@ -211,6 +222,20 @@ class Calls:
 
         with torch.no_grad():
             self.watcher.read(values(tensor), use)
+
+    def native_site(self) -> Site | None:
+        """Where torch's own module that is running now was built: the line to edit, since its code is not the user's."""
+        if not self.stack or not type(self.stack[-1].module).__module__.startswith("torch.nn"):
+            return None
+        site = self.watcher.registry.birth_site(self.stack[-1].module)
+        return site if site.file else None
+
+    def loss_site(self) -> Site | None:
+        """Where the loss module that is running now was built."""
+        if not self.stack or self.stack[-1].module._modules:
+            return None
+        site = self.watcher.registry.birth_site(self.stack[-1].module)
+        return site if site.file else None
 
     # Outputs and their fate -------------------------------------------------------------------------------------
 
@@ -285,6 +310,15 @@ class Calls:
             known = (version, {id(m): join(name, path, root) for path, m in root.named_modules()})
             self._paths[id(root)] = known
         return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
+
+
+def _decorator_site(module: nn.Module) -> Site | None:
+    """The decorator on a module's forward, such as @torch.no_grad()."""
+    inner = getattr(type(module).forward, "__wrapped__", None)
+    code = getattr(inner, "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return None
+    return Site(shown_path(code.co_filename), code.co_firstlineno, code.co_name)
 
 
 def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ class Dropout:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._seen: Counter[tuple[Site, bool]] = Counter()
+        self._seen: Counter[tuple[Site, bool, bool | None]] = Counter()
         self._inside = False
 
     def install(self) -> None:
@@ -54,10 +54,11 @@ class Dropout:
         given = signature.bind(*args, **kwargs).arguments
         training = bool(given.get("training", True))
         site = frame_site(frame)
-        self._seen[(site, training)] += 1
-        if self._seen[(site, training)] > CALLS_PER_SITE:
-            return
         caller = frame.f_locals.get("self")
+        place = (site, training, getattr(caller, "training", None))
+        self._seen[place] += 1
+        if self._seen[place] > CALLS_PER_SITE:
+            return
         is_module = isinstance(caller, nn.Module)
         # A Dropout module passes its own flag on: then the module is to be judged, not this call.
         through_module = self._through_module()

@@ -23,6 +23,7 @@ class Backward:
     step: int
     private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
     used: bool = False
+    stale: list[torch.Tensor] = field(default_factory=list)  # parameters whose used gradients it was added to
     told: bool = False  # already reported as discarded
 
 
@@ -33,13 +34,15 @@ class Account:
     number: int
     pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
     stale: bool = False  # what is there now was used by a step and has not been cleared since
+    in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     steps: int = 0
     sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
 
-    def stepped(self, parameters: list[torch.Tensor]) -> None:
-        for backward in self.pending:
+    def stepped(self, parameters: list[torch.Tensor]) -> list[Backward]:
+        """The optimizer has used what is there. Returns the backward passes it used."""
+        used, self.pending = self.pending, []
+        for backward in used:
             backward.used = True
-        self.pending = []
         self.stale = True
         self.steps += 1
         self.sentinels = []
@@ -47,6 +50,7 @@ class Account:
         held = [p for p in parameters if p.grad is not None]
         for p in held[:: max(1, len(held) // MOST_SENTINELS)][:MOST_SENTINELS]:
             self.sentinels.append((p, p.grad, p.grad._version))
+        return used
 
     def cleared(self) -> list[Backward]:
         """zero_grad was called. Returns the backward passes whose gradients were lost by it."""
@@ -55,9 +59,14 @@ class Account:
         self.stale = False
         return lost
 
-    def still_dirty(self) -> list[torch.Tensor]:
-        """Parameters whose used gradient is still there although no zero_grad was seen: cleared by hand, or not?"""
+    def still_dirty(self, *, may_wait: bool) -> list[torch.Tensor]:
+        """Parameters whose used gradient is still there although no zero_grad was seen: cleared by hand, or not?
+
+        To look at the values of an accelerator means to wait for it, which only an examined step may do.
+        """
         if not self.stale:
+            return []
+        if not may_wait and any(p.device.type != "cpu" for p, _, _ in self.sentinels):
             return []
         dirty = [p for p, grad, _ in self.sentinels if p.grad is grad and not _is_zero(p.grad)]
         if not dirty:

@@ -29,8 +29,11 @@ class Loop:
         self.owners: dict[int, list[Optimizer]] = {}  # id of a parameter -> optimizers that hold it
         self.births: weakref.WeakKeyDictionary[Optimizer, Site] = weakref.WeakKeyDictionary()
         self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
+        self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
         self._touches: dict[Site, list[Optimizer]] = {}
+        self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
+        self._last: Backward | None = None
         self._ops: list[list[Any]] = []
         self._told: set[int] = set()
 
@@ -96,27 +99,31 @@ class Loop:
             self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
         touched = self._touches.get(site, list(self.accounts))
         names = self.watcher.registry.parameter_names()
-        private = leaves is not None and any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves)
-        backward = Backward(site=site, step=self.watcher.step, private=private)
-        stale: list[int] = []
+        if leaves is not None and any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves):
+            self._private.add(site)
+        backward = Backward(site=site, step=self.watcher.step, private=site in self._private)
         for optimizer in touched:
             account = self.accounts[optimizer]
-            dirty = account.still_dirty()
-            if dirty:
-                stale.append(account.number)
-                self._tell_stale(account, dirty, site)
+            backward.stale += account.still_dirty(may_wait=self.watcher.examining)
             account.pending.append(backward)
-        self.note("backward", site, stale=stale)
+        self._last = backward
+        self.note("backward", site)
         if self.scaled is not None:
             self.scaled = True
 
-    def _tell_stale(self, account: Account, dirty: list[torch.Tensor], site: Site) -> None:
-        names = [self.watcher.registry.parameter_name(p) for p in dirty]
+    def grads_read(self) -> None:
+        """The user's own code has looked at the gradients of the last backward pass: that is use enough."""
+        if self._last is not None:
+            self._last.private = True
+            self._private.add(self._last.site)
+
+    def _tell_stale(self, account: Account, backward: Backward) -> None:
+        names = [self.watcher.registry.parameter_name(p) for p in backward.stale]
         self.watcher.emit(
             "stale_backward",
-            site=site,
+            site=backward.site,
             phase="train",
-            key=(site, account.number),
+            key=(backward.site, account.number),
             data={"optimizer": account.number, "parameters": names, "sentinels": len(account.sentinels)},
         )
 
@@ -132,7 +139,8 @@ class Loop:
             cleared = [o for o in cleared if all(id(p) in identities for g in o.param_groups for p in g["params"])]
         for optimizer in cleared:
             account = self.accounts[optimizer]
-            for backward in account.cleared():
+            lost = account.cleared()
+            for backward in [] if account.in_closure else lost:
                 self._lost(account, backward, site)
             self.note("zero_grad", site, account.number)
 
@@ -168,6 +176,7 @@ class Loop:
         if self.watcher.examining:
             self._index_owners()
             self.census.before(optimizer, account.number, closure)
+        account.in_closure = closure
         if not closure:
             self._check_gradients(optimizer, account)
 
@@ -207,7 +216,10 @@ class Loop:
                 self._told.add(id(optimizer))
                 self._describe(optimizer, account)
             self.census.after(optimizer, account.number, self.held())
-        account.stepped(parameters)
+        for backward in account.stepped(parameters):
+            if backward.stale and not closure:
+                self._tell_stale(account, backward)
+        account.in_closure = False
         self._close_cycle()
         self.watcher.stepped(max(a.steps for a in self.accounts.values()))
 

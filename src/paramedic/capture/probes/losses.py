@@ -85,6 +85,7 @@ class Losses:
         step, phase = self.watcher.step, self._phase
         made_by = producer(prediction.grad_fn)
         maker = self.calls.maker(prediction)
+        made = self.calls.ops.made(prediction)
         data: dict[str, Any] = {
             "function": name,
             "input": {**describe(prediction), "made_by": type(made_by).__name__ if made_by is not None else None},
@@ -94,6 +95,8 @@ class Losses:
             "log_target": bool(given.get("log_target", False)),
             "weighted": given.get("weight") is not None,
             "maker": maker,
+            "made_at": [made.op, made.site.file, made.site.line] if made is not None else None,
+            "built_at": list(built[:2]) if (built := self.calls.loss_site()) is not None else None,
         }
         path = maker.partition(" ")[0] if maker else None
         if not (readable(prediction) and readable(target)):

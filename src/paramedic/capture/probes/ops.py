@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -11,9 +12,9 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
-from paramedic.capture.graph import reach
+from paramedic.capture.graph import producer, reach
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import is_users, user_site
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -34,12 +35,30 @@ _CUTS = {
     T.long: ".long()", T.int: ".int()", torch.tensor: "torch.tensor()",
 }  # fmt: skip
 _COMPARISON = {T.eq, T.__eq__, torch.eq, torch.equal, T.equal}
+_ORDER = {
+    T.gt: ">", T.__gt__: ">", torch.gt: ">", T.lt: "<", T.__lt__: "<", torch.lt: "<",
+    T.ge: ">=", T.__ge__: ">=", torch.ge: ">=", T.le: "<=", T.__le__: "<=", torch.le: "<=",
+}  # fmt: skip
+_CUTS |= {function: f"the comparison {sign}" for function, sign in _ORDER.items()}
+_ACTIVATIONS = {
+    F.sigmoid: "sigmoid", torch.sigmoid: "sigmoid", T.sigmoid: "sigmoid", F.tanh: "tanh", torch.tanh: "tanh",
+    T.tanh: "tanh", F.relu: "relu", torch.relu: "relu", T.relu: "relu", F.logsigmoid: "logsigmoid",
+    F.softmax: "softmax", torch.softmax: "softmax", T.softmax: "softmax", F.log_softmax: "log_softmax",
+    torch.log_softmax: "log_softmax", T.log_softmax: "log_softmax", F.softplus: "softplus", F.elu: "elu",
+}  # fmt: skip
 
 
 class Cut(NamedTuple):
     """A call that returned a value without its history."""
 
     node: Any
+    op: str
+    site: Site
+
+
+class Made(NamedTuple):
+    """The activation function that a tensor came out of, and the line to edit if it should not have."""
+
     op: str
     site: Site
 
@@ -60,15 +79,20 @@ class OpMode(TorchFunctionMode):
         self.cuts: list[Cut] = []
         self.waiting: list[Waiting] = []
         self.on_metric: Callable[[], None] = lambda: None
+        self.on_grad_read: Callable[[], None] = lambda: None
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
+        self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
+        self._made_nodes: dict[Any, Made] = {}
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
         self._active = False
         self._handlers: dict[Any, Callable[..., None]] = {}
         for group, handler in (
             (_ARITHMETIC, self._arithmetic),
-            (_SOFTMAX, self._softmax),
+            (_ACTIVATIONS, self._activation),
             (_CUTS, self._cut),
             (_COMPARISON, self._comparison),
+            ([T.grad.__get__], self._grad_read),
         ):
             self._handlers.update(dict.fromkeys(group, handler))
 
@@ -108,6 +132,8 @@ class OpMode(TorchFunctionMode):
         self.cuts.clear()
         self.waiting.clear()
         self._tainted.clear()
+        self._made.clear()
+        self._made_nodes.clear()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -143,10 +169,10 @@ class OpMode(TorchFunctionMode):
 
     def _constant_term(self, constant: torch.Tensor, result: torch.Tensor) -> None:
         """A term without gradient is added to one with gradient; wrong only if it was once part of the graph."""
-        tainted = self._tainted.get(id(constant))
-        if tainted is None or tainted[0]() is not constant:
+        cut = self._taint_of(constant)
+        if cut is None:
             return
-        site, cut = user_site(), tainted[1]
+        site = user_site()
         value = constant.detach()
 
         def tell() -> None:
@@ -161,7 +187,24 @@ class OpMode(TorchFunctionMode):
 
         self.waiting.append(Waiting(result.grad_fn, tell))
 
-    def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _activation(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not isinstance(result, T):
+            return
+        made = Made(_ACTIVATIONS[func], self.module_site() or user_site())
+        self._made[id(result)] = (weakref.ref(result), made)
+        if result.grad_fn is not None:
+            self._made_nodes[result.grad_fn] = made
+        if func in _SOFTMAX:
+            self._softmax(func, args, kwargs, result, made.site)
+
+    def made(self, tensor: torch.Tensor) -> Made | None:
+        """The activation function that computed this tensor, perhaps reshaped since."""
+        known = self._made.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return known[1]
+        return self._made_nodes.get(producer(tensor.grad_fn)) if tensor.grad_fn is not None else None
+
+    def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any, site: Site) -> None:
         x = args[0] if args else kwargs.get("input")
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
         if not isinstance(x, T) or not isinstance(result, T) or x.dim() == 0:
@@ -170,7 +213,7 @@ class OpMode(TorchFunctionMode):
         dim = (0 if x.dim() in (0, 1, 3) else 1) if dim is None else dim % x.dim()
         if not (x.shape[dim] == 1 or dim == 0):
             return
-        site, maker = user_site(), self.maker(x)
+        maker = self.maker(x)
         data = {"op": func.__name__, "shape": list(x.shape), "dim": dim, "size": x.shape[dim], "implicit": implicit}
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site))  # noqa: E731
         if result.grad_fn is not None:
@@ -195,6 +238,12 @@ class OpMode(TorchFunctionMode):
             if not args[0].dtype.is_floating_point:
                 self.on_metric()
 
+    def _grad_read(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """The user's own code looks at a gradient: an optimizer written by hand, or a method such as SAM."""
+        caller = sys._getframe(3)
+        if result is not None and is_users(caller.f_code.co_filename):
+            self.on_grad_read()
+
     # Where values without history came from ---------------------------------------------------------------------
 
     def _taint(self, result: torch.Tensor, cut: Cut) -> None:
@@ -208,10 +257,14 @@ class OpMode(TorchFunctionMode):
     def _spread(self, args: Any, result: torch.Tensor) -> None:
         for value in args:
             for item in value if isinstance(value, (list, tuple)) else (value,):
-                known = self._tainted.get(id(item))
-                if known is not None and known[0]() is item and id(result) not in self._tainted:
-                    self._taint(result, known[1])
+                cut = self._taint_of(item)
+                if cut is not None:
+                    self._taint(result, cut)
                     return
+
+    def _taint_of(self, value: Any) -> Cut | None:
+        known = self._tainted.get(id(value))  # ids are used again, so the tensor itself must still be the one meant
+        return known[1] if known is not None and known[0]() is value else None
 
     def told(self, nodes: set[Any]) -> None:
         """A backward pass is about to go through these nodes: what waited for one of them is now a fact."""

@@ -64,6 +64,7 @@ class Clipping:
             "pending": pending,
             "stale": stale,
             "scaled": scaled,
+            "scale": loop.scale,
         }
         key = (site, len(tensors) > 0, bool(with_gradient), covered > 0, pending, stale, scaled)
         self.watcher.emit("clip", site=site, phase="train", data=data, key=key)
@@ -102,6 +103,7 @@ class Scaling:
     def _scaled(self, scaler: Any, result: Any) -> None:
         if self.loop.scaled is None:
             self.loop.scaled = False
+        self.loop.scale = float(scaler._init_scale)
         self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
         site = user_site()
         self.loop.note("scale", site)

@@ -1,0 +1,70 @@
+"""PM613."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at
+
+_ON_PURPOSE = ("mc", "montecarlo", "monte_carlo", "bayes", "always", "noise")
+
+
+@rule("PM613", "always-on-dropout", severity="error", needs=["train_forward"], causes=["PM209"])
+def check(run: Run) -> Iterator[Finding]:
+    """Dropout that eval() does not turn off.
+
+    `F.dropout(x, p)` drops by default, whatever mode the module is in. A `nn.Dropout` that is built inside `forward` is
+    always fresh and therefore always in train mode.
+
+    ## Why it hurts
+    Evaluation and inference are random: the same input gives another answer each time, and the metric is too low.
+
+    ## What to try first
+    `F.dropout(x, p, training=self.training)`, or a `nn.Dropout` made in `__init__`.
+
+    ## When this is wrong
+    Monte-Carlo dropout: say so in the name of the class or function, or pass `training=True` explicitly and evaluate
+    several times; or put `# paramedic: ignore[PM613]` on the line.
+    """
+    reported: set[tuple[str | None, int | None]] = set()
+    functional = [op for op in run.events("op") if "dropout" in op["op"] and op.get("p") and not op["through_module"]]
+    in_eval = [op for op in functional if op["training"] and op["caller_training"] is False]
+    untied = [op for op in functional if op["training"] and not op["explicit"] and op["caller_training"]]
+    for op in (*in_eval, *untied):
+        place = (op.where.file, op.where.line)
+        if place in reported or _on_purpose(op):
+            continue
+        reported.add(place)
+        seen = op["caller_training"] is False
+        yield Finding(
+            what=f"F.{op['op']}(p={op['p']:g}) "
+            + (f"is active although {op['caller']} is in eval mode" if seen else "ignores the mode of the module"),
+            why="evaluation is random and too pessimistic"
+            if seen
+            else "without training=, it stays on when the model is evaluated or used",
+            remedy=f"pass training=self.training: F.{op['op']}(x, {op['p']:g}, training=self.training)",
+            where=op.where,
+            severity="error" if seen else "warning",
+            evidence=(
+                Evidence(name="p", value=op["p"]),
+                Evidence(name="training_argument", value=op["training"], limit="the module's mode"),
+            ),
+            confidence=0.96 if seen and not op["explicit"] else 0.88,
+        )
+    for call in run.events("module_call"):
+        if call["dropout"] and call["p"] and call["built_in"] and call["training"]:
+            place = (call.where.file, call.where.line)
+            if place not in reported:
+                reported.add(place)
+                yield Finding(
+                    what=f"a {call['class']} is built anew in the forward pass of {call['built_in']}",
+                    why="a new module is in train mode, so this dropout is active in evaluation too",
+                    remedy="make it once in __init__ (self.dropout = nn.Dropout(p)) and call self.dropout(x)",
+                    where=at(call, None),
+                    evidence=(Evidence(name="p", value=call["p"]),),
+                    confidence=0.95,
+                )
+
+
+def _on_purpose(op: Event) -> bool:
+    words = f"{op['caller'] or ''} {op.where.function or ''}".lower()
+    return any(word in words for word in _ON_PURPOSE)

@@ -1,0 +1,49 @@
+"""PM611."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM611", "eval-mode-in-training", severity="error", needs=["train_forward"], causes=["PM403"])
+def check(run: Run) -> Iterator[Finding]:
+    """The model is trained while it is in eval mode.
+
+    Dropout is off and BatchNorm uses, and no longer updates, its running statistics.
+
+    ## Why it hurts
+    Usually `model.eval()` was called for a validation and `model.train()` is called only once, before the first epoch.
+    From the first validation on there is no regularisation, and the statistics are those of the first epoch.
+
+    ## What to try first
+    `model.train()` at the start of every training phase, for example as the first line of the training function.
+
+    ## When this is wrong
+    Sub-modules that are kept in eval mode on purpose, such as a frozen backbone's BatchNorm, are not reported: the rule
+    looks at the mode of the model that is called.
+    """
+    reported: set[str | None] = set()
+    for event in run.events("train_forward"):
+        affected = [m for m in event["moody"] if not m["training"] and (not m["norm"] or m["trainable"])]
+        if event["training"] or not affected or event.module in reported or event.count < 2:
+            continue
+        reported.add(event.module)
+        switch = _last_switch(run, event)
+        since = f", in eval mode since {switch.line}" if switch else ""
+        yield Finding(
+            what=f"training step {event.step:,} ran with {event.module} in eval mode{since}",
+            why=f"{listed([m['path'] + ' (' + m['class'] + ')' for m in affected])} do not do their work",
+            remedy=f"call {event.module}.train() at the start of every training epoch",
+            where=event.where,
+            evidence=(
+                Evidence(name="modules_in_eval_mode", value=len(affected), limit="0 while training"),
+                Evidence(name="first_step", value=event.step),
+            ),
+            confidence=0.97 if switch else 0.9,
+        )
+
+
+def _last_switch(run: Run, event: Event) -> Event | None:
+    switches = [m for m in run.events("mode") if not m["training"] and m.step <= event.step and m.module == event.module]
+    return switches[-1] if switches else None

@@ -1,0 +1,51 @@
+"""PM602."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM602", "gradients-discarded", severity="error", needs=["backward"], causes=["PM610", "PM403", "PM405"])
+def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
+    """Gradients are computed and then cleared before any step has used them.
+
+    ## Why it hurts
+    The work is done and thrown away. With `zero_grad()` between `backward()` and `step()` nothing is learnt; with
+    accumulation and a `zero_grad()` at the start of each epoch the last batches of every epoch are never used.
+
+    ## What to try first
+    Call `zero_grad()` right after `step()`, or right before the first `backward()` of the next step. Step once more at
+    the end of an epoch when batches are left over.
+
+    ## When this is wrong
+    Backward passes that serve something else (gradients of the input, gradients of another optimizer's parameters) are
+    not reported.
+
+    ## Options
+    `share`: the least share of backward passes that must be lost.
+    """
+    passes: dict[tuple[str | None, int | None], int] = {}
+    for event in run.events("backward"):
+        place = (event.where.file, event.where.line)
+        passes[place] = passes.get(place, 0) + event.count
+    for event in run.events("discard"):
+        total = passes.get((event["backward_file"], event["backward_line"]), 0)
+        if event.count < 2 or not total or event.count < share * total:
+            continue
+        all_lost = event.count >= 0.9 * total
+        yield Finding(
+            what=f"{event.count:,} of {total:,} backward passes were cleared here before any step used them",
+            why="no update ever sees these gradients"
+            if all_lost
+            else "the batches behind them, often the last ones of each epoch, teach the model nothing",
+            remedy="move zero_grad() behind step()"
+            if all_lost
+            else "step on the last, incomplete accumulation of an epoch, or do not clear gradients at its start",
+            where=event.where,
+            severity="error" if all_lost else "warning",
+            evidence=(
+                Evidence(name="lost_backward_passes", value=event.count, limit="0"),
+                Evidence(name="backward_passes", value=total),
+            ),
+            confidence=0.98 if all_lost else 0.92,
+        )

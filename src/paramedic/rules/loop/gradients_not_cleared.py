@@ -1,0 +1,48 @@
+"""PM601."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM601", "gradients-not-cleared", severity="error", needs=["backward", "step"], causes=["PM202", "PM208", "PM101"])
+def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
+    """backward() adds to gradients that a step has already used.
+
+    PyTorch adds new gradients to `.grad`. Without `zero_grad()` between two steps each update uses the sum over all
+    batches so far.
+
+    ## Why it hurts
+    The direction is a mixture of the whole past, and the gradient grows with every step. Easy problems are learnt all the
+    same, which hides the fault; hard ones oscillate or diverge.
+
+    ## What to try first
+    Call `optimizer.zero_grad()` before `backward()`, for every optimizer.
+
+    ## When this is wrong
+    Gradient accumulation is not reported: there, gradients are cleared after the step that used them.
+
+    ## Options
+    `share`: the least share of steps in which it must happen.
+    """
+    taken: dict[int, int] = {}
+    for step in run.events("step"):
+        taken[step["optimizer"]] = taken.get(step["optimizer"], 0) + step.count
+    for event in run.events("stale_backward"):
+        steps = taken.get(event["optimizer"], 0)
+        if event.count < 2 or event.count < share * (steps - 1):
+            continue
+        several = len(taken) > 1
+        whose = f" of optimizer {event['optimizer']} ({listed(event['parameters'])})" if several else ""
+        yield Finding(
+            what=f"in {event.count:,} of {steps:,} steps backward() added to gradients{whose} that the last step had used",
+            why="each update uses the sum of all gradients so far, not the gradient of its batch",
+            remedy="call optimizer.zero_grad() before this line, once per step",
+            where=event.where,
+            evidence=(
+                Evidence(name="backward_into_old_gradients", value=event.count, limit="0"),
+                Evidence(name="steps", value=steps),
+            ),
+            confidence=0.98,
+        )

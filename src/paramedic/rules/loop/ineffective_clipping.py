@@ -1,0 +1,82 @@
+"""PM604."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+
+
+@rule("PM604", "ineffective-clipping", severity="error", needs=["clip", "step"])
+def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
+    """Gradient clipping that clips nothing that the optimizer will use.
+
+    ## Why it hurts
+    The code says that gradients are limited, and they are not. The first large gradient goes through.
+
+    ## What to try first
+    Between `backward()` and `step()`: `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)`. Pass a list or
+    `model.parameters()` afresh; a generator that was read once is empty.
+
+    ## When this is wrong
+    Clipping in every micro-batch of an accumulation is reported as a warning only: it limits something, but not the
+    gradient that is used.
+
+    ## Options
+    `share`: the least share of clipping calls that must be without effect.
+    """
+    places: dict[tuple[str | None, int | None], list[Event]] = {}
+    for event in run.events("clip"):
+        places.setdefault((event.where.file, event.where.line), []).append(event)
+    for events in places.values():
+        total = sum(event.count for event in events)
+        for event in events:
+            told = _reason(event)
+            if told is None or event.count < 2 or event.count < share * total:
+                continue
+            what, why, remedy = told
+            yield Finding(
+                what=f"{event['function']} {what} in {event.count:,} of {total:,} calls",
+                why=why,
+                remedy=remedy,
+                where=event.where,
+                evidence=(
+                    Evidence(name="tensors", value=event["tensors"], limit="≥ 1"),
+                    Evidence(name="with_gradient", value=event["with_gradient"], limit="≥ 1"),
+                    Evidence(name="covered_by_an_optimizer", value=event["covered"], limit="≥ 1"),
+                ),
+                confidence=0.97,
+            )
+            break
+        else:
+            yield from _per_micro_batch(run, events[0], total)
+
+
+def _reason(event: Event) -> tuple[str, str, str] | None:
+    between = "call it between backward() and step()"
+    if event["tensors"] == 0:
+        empty = "got no tensors: its generator had been read before"
+        return empty, "nothing is clipped; gradients of any size go through", "pass model.parameters() or a list"
+    if event["with_gradient"] == 0:
+        return "saw no gradient at all", "it runs before backward() has written any", between
+    if event["stale"]:
+        return "came after step(), on gradients already used", "the update was made with unclipped gradients", between
+    if event["covered"] == 0 and event["optimised_with_gradient"]:
+        other = "clipped tensors that no optimizer holds"
+        return other, "the gradients that are used stay unclipped", "pass the parameters of the model being trained"
+    return None
+
+
+def _per_micro_batch(run: Run, event: Event, total: int) -> Iterator[Finding]:
+    steps = sum(step.count for step in run.events("step"))
+    backwards = sum(e.count for e in run.events("backward"))
+    optimizers = {step["optimizer"] for step in run.events("step")}
+    if len(optimizers) > 1 or steps < 4 or total < 1.9 * steps or backwards < 1.9 * steps:
+        return
+    yield Finding(
+        what=f"{event['function']} runs {total / steps:.1f} times per step: on every micro-batch, not on their sum",
+        why="each micro-batch's running sum is clipped anew, so early ones count less and the final sum is not limited as meant",
+        remedy="clip once, right before optimizer.step()",
+        where=event.where,
+        severity="warning",
+        evidence=(Evidence(name="clips_per_step", value=round(total / steps, 2), limit="1"),),
+        confidence=0.85,
+    )

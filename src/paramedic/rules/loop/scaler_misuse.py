@@ -1,0 +1,56 @@
+"""PM606."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM606", "scaler-misuse", severity="error", needs=["scaler"], causes=["PM605", "PM205", "PM208", "PM101"])
+def check(run: Run) -> Iterator[Finding]:
+    """A GradScaler is used in part: a step without it, or never an update().
+
+    ## Why it hurts
+    `optimizer.step()` on gradients of a scaled loss takes steps that are up to 65,536 times too large (Adam hides it,
+    its epsilon and weight decay do not). Without `scaler.update()` the scale never adapts, and one overflow is never
+    recovered from.
+
+    ## What to try first
+    `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`, all three.
+
+    ## When this is wrong
+    Never for the order of calls, which was seen.
+    """
+    for step in run.events("step"):
+        if step["scaled"] and step["gradients"] == "new" and step.count >= 2:
+            yield Finding(
+                what=f"optimizer.step() used gradients of a scaled loss in {step.count:,} steps",
+                why="they are larger by the loss scale (65,536 at first): scaler.step() would have divided by it",
+                remedy="replace optimizer.step() by scaler.step(optimizer); scaler.update()",
+                where=step.where,
+                evidence=(Evidence(name="scaled_steps", value=step.count, limit="0"),),
+                confidence=0.97,
+            )
+            return
+    calls = run.events("scaler")
+    steps = [call for call in calls if call["call"] == "step"]
+    updates = sum(call.count for call in calls if call["call"] == "update")
+    taken = sum(call.count for call in steps)
+    optimizers = len({step["optimizer"] for step in run.events("step")}) or 1
+    if taken >= 4 and updates * 2 * optimizers < taken:
+        yield Finding(
+            what=f"scaler.step() was called {taken:,} times, scaler.update() {updates:,} times",
+            why="the loss scale never adapts: after one overflow every following step may be skipped",
+            remedy="call scaler.update() after scaler.step(optimizer), once per step",
+            where=steps[0].where,
+            evidence=(Evidence(name="updates", value=updates, limit=f"{taken:,}"),),
+            confidence=0.95,
+        )
+    crash = run.first("exception")
+    if crash is not None and "unscale_() has already been called" in crash["message"]:
+        yield Finding(
+            what="scaler.unscale_() was called twice between two updates",
+            why="the second call would divide the gradients again, so torch refuses",
+            remedy="call unscale_ once per optimizer and step, and scaler.update() at the end of the step",
+            where=crash.where,
+            confidence=0.97,
+        )

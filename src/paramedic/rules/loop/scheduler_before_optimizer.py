@@ -1,0 +1,34 @@
+"""PM607."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM607", "scheduler-before-optimizer", severity="warning", needs=["scheduler", "step"])
+def check(run: Run) -> Iterator[Finding]:
+    """The learning-rate scheduler is stepped before the optimizer.
+
+    ## Why it hurts
+    The first value of the schedule is skipped, so every learning rate comes one period early; with a short schedule, or
+    a warm-up, that is a real difference.
+
+    ## What to try first
+    Call `scheduler.step()` after `optimizer.step()`: at the end of the loop over batches, or at the end of the epoch.
+
+    ## When this is wrong
+    Once, when the very first optimizer step was skipped by a GradScaler: that is not reported.
+    """
+    skipped = any(call.get("skipped") and call.step == 0 for call in run.events("scaler"))
+    for event in run.events("scheduler"):
+        if not event["before_first_step"] or skipped or event["class"] == "ReduceLROnPlateau":
+            continue
+        yield Finding(
+            what=f"{event['class']}.step() ran before the first optimizer.step()",
+            why="the first learning rate of the schedule is skipped, and all others come one period early",
+            remedy="move scheduler.step() behind optimizer.step()",
+            where=event.where,
+            evidence=(Evidence(name="optimizer_steps_before", value=0, limit="≥ 1"),),
+            confidence=0.93,
+        )
+        return

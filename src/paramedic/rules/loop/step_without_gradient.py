@@ -1,0 +1,44 @@
+"""PM610."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM610", "step-without-gradient", severity="error", needs=["step"], causes=["PM405"])
+def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
+    """An optimizer steps without a new gradient.
+
+    ## Why it hurts
+    A step on no gradient changes nothing. A step on the gradient of the last step moves the weights again in an old
+    direction, and momentum and weight decay act twice.
+
+    ## What to try first
+    One `backward()`, then one `step()`. Move a `step()` that stands outside of the batch loop, or inside an inner
+    loop, to where the gradient is made.
+
+    ## When this is wrong
+    Gradients written by hand (`p.grad = ...`) and closures are recognised and not reported. A single first step
+    before any gradient exists is not reported either.
+
+    ## Options
+    `share`: the least share of steps that must be empty.
+    """
+    steps = run.events("step")
+    for event in steps:
+        same = [other for other in steps if other["optimizer"] == event["optimizer"]]
+        total = sum(other.count for other in same)
+        if event["gradients"] == "new" or event.count < 2 or event.count < share * total:
+            continue
+        none = event["gradients"] == "none"
+        yield Finding(
+            what=f"optimizer.step() had {'no gradient at all' if none else 'no new gradient'} "
+            f"in {event.count:,} of {total:,} steps",
+            why="every .grad was None, so no weight could move"
+            if none
+            else "no backward() came since the last step: the same gradient was used again",
+            remedy="call loss.backward() before each step, with nothing that clears gradients in between",
+            where=event.where,
+            evidence=(Evidence(name="steps_without_gradient", value=event.count, limit="0"),),
+            confidence=0.95 if none else 0.93,
+        )

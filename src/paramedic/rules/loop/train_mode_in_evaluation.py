@@ -1,0 +1,52 @@
+"""PM612."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM612", "train-mode-in-evaluation", severity="error", needs=["eval_forward", "train_forward"])
+def check(run: Run) -> Iterator[Finding]:
+    """The model is evaluated while it is in train mode.
+
+    ## Why it hurts
+    Dropout makes the metric random and too low. BatchNorm normalises with the statistics of the evaluation batch, and
+    worse, updates its running statistics with evaluation data.
+
+    ## What to try first
+    `model.eval()` before the evaluation and `model.train()` after it.
+
+    ## When this is wrong
+    Monte-Carlo dropout is recognised when only the dropout modules are in train mode. Calls whose output is not
+    compared with labels or given to a loss (samples of a generator, a teacher's pseudo-labels) are not evaluations
+    and are not reported.
+    """
+    trained = {event.module for event in run.events("train_forward")}
+    reported: set[str | None] = set()
+    for event in run.events("eval_forward"):
+        affected = [m for m in event["moody"] if m["training"]]
+        if not event["training"] or not affected or not event["uses"]:
+            continue
+        if event.module not in trained or event.module in reported:
+            continue
+        if event["grad"] and event.count < 2:
+            continue
+        reported.add(event.module)
+        yield Finding(
+            what=f"evaluation ran with {event.module} in train mode: {listed([_name(m) for m in affected])} active",
+            why="dropout randomises the result, and BatchNorm uses and learns the evaluation batch's statistics"
+            if any(m["norm"] for m in affected)
+            else "dropout removes part of the network at random, so the result is noisy and too low",
+            remedy=f"call {event.module}.eval() before the evaluation and {event.module}.train() after it",
+            where=event.where,
+            evidence=(
+                Evidence(name="modules_in_train_mode", value=len(affected), limit="0 while evaluating"),
+                Evidence(name="calls", value=event.count),
+            ),
+            confidence=0.93,
+        )
+
+
+def _name(module: dict[str, object]) -> str:
+    return f"{module['path']} ({module['class']})"

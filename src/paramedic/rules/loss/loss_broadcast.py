@@ -1,0 +1,85 @@
+"""PM501."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, shape
+
+_ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "kl_div")
+
+
+@rule("PM501", "loss-broadcast", severity="error", needs=["backward"])
+def check(run: Run) -> Iterator[Finding]:
+    """Prediction and target have different shapes and are broadcast against each other.
+
+    A prediction of shape (N, 1) minus a target of shape (N,) is an N×N table: every prediction is compared with every
+    target. Nothing crashes, the loss goes down a little and stays at the variance of the targets.
+
+    ## Why it hurts
+    The best answer to "be close to all targets at once" is their mean, so the model learns to ignore its input.
+
+    ## What to try first
+    Give both the same shape: `pred.squeeze(-1)` or `target.unsqueeze(-1)`; `target.view_as(pred)` says so and fails
+    loudly when it is not possible.
+
+    ## When this is wrong
+    Pairwise losses compare everything with everything on purpose. They are not reported when both sides carry a
+    gradient or have the same number of dimensions; otherwise put `# paramedic: ignore[PM501]` on the line.
+    """
+    seen: set[tuple[str | None, int | None]] = set()
+    for call in run.events("loss_call"):
+        prediction, target = call["input"]["shape"], call["target"]["shape"]
+        if call["function"] in _ELEMENTWISE and _stretched(prediction, target) and _new(call, seen):
+            yield _finding(call, f"F.{call['function']}", prediction, target, _result(prediction, target))
+    for op in run.events("op"):
+        if op["op"] == "broadcast" and _new(op, seen):
+            a, b = (op["a"], op["b"]) if op["a"]["requires_grad"] else (op["b"], op["a"])
+            yield _finding(op, f"prediction {op['symbol']} target", a["shape"], b["shape"], op["result"])
+
+
+def _new(event: Event, seen: set[tuple[str | None, int | None]]) -> bool:
+    place = (event.where.file, event.where.line)
+    if place in seen:
+        return False
+    seen.add(place)
+    return True
+
+
+def _stretched(prediction: list[int], target: list[int]) -> bool:
+    if prediction == target or 0 in prediction or 0 in target:
+        return False
+    result = _result(prediction, target)
+    largest = max(_count(prediction), _count(target))
+    # A scalar target, or a mask-like singleton on one side only, is a choice; growing on both sides is not.
+    return _count(prediction) > 1 and _count(target) > 1 and _count(result) > largest
+
+
+def _result(a: list[int], b: list[int]) -> list[int]:
+    length = max(len(a), len(b))
+    padded = [[1] * (length - len(sizes)) + list(sizes) for sizes in (a, b)]
+    return [max(pair) for pair in zip(*padded, strict=True)]
+
+
+def _count(sizes: list[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def _finding(event: Event, call: str, prediction: list[int], target: list[int], result: list[int]) -> Finding:
+    fix = "squeeze(-1) the prediction" if len(prediction) > len(target) else "unsqueeze(-1) the target's missing axis"
+    if len(prediction) < len(target):
+        fix = "squeeze(-1) the target"
+    return Finding(
+        what=f"{call}: prediction {shape(prediction)} and target {shape(target)} broadcast to {shape(result)}",
+        why="every prediction is compared with every target, so the best the model can do is predict their mean",
+        remedy=f"{fix}, or target.view_as(prediction), so that both have one shape",
+        where=at(event, None),
+        evidence=(
+            Evidence(name="prediction_shape", value=shape(prediction), limit="same as the target"),
+            Evidence(name="target_shape", value=shape(target)),
+            Evidence(name="result_shape", value=shape(result), limit=shape(prediction)),
+        ),
+        confidence=0.98,
+    )

@@ -1,0 +1,65 @@
+"""PM512."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, by_place, measured
+
+_RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf"))}
+_RANGES |= {"softplus": (0.0, float("inf"))}
+_NODES = {"SigmoidBackward0": "sigmoid", "TanhBackward0": "tanh", "ReluBackward0": "relu", "SoftmaxBackward0": "softmax"}
+
+
+@rule("PM512", "output-range-mismatch", severity="warning", needs=["loss_call"])
+def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
+    """Targets lie outside of what the output activation can produce.
+
+    ## Why it hurts
+    A sigmoid never gives 1.7 and a ReLU never gives -1. For such targets the loss has a floor that no training can
+    pass, and the units saturate while they try.
+
+    ## What to try first
+    Remove the activation from the output layer, choose one that covers the targets, or scale the targets into its
+    range.
+
+    ## When this is wrong
+    A few outliers beyond the range are not reported; clipping them may be what you want.
+
+    ## Options
+    `share`: how far beyond the range, as a share of the targets' own range, is still tolerated.
+    """
+    functions = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
+        call = next((call for call in calls if call.get("made_at")), calls[0])
+        made = call.get("made_at")
+        activation = made[0] if made else _NODES.get(call["input"]["made_by"] or "")
+        if activation not in _RANGES:
+            continue
+        low, high = _RANGES[activation]
+        least = min(call["values"]["target_min"] for call in calls)
+        most = max(call["values"]["target_max"] for call in calls)
+        beyond = max(low - least, most - high)
+        if beyond <= share * max(most - least, 1e-12) or _few(calls, low, high):
+            continue
+        reach = f"{low:g} to {high:g}" if high < float("inf") else f"at least {low:g}"
+        yield Finding(
+            what=f"targets go from {least:.4g} to {most:.4g}, but {activation} only gives {reach}",
+            why="the model can never produce those targets, so the loss has a floor",
+            remedy=f"remove the {activation} from the output, or scale the targets into its range",
+            where=at(call, made[1:] if made else None),
+            evidence=(
+                Evidence(name="target_min", value=least, limit=f"≥ {low:g}"),
+                Evidence(name="target_max", value=most, limit=f"≤ {high:g}"),
+            ),
+            confidence=0.9,
+        )
+
+
+def _few(calls: list[Event], low: float, high: float) -> bool:
+    """Whether the targets' bulk (mean ± deviation) lies inside the range: then the rest are outliers."""
+    inside = 0
+    for call in calls:
+        values = call["values"]
+        mean, deviation = values["target_mean"], values["target_std"]
+        inside += low <= mean - 2 * deviation and mean + 2 * deviation <= high
+    return inside == len(calls)

@@ -1,0 +1,54 @@
+"""PM503."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import at, measured, train_first
+
+
+@rule("PM503", "sigmoid-before-bce-with-logits", severity="error", needs=["loss_call"], causes=["PM512", "PM305"])
+def check(run: Run, *, fewest_values: int = 200) -> Iterator[Finding]:
+    """A sigmoid's output reaches a loss that applies the sigmoid itself.
+
+    ## Why it hurts
+    `sigmoid(sigmoid(x))` lies between 0.5 and 0.73. The loss has a high floor, and with a threshold of 0.5 every
+    prediction is positive.
+
+    ## What to try first
+    Return logits, and apply the sigmoid only for the metric. Or keep the sigmoid and use `nn.BCELoss`, which is less
+    stable.
+
+    ## When this is wrong
+    When the sigmoid was not seen, the rule needs many values, all between 0 and 1, before it says anything.
+
+    ## Options
+    `fewest_values`: how many values in [0, 1] it takes when the sigmoid itself was not seen.
+    """
+    calls = measured(run.events("loss_call"), "binary_cross_entropy_with_logits")
+    for group in train_first(calls):
+        call = next((call for call in group if call.get("made_at")), group[0])
+        made = call.get("made_at")
+        seen = bool(made and made[0] in ("sigmoid", "softmax")) or call["input"]["made_by"] in _NODES
+        low = min(call["values"]["input_min"] for call in group)
+        high = max(call["values"]["input_max"] for call in group)
+        values = sum(call["values"]["input_size"] for call in group)
+        if low < 0 or high > 1 or not (seen or (values >= fewest_values and high > low)):
+            continue
+        if made and made[0] not in ("sigmoid", "softmax"):
+            continue
+        yield Finding(
+            what=f"F.binary_cross_entropy_with_logits got {'sigmoid outputs' if seen else 'values'} "
+            f"between {low:.3f} and {high:.3f}, never a negative logit ({call.phase} phase)",
+            why="the loss applies a sigmoid itself; twice, it squeezes every probability into 0.50 to 0.73",
+            remedy="remove the sigmoid before the loss, and keep it for metrics only (or use nn.BCELoss)",
+            where=at(call, made[1:] if made else None),
+            evidence=(
+                Evidence(name="input_min", value=low, limit="logits go below 0"),
+                Evidence(name="input_max", value=high, limit="logits go above 1"),
+                Evidence(name="values", value=int(values)),
+            ),
+            confidence=0.98 if seen else 0.85,
+        )
+
+
+_NODES = ("SigmoidBackward0", "SoftmaxBackward0")

@@ -1,0 +1,56 @@
+"""PM502."""
+
+import math
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import at, measured, train_first
+
+
+@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=["loss_call"], causes=["PM512"])
+def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
+    """Probabilities reach a loss that expects logits.
+
+    `F.cross_entropy` and `nn.CrossEntropyLoss` apply log-softmax themselves. Given the output of a softmax they
+    apply it twice.
+
+    ## Why it hurts
+    The doubled softmax is nearly flat: the loss can't fall below a floor well above zero, gradients are small, and
+    training is slow or stops at a mediocre accuracy. In validation only, it makes a good model look bad.
+
+    ## What to try first
+    Return the raw outputs of the last Linear layer, and apply softmax only where probabilities are shown to people.
+
+    ## When this is wrong
+    Never for the arithmetic: every examined row was non-negative and summed to 1. `log_softmax` before cross-entropy
+    is harmless (applying it twice changes nothing) and is not reported.
+
+    ## Options
+    `tolerance`: how far a row's sum may be from 1.
+    """
+    for calls in train_first(measured(run.events("loss_call"), "cross_entropy")):
+        probable = [call for call in calls if _probabilities(call["values"], tolerance)]
+        if not probable or len(probable) < len(calls) or probable[0]["input"]["shape"][-1] < 2:
+            continue
+        call = next((call for call in calls if call.get("made_at")), calls[0])
+        classes = call["input"]["shape"][1 if len(call["input"]["shape"]) > 1 else 0]
+        rows = int(call["values"]["rows"])
+        floor = math.log(1 + (classes - 1) / math.e)
+        made = call.get("made_at")
+        yield Finding(
+            what=f"F.cross_entropy got probabilities: {rows} of {rows} rows sum to 1.000 ({call.phase} phase)",
+            why=f"cross-entropy applies log-softmax itself; over {classes} classes the loss can't fall below {floor:.2f}",
+            remedy="drop the softmax and pass logits to the loss" + (f" at {call.line}" if made else ""),
+            where=at(call, made[1:] if made else None),
+            evidence=(
+                Evidence(name="row_sum_min", value=call["values"]["row_sum_min"], limit=f"1 ± {tolerance:g}"),
+                Evidence(name="row_sum_max", value=call["values"]["row_sum_max"], limit=f"1 ± {tolerance:g}"),
+                Evidence(name="calls", value=len(calls), limit="all of them"),
+            ),
+            confidence=0.99,
+        )
+
+
+def _probabilities(values: dict[str, float], tolerance: float) -> bool:
+    low, high = values["row_sum_min"], values["row_sum_max"]
+    return values["input_min"] >= 0 and abs(low - 1) <= tolerance and abs(high - 1) <= tolerance

@@ -1,0 +1,60 @@
+"""PM504."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, by_place, measured
+
+
+@rule("PM504", "wrong-loss-input", severity="error", needs=["loss_call"], causes=["PM507"])
+def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
+    """Raw scores or probabilities reach a loss that expects log-probabilities.
+
+    `F.nll_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their exponentials sum
+    to 1.
+
+    ## Why it hurts
+    With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls without
+    limit while the predictions collapse.
+
+    ## What to try first
+    `F.log_softmax(logits, dim=-1)` before the loss; or `F.cross_entropy` on logits instead of `F.nll_loss`.
+
+    ## When this is wrong
+    Unnormalised log-scores in `nll_loss` are only reported when they are positive, or when they are probabilities.
+
+    ## Options
+    `tolerance`: how far sums may be from 1.
+    """
+    for group in by_place(measured(run.events("loss_call"), "nll_loss", "kl_div")).values():
+        problem = _problem(group, tolerance)
+        if problem is None:
+            continue
+        call = next((call for call in group if call.get("made_at")), group[0])
+        values = call["values"]
+        got, why = problem
+        yield Finding(
+            what=f"F.{call['function']} expects log-probabilities and got {got}",
+            why=why,
+            remedy="apply F.log_softmax(logits, dim=-1) to the first argument"
+            + (", or use F.cross_entropy on the logits" if call["function"] == "nll_loss" else ""),
+            where=at(call, None),
+            evidence=(
+                Evidence(name="input_min", value=values["input_min"]),
+                Evidence(name="input_max", value=values["input_max"], limit="≤ 0"),
+                Evidence(name="sum_of_exp_max", value=values["row_exp_max"], limit=f"1 ± {tolerance:g}"),
+            ),
+            confidence=0.97,
+        )
+
+
+def _problem(calls: list[Event], tolerance: float) -> tuple[str, str] | None:
+    values = [call["values"] for call in calls]
+    low, high = min(v["input_min"] for v in values), max(v["input_max"] for v in values)
+    sums = [v[key] for v in values for key in ("row_sum_min", "row_sum_max")]
+    if low >= 0 and all(abs(total - 1) <= tolerance for total in sums):
+        return "probabilities: every row sums to 1", "the logarithm is missing, so the loss is linear and has no minimum"
+    if high > tolerance:
+        kind = "probabilities" if low >= 0 and high <= 1 else "raw scores"
+        return f"{kind} up to {high:.3g}", "a log-probability is never positive; this loss can fall without limit"
+    return None

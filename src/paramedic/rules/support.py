@@ -1,0 +1,110 @@
+"""Small things that several rules share."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from paramedic.findings import Where
+from paramedic.record.reader import Event, Run
+
+TRAINABLE, GRADIENT, NONZERO, MOVED, WATCHED = 1, 2, 4, 8, 16  # the bits of a census
+
+
+def at(event: Event, place: Sequence[object] | None) -> Where:
+    """The event's place, moved to another file and line when one is known."""
+    if not place or place[0] is None:
+        return event.where
+    return replace(event.where, file=str(place[0]), line=int(str(place[1])), function=None)
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """'a, b and 4 more'."""
+    names = list(names)
+    if len(names) <= most:
+        return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + (names[-1] if names else "")
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def shape(sizes: Sequence[int]) -> str:
+    return f"({', '.join(str(size) for size in sizes)}{',' * (len(sizes) == 1)})"
+
+
+def many(count: int, word: str) -> str:
+    """'1 tensor', '3 tensors', '2 batches'."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}{'es' if word.endswith('ch') else 's'}"
+
+
+def common_path(names: Iterable[str]) -> str:
+    """The innermost module that contains all these parameters."""
+    split = [name.split(".")[:-1] for name in names]
+    if not split:
+        return ""
+    kept = []
+    for parts in zip(*split, strict=False):
+        if len(set(parts)) > 1:
+            break
+        kept.append(parts[0])
+    return ".".join(kept)
+
+
+def entropy(counts: Iterable[int]) -> float:
+    """In nats: the loss of a model that knows only how often each class occurs."""
+    counts = [count for count in counts if count]
+    total = sum(counts)
+    return -sum(count / total * math.log(count / total) for count in counts) if total else 0.0
+
+
+@dataclass(slots=True)
+class ParameterHistory:
+    """What the examined steps saw of one parameter that an optimizer holds."""
+
+    name: str
+    optimizer: int
+    examined: int = 0
+    trainable: int = 0
+    with_gradient: int = 0
+    nonzero: int = 0
+    watched: int = 0  # steps in which a movement would have been noticed
+    moved: int = 0
+    rate: float = 0.0  # the highest learning rate seen
+    first_step: int = 0
+
+
+def parameter_histories(run: Run) -> list[ParameterHistory]:
+    """The census of all examined steps, parameter by parameter."""
+    found: dict[tuple[int, str], ParameterHistory] = {}
+    for census in run.events("census"):
+        for name, flags, rate in zip(census["names"], census["flags"], census["rates"], strict=True):
+            key = (census["optimizer"], name)
+            history = found.setdefault(key, ParameterHistory(name, census["optimizer"], first_step=census.step))
+            history.examined += 1
+            history.trainable += bool(flags & TRAINABLE)
+            history.with_gradient += bool(flags & GRADIENT)
+            history.nonzero += bool(flags & NONZERO)
+            history.watched += bool(flags & WATCHED and flags & NONZERO and rate > 0)
+            history.moved += bool(flags & MOVED)
+            history.rate = max(history.rate, rate)
+    return list(found.values())
+
+
+def by_place(events: Iterable[Event]) -> dict[tuple[str | None, int | None, str], list[Event]]:
+    """Events of the same line and phase together."""
+    groups: dict[tuple[str | None, int | None, str], list[Event]] = defaultdict(list)
+    for event in events:
+        groups[(event.where.file, event.where.line, event.phase)].append(event)
+    return dict(groups)
+
+
+def measured(calls: Iterable[Event], *functions: str) -> list[Event]:
+    """Loss calls of these functions whose values were read."""
+    return [call for call in calls if call["function"] in functions and call.get("values")]
+
+
+def train_first(calls: Iterable[Event]) -> list[list[Event]]:
+    """Loss calls by place; places of the evaluation only when training has none for the same model."""
+    groups = list(by_place(calls).values())
+    trained = {call.module for group in groups for call in group if call.phase == "train"}
+    return [g for g in groups if g[0].phase == "train" or not trained.intersection({c.module for c in g} | {None})]
