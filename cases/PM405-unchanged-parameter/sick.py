@@ -21,7 +21,7 @@ class Lion(torch.optim.Optimizer):
                 if p.grad is None:
                     continue
                 momentum = self.state[p].setdefault("momentum", torch.zeros(p.numel()))
-                weight, grad = p.reshape(-1), p.grad.reshape(-1)  # <- PM405
+                weight, grad = p.reshape(-1), p.grad.reshape(-1)
                 weight.sub_(group["lr"] * torch.lerp(grad, momentum, fast).sign())
                 momentum.lerp_(grad, 1 - slow)
 

@@ -16,6 +16,7 @@ from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.freezes import Freezes
+from paramedic.capture.probes.gradmode import GradMode
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
@@ -55,7 +56,7 @@ class Attachment:
 
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, Losses(watcher, calls),
-            Dropout(watcher), loop, scaling, Clipping(watcher, loop), Schedulers(watcher, loop), passes, calls, ops,
+            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), Schedulers(watcher, loop), passes, calls, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

@@ -76,6 +76,11 @@ class Registry:
             self._version += 1
         return known
 
+    def rename(self, module: nn.Module, name: str) -> None:
+        """Give a top-level module a better name than its class: where it hides."""
+        self._root_names[id(module)] = name
+        self._version += 1
+
     def path(self, module: nn.Module, root: nn.Module | None = None) -> str:
         """The dotted path of a module from the top-level module that contains it."""
         for candidate in [root] if root is not None else self.roots():

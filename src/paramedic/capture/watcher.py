@@ -36,7 +36,7 @@ class Watcher:
         self.registry = Registry()
         self.patches = Patches()
         self.deferred = Deferred()
-        self.step = 0  # optimizer steps completed by the busiest optimizer
+        self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.detached: set[str] = set()
         self.spent = 0.0  # seconds of the training thread's time
@@ -119,7 +119,7 @@ class Watcher:
         self._shift(False)
 
     def stepped(self, step: int) -> None:
-        """An optimizer has completed its step; `step` counts those of the busiest one."""
+        """An optimizer has completed its step; `step` is the number of steps so far."""
         if step > self.step:
             self.step = step
             self._shift(step < self._examine_until or step & (step - 1) == 0)

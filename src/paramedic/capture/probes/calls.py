@@ -45,7 +45,10 @@ class Call:
 
 
 class Calls:
-    """Follows module calls while examining, and top-level calls only while monitoring."""
+    """Follows module calls while examining.
+
+    With global hooks only: a hook on a module itself would travel into its copies and checkpoints.
+    """
 
     def __init__(self, watcher: Watcher, ops: OpMode) -> None:
         self.watcher = watcher
@@ -56,7 +59,6 @@ class Calls:
         self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
         self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
         self._thread = threading.get_ident()
-        self._roots: dict[int, weakref.ref[nn.Module]] = {}
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
         self._nodes: dict[Any, str] = {}
@@ -85,23 +87,11 @@ class Calls:
                 hooks.register_module_forward_pre_hook(self._enter),
                 hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
             ]
-        elif not self.watcher.compiled:  # a hook added to a compiled module would make it compile again
-            roots = [module for ref in self._roots.values() if (module := ref()) is not None]
-            self._hooks = [root.register_forward_pre_hook(self._glance) for root in roots]
 
     def _remove_hooks(self) -> None:
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
-
-    def _glance(self, module: nn.Module, args: Any) -> None:
-        """While monitoring: is this top-level call of a kind that was not seen before?"""
-        if torch.compiler.is_compiling() or self.stack:
-            return
-        pattern = (id(module), module.training, torch.is_grad_enabled())
-        if self.patterns[pattern] < EXAMINED_PER_PATTERN:
-            self.watcher.ask("calls", self.watcher.news)
-            self.watcher.ask("calls", self._entered, module)
 
     # Hooks ------------------------------------------------------------------------------------------------------
 
@@ -178,7 +168,6 @@ class Calls:
     def _left_root(self, call: Call, args: Any, kwargs: Any) -> None:
         if not any(True for _ in call.module.parameters()):
             return  # a loss or an activation called by itself
-        self._roots.setdefault(id(call.module), weakref.ref(call.module))
         pattern = (id(call.module), call.training, call.grad)
         self.patterns[pattern] += 1
         call.moody = moody_modules(call.module, call.path)

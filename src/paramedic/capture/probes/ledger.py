@@ -23,7 +23,6 @@ class Backward:
     step: int
     private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
     used: bool = False
-    stale: list[torch.Tensor] = field(default_factory=list)  # parameters whose used gradients it was added to
     told: bool = False  # already reported as discarded
 
 
@@ -34,13 +33,16 @@ class Account:
     number: int
     pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
     stale: bool = False  # what is there now was used by a step and has not been cleared since
+    soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
+    offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     steps: int = 0
     sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
 
-    def stepped(self, parameters: list[torch.Tensor]) -> list[Backward]:
-        """The optimizer has used what is there. Returns the backward passes it used."""
+    def stepped(self, parameters: list[torch.Tensor]) -> tuple[list[Backward], list[torch.Tensor]]:
+        """The optimizer has used what is there. Returns the backward passes and the soiled parameters it used."""
         used, self.pending = self.pending, []
+        soiled, self.soiled = self.soiled, []
         for backward in used:
             backward.used = True
         self.stale = True
@@ -50,16 +52,22 @@ class Account:
         held = [p for p in parameters if p.grad is not None]
         for p in held[:: max(1, len(held) // MOST_SENTINELS)][:MOST_SENTINELS]:
             self.sentinels.append((p, p.grad, p.grad._version))
-        return used
+        return used, soiled
 
     def cleared(self) -> list[Backward]:
         """zero_grad was called. Returns the backward passes whose gradients were lost by it."""
         lost = [backward for backward in self.pending if not backward.used]
-        self.pending = []
+        self.pending, self.soiled = [], []
         self.stale = False
         return lost
 
-    def still_dirty(self, *, may_wait: bool) -> list[torch.Tensor]:
+    def wrote(self, backward: Backward, reached: set[int] | None, *, may_wait: bool) -> None:
+        """A backward pass adds to these gradients (ids of the parameters it reaches, when they are known)."""
+        dirty = self._still_dirty(may_wait=may_wait)
+        self.soiled += [p for p in dirty if reached is None or id(p) in reached]
+        self.pending.append(backward)
+
+    def _still_dirty(self, *, may_wait: bool) -> list[torch.Tensor]:
         """Parameters whose used gradient is still there although no zero_grad was seen: cleared by hand, or not?
 
         To look at the values of an accelerator means to wait for it, which only an examined step may do.

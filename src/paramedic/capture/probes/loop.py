@@ -12,7 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.ledger import Account, Backward
-from paramedic.capture.watcher import Watcher
+from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
 
@@ -28,10 +28,13 @@ class Loop:
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
         self.owners: dict[int, list[Optimizer]] = {}  # id of a parameter -> optimizers that hold it
         self.births: weakref.WeakKeyDictionary[Optimizer, Site] = weakref.WeakKeyDictionary()
+        self._born_at: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
         self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
         self._touches: dict[Site, list[Optimizer]] = {}
+        self._reached: dict[Site, set[int]] = {}
+        self._count = 0
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
         self._ops: list[list[Any]] = []
@@ -64,12 +67,15 @@ class Loop:
 
     def _born(self, optimizer: Optimizer) -> None:
         self.births[optimizer] = user_site()
+        self._born_at[optimizer] = self.watcher.step
 
     def account(self, optimizer: Optimizer) -> Account:
         account = self.accounts.get(optimizer)
         if account is None:
-            account = self.accounts[optimizer] = Account(number=len(self.accounts))
-            self.watcher.news()
+            account = self.accounts[optimizer] = Account(number=self._count)
+            account.offset = self._born_at.get(optimizer, 0)
+            self._count += 1
+            self.watcher.news(FIRST_STEPS)
         return account
 
     def _index_owners(self) -> None:
@@ -96,16 +102,16 @@ class Loop:
             self.account(optimizer)
         self._index_owners() if self.watcher.examining else None
         if leaves is not None:
+            self._reached[site] = {id(leaf) for leaf in leaves}
             self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
-        touched = self._touches.get(site, list(self.accounts))
+        touched = [o for o in self._touches.get(site, list(self.accounts)) if o in self.accounts]
         names = self.watcher.registry.parameter_names()
         if leaves is not None and any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves):
             self._private.add(site)
         backward = Backward(site=site, step=self.watcher.step, private=site in self._private)
         for optimizer in touched:
             account = self.accounts[optimizer]
-            backward.stale += account.still_dirty(may_wait=self.watcher.examining)
-            account.pending.append(backward)
+            account.wrote(backward, self._reached.get(site), may_wait=self.watcher.examining)
         self._last = backward
         self.note("backward", site)
         if self.scaled is not None:
@@ -117,8 +123,8 @@ class Loop:
             self._last.private = True
             self._private.add(self._last.site)
 
-    def _tell_stale(self, account: Account, backward: Backward) -> None:
-        names = [self.watcher.registry.parameter_name(p) for p in backward.stale]
+    def _tell_stale(self, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
+        names = [self.watcher.registry.parameter_name(p) for p in soiled]
         self.watcher.emit(
             "stale_backward",
             site=backward.site,
@@ -216,12 +222,12 @@ class Loop:
                 self._told.add(id(optimizer))
                 self._describe(optimizer, account)
             self.census.after(optimizer, account.number, self.held())
-        for backward in account.stepped(parameters):
-            if backward.stale and not closure:
-                self._tell_stale(account, backward)
+        used, soiled = account.stepped(parameters)
+        if used and soiled and not closure:
+            self._tell_stale(account, used[0], soiled)
         account.in_closure = False
         self._close_cycle()
-        self.watcher.stepped(max(a.steps for a in self.accounts.values()))
+        self.watcher.stepped(max(a.offset + a.steps for a in self.accounts.values()))
 
     def _close_cycle(self) -> None:
         ops, self._ops = self._ops, []

@@ -11,7 +11,8 @@ from torch import nn
 
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import frame_site, is_users, user_frame, user_site
+from paramedic.record.writer import NOWHERE, Site
 
 MOST_PARAMETERS = 5_000
 
@@ -30,7 +31,7 @@ class Modules:
         def watched_init(original: Any) -> Any:
             def init(module: nn.Module, *args: Any, **kwargs: Any) -> None:
                 original(module, *args, **kwargs)
-                watcher.ask("modules", lambda: registry.born(module, user_site(), self.inside()))
+                watcher.ask("modules", lambda: registry.born(module, _built_at(module), self.inside()))
 
             return init
 
@@ -113,36 +114,57 @@ class Modules:
                 ],
             },
         )
-        for path, found in hidden_in(root):
-            self._describe_hidden(root, join(name, path, root), found, optimised)
+        self._describe_hidden(root, name, optimised)
 
-    def _describe_hidden(
-        self, root: nn.Module, path: str, found: nn.Module | torch.Tensor, optimised: dict[int, int]
-    ) -> None:
+    def _describe_hidden(self, root: nn.Module, name: str, optimised: dict[int, int]) -> None:
         registry = self.watcher.registry
-        is_module = isinstance(found, nn.Module)
-        parameters = list(found.parameters()) if isinstance(found, nn.Module) else [found]
-        if not parameters:
-            return
-        holder = path.partition("[")[0]
-        self.watcher.emit(
-            "hidden",
-            site=registry.birth_site(found) if isinstance(found, nn.Module) else registry.birth_site(root),
-            module=path,
-            phase="setup",
-            key=holder,
-            data={
-                "holder": holder,
-                "class": type(found).__name__,
-                "is_module": is_module,
-                "parameters": len(parameters),
-                "numel": sum(p.numel() for p in parameters),
-                "trainable": sum(p.requires_grad for p in parameters),
-                "in_optimizer": sum(id(p) in optimised for p in parameters),
-                "with_gradient": sum(p.grad is not None for p in parameters),
-            },
-        )
+        groups: dict[str, list[tuple[str, nn.Module | torch.Tensor]]] = {}
+        for path, found in hidden_in(root):
+            path = join(name, path, root)
+            groups.setdefault(path.partition("[")[0], []).append((path, found))
+            if isinstance(found, nn.Module):
+                registry.rename(found, path)
+        for holder, members in groups.items():
+            path, first = members[0]
+            parameters = [p for _, found in members for p in _parameters(found)]
+            if not parameters:
+                continue
+            self.watcher.emit(
+                "hidden",
+                site=registry.birth_site(first if isinstance(first, nn.Module) else root),
+                module=holder,
+                phase="setup",
+                key=holder,
+                data={
+                    "class": type(first).__name__,
+                    "first": path,
+                    "members": len(members),
+                    "is_module": isinstance(first, nn.Module),
+                    "parameters": len(parameters),
+                    "numel": sum(p.numel() for p in parameters),
+                    "trainable": sum(p.requires_grad for p in parameters),
+                    "in_optimizer": sum(id(p) in optimised for p in parameters),
+                    "with_gradient": sum(p.grad is not None for p in parameters),
+                },
+            )
+
+
+def _parameters(found: nn.Module | torch.Tensor) -> list[torch.Tensor]:
+    return list(found.parameters()) if isinstance(found, nn.Module) else [found]
 
 
 def _own_parameters(found: nn.Module | torch.Tensor) -> set[int]:
-    return {id(p) for p in found.parameters()} if isinstance(found, nn.Module) else {id(found)}
+    return {id(p) for p in _parameters(found)}
+
+
+def _built_at(module: nn.Module) -> Site:
+    """The line that calls the module's constructor: the user's own constructors are passed over."""
+    frame = user_frame()
+    while frame is not None and frame.f_code.co_name == "__init__":
+        names = frame.f_code.co_varnames
+        if not names or frame.f_locals.get(names[0]) is not module:
+            break
+        frame = frame.f_back
+        while frame is not None and not is_users(frame.f_code.co_filename):
+            frame = frame.f_back
+    return frame_site(frame) if frame is not None else NOWHERE

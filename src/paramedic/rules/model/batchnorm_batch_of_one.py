@@ -1,0 +1,81 @@
+"""PM416."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import shape
+
+
+@rule("PM416", "batchnorm-batch-of-one", severity="error", needs=["model"])
+def check(run: Run) -> Iterator[Finding]:
+    """BatchNorm in training mode meets a batch of a single sample.
+
+    ## Why it hurts
+    One value per channel has no variance: torch raises an error, usually after a whole epoch, when the last batch of the
+    loader holds one sample. With larger feature maps it does not crash, but the statistics are of one image.
+
+    ## What to try first
+    `DataLoader(..., drop_last=True)`, another batch size, or GroupNorm/LayerNorm when batches are that small.
+
+    ## When this is wrong
+    With `drop_last=True`, in eval mode, and in models without BatchNorm nothing is reported.
+    """
+    if not any(module["norm"] for model in run.events("model") for module in model["modules"]):
+        return
+    loader = _guilty_loader(run)
+    crash = run.first("exception")
+    if crash is not None and "Expected more than 1 value per channel" in crash["message"]:
+        yield Finding(
+            what="BatchNorm got one value per channel in training mode: " + crash["message"].rpartition("got ")[2],
+            why=_why(loader) if loader else "a single value has no variance to normalise with",
+            remedy="drop_last=True in the DataLoader, or a batch size that leaves more than one sample over",
+            where=loader.where if loader else crash.where,
+            evidence=(Evidence(name="values_per_channel", value=1, limit="≥ 2"),),
+            confidence=0.98,
+        )
+        return
+    for call in run.events("module_call"):
+        if call["norm"] and call["training"] and call["grad"] and _one_value(call):
+            yield Finding(
+                what=f"{call.module} normalises {shape(call['inputs'][0]['shape'])} in training: one sample at a time",
+                why="the batch's statistics are those of a single sample, so training and evaluation differ",
+                remedy="larger batches, or GroupNorm/LayerNorm",
+                where=call.where,
+                severity="warning",
+                evidence=(Evidence(name="batch", value=1, limit="≥ 2"),),
+                confidence=0.8,
+            )
+            return
+    if loader is not None and not _epoch_done(run, loader):
+        yield Finding(
+            what=_why(loader),
+            why="BatchNorm in training mode fails on a batch of one sample; that batch comes at the end of the epoch",
+            remedy="drop_last=True in the DataLoader, or another batch size",
+            where=loader.where,
+            severity="warning",
+            evidence=(Evidence(name="last_batch", value=1, limit="≥ 2"),),
+            confidence=0.85,
+        )
+
+
+def _guilty_loader(run: Run) -> Event | None:
+    trained = {event["loader"] for event in run.events("train_forward")}
+    for loader in run.events("loader"):
+        size, batch = loader["size"], loader["batch_size"]
+        if loader["number"] in trained and size and batch and batch > 1 and not loader["drop_last"]:
+            if size % batch == 1 and not loader["own_batch_sampler"]:
+                return loader
+    return None
+
+
+def _why(loader: Event) -> str:
+    return f"{loader['size']:,} samples in batches of {loader['batch_size']} leave a last batch of 1"
+
+
+def _epoch_done(run: Run, loader: Event) -> bool:
+    return run.steps >= loader["size"] // loader["batch_size"] + 1
+
+
+def _one_value(call: Event) -> bool:
+    sizes = call["inputs"][0]["shape"] if call["inputs"] else []
+    return len(sizes) > 1 and sizes[0] == 1

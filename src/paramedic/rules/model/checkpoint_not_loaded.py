@@ -1,0 +1,54 @@
+"""PM409."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM409", "checkpoint-not-loaded", severity="error", needs=["load"])
+def check(run: Run, *, least: float = 0.05, warn: float = 0.5) -> Iterator[Finding]:
+    """load_state_dict was called and loaded little or nothing.
+
+    With `strict=False` keys that do not match are skipped in silence: a prefix such as `module.` or `encoder.` is
+    enough to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same.
+
+    ## Why it hurts
+    You believe that you fine-tune, and you train from scratch.
+
+    ## What to try first
+    Look at the returned `missing_keys` and `unexpected_keys`; rename the prefix; load with `strict=True` what should
+    be complete.
+
+    ## When this is wrong
+    Adapters and checkpoints of single parts match little on purpose; when all given keys found their place nothing is
+    reported.
+
+    ## Options
+    `least`: share of the model's values below which it is an error; `warn`: below which it is a warning, if keys were
+    also left over.
+    """
+    for event in run.events("load"):
+        if event["into"] != "model" or not event["keys"] or not event["given"]:
+            continue
+        share = event["matched_numel"] / max(event["numel"], 1)
+        unused = event["unexpected_count"]
+        if event["matched"] == event["given"]:
+            continue  # everything that was given was used
+        if share > least and not (unused and share < warn):
+            continue
+        examples = listed([*event["unexpected"][:2]]) or "none"
+        wanted = listed(event["missing"][:2]) or "none"
+        yield Finding(
+            what=f"load_state_dict matched {event['matched']} of {event['keys']} tensors "
+            f"({share:.0%} of the values); {unused} given keys were left over",
+            why=f"names do not agree: given {examples}; wanted {wanted}",
+            remedy="rename the keys (strip or add the prefix) and load with strict=True",
+            where=event.where,
+            severity="error" if share <= least else "warning",
+            evidence=(
+                Evidence(name="matched_share", value=round(share, 4), limit=f"> {least:g}"),
+                Evidence(name="left_over_keys", value=unused, limit="0"),
+            ),
+            confidence=0.96 if share <= least else 0.85,
+        )

@@ -1,0 +1,103 @@
+"""PM404."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import listed, many, parameter_histories
+
+
+@rule("PM404", "ineffective-freeze", severity="error", needs=["model"], causes=["PM420"])
+def check(run: Run) -> Iterator[Finding]:
+    """A freeze in the code that freezes nothing.
+
+    `module.requires_grad = False` sets an attribute that nobody reads; `state_dict()` hands out copies of the handles;
+    a misspelt attribute on a parameter is accepted silently.
+
+    ## Why it hurts
+    Weights that should stay fixed, often pretrained ones, are trained and spoilt.
+
+    ## What to try first
+    `module.requires_grad_(False)`, with the underscore, or `for p in module.parameters(): p.requires_grad = False`.
+
+    ## When this is wrong
+    When the parameters are kept out of the optimizer instead, nothing is reported.
+    """
+    moving = {h.name for h in parameter_histories(run) if h.moved}
+    for event in run.events("freeze"):
+        if event["target"] == "module":
+            inside = [name for name in moving if name.startswith(f"{event.module}.")]
+            if event["value"] or not inside:
+                continue
+            yield Finding(
+                what=f"{event.module}.requires_grad = False froze nothing: {many(len(inside), 'tensor')} inside still move",
+                why="nn.Module has no such switch; the line only sets an attribute of that name",
+                remedy=f"{event.module}.requires_grad_(False)",
+                where=event.where,
+                evidence=(Evidence(name="moving_tensors", value=len(inside), limit="0"),),
+                confidence=0.98,
+            )
+        elif event["target"] == "copy" and not event["value"]:
+            inside = [name for name in event["names"] if name in moving]
+            if inside:
+                yield Finding(
+                    what=f"requires_grad = False was set on copies from state_dict(): {listed(inside)} still move",
+                    why="state_dict() returns detached handles; the parameters themselves stay trainable",
+                    remedy="loop over model.named_parameters() instead of model.state_dict().items()",
+                    where=event.where,
+                    evidence=(Evidence(name="moving_tensors", value=len(inside), limit="0"),),
+                    confidence=0.97,
+                )
+        elif event["target"] == "parameter" and not event["value"] and event["now"] == event["count"]:
+            inside = [name for name in event["names"] if name in moving]
+            if inside and len(inside) == len(event["names"]) and event.step == 0:
+                yield Finding(
+                    what=f"{many(event['count'], 'tensor')} frozen here were made trainable again before training: "
+                    f"{listed(inside)}",
+                    why="a later line sets requires_grad back to True for all of them",
+                    remedy="freeze after the last line that changes requires_grad",
+                    where=event.where,
+                    severity="warning",
+                    evidence=(Evidence(name="trainable_again", value=event["count"], limit="0"),),
+                    confidence=0.8,
+                )
+    yield from _misspelt(run, moving)
+    yield from _frozen_but_moving(run)
+
+
+def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:
+    for model in run.events("model"):
+        odd = [(p["name"], p["odd_attributes"][0]) for p in model["parameters"] if p["odd_attributes"]]
+        odd = [(name, attribute) for name, attribute in odd if name in moving and attribute.startswith("require")]
+        if odd:
+            yield Finding(
+                what=f"{listed([name for name, _ in odd])} got an attribute {odd[0][1]!r}, which torch does not know",
+                why="assigning an unknown attribute to a tensor is silent and changes nothing",
+                remedy="p.requires_grad = False or p.requires_grad_(False)",
+                where=model.where,
+                evidence=(Evidence(name="tensors", value=len(odd), limit="0"),),
+                confidence=0.97,
+            )
+
+
+def _frozen_but_moving(run: Run) -> Iterator[Finding]:
+    """requires_grad was turned off after gradients existed: the optimizer goes on with the old gradient."""
+    frozen = [h for h in parameter_histories(run) if h.trainable < h.examined]
+    for census in reversed(run.events("census")):
+        names = [
+            name
+            for name, flags, rate in zip(census["names"], census["flags"], census["rates"], strict=True)
+            if not flags & 1 and flags & 2 and flags & 4 and flags & 8 and rate > 0
+        ]
+        names = [name for name in names if any(h.name == name for h in frozen)]
+        if not names:
+            return
+        switch = [e for e in run.events("freeze") if not e["value"] and set(names) & set(e["names"])]
+        yield Finding(
+            what=f"{many(len(names), 'tensor')} with requires_grad=False still move: {listed(names)}",
+            why="they were frozen while an old gradient was in .grad, and the optimizer keeps using it",
+            remedy="set p.grad = None (optimizer.zero_grad()) when freezing, or remove them from the optimizer",
+            where=switch[-1].where if switch else census.where,
+            evidence=(Evidence(name="frozen_but_moving", value=len(names), limit="0"),),
+            confidence=0.93,
+        )
+        return

@@ -1,0 +1,96 @@
+"""PM403."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from paramedic.findings import Where
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
+
+
+@rule("PM403", "parameter-without-gradient", severity="error", needs=["census"], causes=["PM405", "PM506", "PM610"])
+def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
+    """Parameters that an optimizer holds never receive a gradient, although their module is used.
+
+    ## Why it hurts
+    Part of the network is not trained. The rest adapts to it, so the loss still goes down, only less far.
+
+    ## What to try first
+    Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around or on
+    the module, `argmax` and other operations without a gradient.
+
+    ## When this is wrong
+    A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a note
+    (PM412), and branches that are used now and then get gradients now and then.
+
+    ## Options
+    `fewest`: examined steps without any gradient before it is reported.
+    """
+    histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
+    reached = {h.name for h in parameter_histories(run) if h.with_gradient}
+    cut_off = [h for h in histories if not h.with_gradient and h.name not in reached]
+    calls = _calls(run)
+    groups: dict[str, list[ParameterHistory]] = defaultdict(list)
+    for history in cut_off:
+        if not history.name.startswith("a tensor of"):
+            groups[_reason_key(run, history, calls)].append(history)
+    groups.pop("", None)  # never called: PM412 speaks of it
+    for key, members in groups.items():
+        yield _finding(run, key, members, calls)
+
+
+def _calls(run: Run) -> dict[str, Event]:
+    """The examined call of each module in training, without gradients if there was such a call."""
+    found: dict[str, Event] = {}
+    for call in run.events("module_call"):
+        if call["training"] or not call["grad"]:
+            known = found.get(call.module or "")
+            if known is None or (call["cut"] and not known["cut"]):
+                found[call.module or ""] = call
+    return found
+
+
+def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, Event]) -> str:
+    for cut in run.events("cut"):
+        if history.name in cut["parameters"]:
+            return f"cut {cut.id}"
+    owner = history.name.rpartition(".")[0]
+    call = calls.get(owner)
+    if call is None:
+        return ""
+    if call["cut"]:
+        return f"no_grad {call['cut'][0]}:{call['cut'][1]}"
+    return f"called {owner.partition('.')[0]}" if call.phase == "train" else ""
+
+
+def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, Event]) -> Finding:
+    names = [member.name for member in members]
+    part = common_path(names)
+    steps = max(member.examined for member in members)
+    first = calls.get(names[0].rpartition(".")[0])
+    where = first.where if first is not None else Where(module=part)
+    why, remedy = "no path leads from the loss back to them", "follow their output to the loss and remove what cuts it off"
+    confidence = 0.85
+    if key.startswith("cut "):
+        cut = next(event for event in run.events("cut") if f"cut {event.id}" == key)
+        where = cut.where
+        why = f"{cut['op']} at {cut.line} returns a value without its history"
+        remedy = f"remove {cut['op']} on the way to the loss"
+        confidence = 0.96
+    elif key.startswith("no_grad ") and first is not None:
+        where = at(first, first["cut"])
+        why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"
+        remedy = f"remove torch.no_grad() there, or freeze on purpose with {part}.requires_grad_(False)"
+        confidence = 0.96
+    return Finding(
+        what=f"{many(len(names), 'tensor')} of {part} in the optimizer got no gradient in {steps} examined steps: "
+        f"{listed(names)}",
+        why=why,
+        remedy=remedy,
+        where=Where(file=where.file, line=where.line, function=where.function, module=part, step=members[0].first_step),
+        evidence=(
+            Evidence(name="steps_with_gradient", value=0, limit="≥ 1"),
+            Evidence(name="examined_steps", value=steps),
+        ),
+        confidence=confidence,
+    )

@@ -1,0 +1,72 @@
+"""PM402."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from paramedic.findings import Where
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.support import TRAINABLE, common_path, listed, many
+
+
+@rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"], causes=["PM601"])
+def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
+    """Trainable parameters receive gradients but belong to no optimizer.
+
+    ## Why it hurts
+    They stay at their initial values for ever. Typical: the optimizer got only a part of the model, a loss module with
+    parameters of its own was forgotten, a head was added after the optimizer was made.
+
+    ## What to try first
+    Give them to the optimizer: `Adam([*model.parameters(), *criterion.parameters()])`, or freeze them with
+    `requires_grad_(False)` if they should stay as they are.
+
+    ## When this is wrong
+    Parameters that another optimizer holds are not reported. A fixed network through which gradients flow to reach
+    something else (style transfer, adversarial attacks) should be frozen: it saves time, too.
+
+    ## Options
+    `fewest`: examined steps in which they must have had a gradient.
+    """
+    seen: Counter[str] = Counter()
+    for census in run.events("census"):
+        seen.update({name for name, flags in census["outside"].items() if flags & TRAINABLE})
+    hidden = [event.module or "" for event in run.events("hidden")]
+    held = {name for o in run.events("optimizer") for group in o["groups"] for name in group["parameters"]}
+    names = [n for n, times in seen.items() if times >= fewest and n not in held and not n.startswith("a tensor of")]
+    names = [name for name in names if not any(name.startswith(path) for path in hidden)]
+    roots = {name.partition(".")[0] for name in names}
+    for root in sorted(roots):
+        own = [name for name in names if name.partition(".")[0] == root]
+        model = next((m for m in run.events("model") if m["name"] == root), None)
+        if model is None:
+            continue
+        everything = {p["name"] for p in model["parameters"] if p["requires_grad"]}
+        untouched = not everything & held
+        if untouched and _only_passed_through(run, root):
+            raise Abstain(f"{root} is not trained by any optimizer: probably a fixed network")
+        optimizer = run.events("optimizer")[-1]
+        part = common_path(own) or root
+        yield Finding(
+            what=f"{many(len(own), 'trainable tensor')} of {part} get gradients but are in no optimizer: {listed(own)}",
+            why="nothing ever updates them; they keep their initial values",
+            remedy=f"add {part}.parameters() to the optimizer, or freeze them with {part}.requires_grad_(False)",
+            where=Where(
+                file=optimizer.where.file,
+                line=optimizer.where.line,
+                function=optimizer.where.function,
+                module=part,
+                step=0,
+            ),
+            evidence=(
+                Evidence(name="tensors_without_optimizer", value=len(own), limit="0"),
+                Evidence(name="examined_steps", value=max(seen[name] for name in own)),
+            ),
+            severity="warning" if untouched else "error",
+            confidence=0.9 if untouched else 0.96,
+        )
+
+
+def _only_passed_through(run: Run, root: str) -> bool:
+    """A whole model without an optimizer, in eval mode: gradients flow through it to something else."""
+    modes = [event["training"] for event in run.events("train_forward") if event.module == root]
+    return bool(modes) and not any(modes)

@@ -1,0 +1,55 @@
+"""PM406."""
+
+from collections.abc import Iterator
+
+from paramedic.findings import Where
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM406", "shared-by-accident", severity="warning", needs=["model"])
+def check(run: Run) -> Iterator[Finding]:
+    """One module instance stands in several places of the same list.
+
+    `[Block()] * 4` is one block, four times.
+
+    ## Why it hurts
+    The model has a quarter of the parameters it seems to have, and all places are forced to the same weights.
+
+    ## What to try first
+    `nn.ModuleList([Block() for _ in range(4)])`: a comprehension makes a new one each time.
+
+    ## When this is wrong
+    Weight sharing on purpose, as in a universal transformer. It is clearer to call one module in a loop; or put
+    `# paramedic: ignore[PM406]` on the line that builds it.
+    """
+    for model in run.events("model"):
+        with_weights = {m["path"]: m for m in model["modules"] if m["own_parameters"] or m["children"]}
+        containers = {m["path"] for m in model["modules"] if m["container"]}
+        pairs = [
+            (first, second)
+            for first, second in model["repeated"]
+            if _parent(first) == _parent(second) in containers and first in with_weights
+        ]
+        trained = [(a, b) for a, b in pairs if _has_parameters(model, a)]
+        if not trained:
+            continue
+        first, second = trained[0]
+        born = with_weights[first]
+        yield Finding(
+            what=f"{first} and {second} are the same {born['class']} instance"
+            + (f" ({len(trained)} such pairs)" if len(trained) > 1 else ""),
+            why="all places share one set of weights, and their gradients are summed into it",
+            remedy=f"make a new one for each place: [{born['class']}(...) for _ in range(n)] instead of [...] * n",
+            where=Where(file=born["file"], line=born["line"], module=first, step=0),
+            evidence=(Evidence(name="shared", value=listed([f"{a} = {b}" for a, b in trained])),),
+            confidence=0.93,
+        )
+
+
+def _parent(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _has_parameters(model: Event, path: str) -> bool:
+    return any(p["name"].startswith(f"{path}.") for p in model["parameters"])

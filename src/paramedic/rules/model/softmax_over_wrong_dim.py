@@ -1,0 +1,67 @@
+"""PM414."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import shape
+
+
+@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["train_forward"], causes=["PM413"])
+def check(run: Run) -> Iterator[Finding]:
+    """A softmax over the batch, or over a dimension with a single entry.
+
+    ## Why it hurts
+    Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes when it
+    is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes.
+
+    ## What to try first
+    `dim=-1` for classes or attention over the last axis; look at the shape printed here and choose the axis whose
+    entries should sum to 1. For a single output use a sigmoid.
+
+    ## When this is wrong
+    Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square table of
+    similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
+    """
+    batch = _batch_sizes(run)
+    for op in run.events("op"):
+        if op["op"] not in ("softmax", "log_softmax"):
+            continue
+        sizes = op["shape"]
+        if op["size"] == 1 and _count(sizes) > 1:
+            told = f"over dimension {op['dim']} of {shape(sizes)}, which has a single entry"
+            why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
+        elif op["dim"] == 0 and len(sizes) > 1 and sizes[0] in batch and sizes[0] > 1 and sizes[0] != sizes[1]:
+            told = f"over dimension 0 of {shape(sizes)}, the batch of {sizes[0]} samples"
+            why = "samples compete with each other: a sample's output depends on the rest of its batch"
+        else:
+            continue
+        choice = " (dim was left out, and torch chose it)" if op["implicit"] else ""
+        yield Finding(
+            what=f"{op['op']} runs {told}{choice}",
+            why=why,
+            remedy=f"use dim=-1 or the axis whose entries should sum to 1; shape here: {shape(sizes)}",
+            where=op.where,
+            evidence=(
+                Evidence(name="dim", value=op["dim"]),
+                Evidence(name="shape", value=shape(sizes)),
+                Evidence(name="size", value=op["size"], limit="≥ 2" if op["size"] == 1 else "not the batch"),
+            ),
+            confidence=0.95,
+        )
+
+
+def _batch_sizes(run: Run) -> set[int]:
+    """First sizes that both a model's input and the loss's target have."""
+    targets = {call["target"]["shape"][0] for call in run.events("loss_call") if call["target"]["shape"]}
+    loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
+    inputs = {t["shape"][0] for e in run.events("forward") for t in e["inputs"] if t["shape"]}
+    return (inputs & targets) or (loaded & inputs)
+
+
+def _count(sizes: list[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+

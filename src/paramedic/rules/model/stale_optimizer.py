@@ -1,0 +1,67 @@
+"""PM407."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import TRAINABLE, listed, many, shape
+
+
+@rule("PM407", "stale-optimizer", severity="error", needs=["optimizer", "census"], causes=["PM402", "PM403", "PM405", "PM601"])
+def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
+    """The optimizer holds tensors that are no longer the model's parameters.
+
+    ## Why it hurts
+    The optimizer was made first, and then a layer was replaced, or the model rebuilt, copied or wrapped. It updates
+    tensors that nobody uses, and the new ones are never trained.
+
+    ## What to try first
+    Build the model completely (new heads, `.to(device)`, wrapping) before you make the optimizer.
+
+    ## When this is wrong
+    An optimizer over free tensors, such as an image being optimised, holds no module's parameters and is not reported as
+    long as those tensors get gradients.
+
+    ## Options
+    `fewest`: examined steps in which the model's new parameters must have had a gradient.
+    """
+    sizes = {p["name"]: p["shape"] for m in run.events("model") for p in m["parameters"]}
+    for optimizer in run.events("optimizer"):
+        strangers = [size for group in optimizer["groups"] for size in group["strangers"]]
+        idle = _idle(run, optimizer["number"])
+        if not strangers and not idle:
+            continue
+        if idle == optimizer["held"] and not strangers:
+            strangers = [sizes.get(n, []) for g in optimizer["groups"] for n in g["parameters"]]
+        new = _outside(run, optimizer["number"], fewest)
+        if not strangers or not new or not idle:
+            continue
+        yield Finding(
+            what=f"the optimizer holds {many(len(strangers), 'tensor')} that no model uses ({listed([shape(s) for s in strangers])}), "
+            f"while {listed(new)} get gradients without an optimizer",
+            why="these layers were replaced or rebuilt after the optimizer was made",
+            remedy="make the optimizer after the last change to the model",
+            where=optimizer.where,
+            evidence=(
+                Evidence(name="tensors_not_in_a_model", value=len(strangers), limit="0"),
+                Evidence(name="trained_without_optimizer", value=len(new), limit="0"),
+            ),
+            confidence=0.97,
+        )
+
+
+def _idle(run: Run, number: int) -> int:
+    """Tensors of this optimizer that never had a gradient."""
+    last = [census for census in run.events("census") if census["optimizer"] == number]
+    if not last:
+        return 0
+    return sum(all(not c["flags"][i] & 2 for c in last if i < len(c["flags"])) for i in range(len(last[-1]["flags"])))
+
+
+def _outside(run: Run, number: int, fewest: int) -> list[str]:
+    """Parameters that had a gradient when this optimizer stepped, and that no optimizer held."""
+    seen: Counter[str] = Counter()
+    for census in run.events("census"):
+        if census["optimizer"] == number:
+            seen.update({name for name, flags in census["outside"].items() if flags & TRAINABLE})
+    return [name for name, times in seen.items() if times >= fewest]

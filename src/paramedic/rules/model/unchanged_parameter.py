@@ -1,0 +1,61 @@
+"""PM405."""
+
+from collections.abc import Iterator
+
+from paramedic.findings import Where
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import common_path, listed, many, parameter_histories
+
+
+@rule("PM405", "unchanged-parameter", severity="error", needs=["census", "optimizer"])
+def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
+    """A parameter with a gradient, held by an optimizer, does not move by a single bit.
+
+    ## Why it hurts
+    The update is computed and lost: written to a copy (a non-contiguous parameter and `reshape`), multiplied by a
+    learning rate of zero, or rounded away.
+
+    ## What to try first
+    Look at the learning rate of its group. With an optimizer of your own write with in-place methods on the
+    parameter itself (`p.add_(...)`), not on a reshaped copy.
+
+    ## When this is wrong
+    During a warm-up that starts at zero nothing moves, and nothing is reported.
+
+    ## Options
+    `fewest`: examined steps with a non-zero gradient and no movement.
+    """
+    histories = parameter_histories(run)
+    for optimizer in run.events("optimizer"):
+        own = [h for h in histories if h.optimizer == optimizer["number"]]
+        still = [h for h in own if h.watched >= fewest and not h.moved]
+        at_zero = [h for h in own if h.nonzero >= fewest and not h.moved and h.rate == 0.0 and h.examined == h.nonzero]
+        others_move = any(h.moved for h in histories)
+        zero_to_the_end = bool(at_zero) and others_move and run.steps >= 30
+        for members, because in ((still, "the optimizer's write is lost"), (at_zero if zero_to_the_end else [], "")):
+            if not members:
+                continue
+            names = [h.name for h in members]
+            part = common_path(names)
+            steps = min(h.watched or h.nonzero for h in members)
+            yield Finding(
+                what=f"{many(len(names), 'tensor')} with a non-zero gradient did not change in {steps} examined steps: "
+                f"{listed(names)}",
+                why=because or "the learning rate of their group is 0 in every examined step",
+                remedy="update the parameter itself in place (p.add_), not p.reshape(-1) or p.contiguous(), which may be a copy"
+                if because
+                else "give the group a learning rate above 0, or freeze it with requires_grad_(False)",
+                where=Where(
+                    file=optimizer.where.file,
+                    line=optimizer.where.line,
+                    function=optimizer.where.function,
+                    module=part,
+                    step=members[0].first_step,
+                ),
+                evidence=(
+                    Evidence(name="steps_moved", value=0, limit="≥ 1"),
+                    Evidence(name="learning_rate", value=members[0].rate, limit="> 0"),
+                ),
+                severity="error" if because else "warning",
+                confidence=0.95 if because else 0.8,
+            )

@@ -1,0 +1,55 @@
+"""PM401."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import many
+
+
+@rule("PM401", "unregistered-module", severity="error", needs=["model"], causes=["PM402", "PM601"])
+def check(run: Run) -> Iterator[Finding]:
+    """Modules or parameters that the model uses but does not know of.
+
+    A plain Python list, tuple or dict hides modules from `nn.Module`: they are not in `parameters()`, not in
+    `state_dict()`, not moved by `.to()`. A layer that is built inside `forward` is new, and untrained, in every call.
+
+    ## Why it hurts
+    The hidden layers stay at their random initialisation while the rest is trained around them.
+
+    ## What to try first
+    `nn.ModuleList([...])`, `nn.ModuleDict({...})` or `nn.ParameterList([...])`; build layers in `__init__`.
+
+    ## When this is wrong
+    A frozen network that is hidden on purpose (`self.teacher = [teacher]`) is not reported, nor are hidden modules whose
+    parameters were given to an optimizer.
+    """
+    for event in run.events("hidden"):
+        if not event["trainable"] or event["in_optimizer"] >= event["parameters"] or not event["with_gradient"]:
+            continue
+        if event["is_module"]:
+            what = f"{event.module} hides {many(event['members'], 'module')} ({event['class']}) from the model: "
+            what += f"their {many(event['parameters'], 'tensor')} get gradients but are in no optimizer"
+        else:
+            what = f"{event.module} is a plain tensor: it gets a gradient, but no optimizer knows it"
+        yield Finding(
+            what=what,
+            why="what is kept in a plain list or dict is not in parameters(), so it is never trained or saved",
+            remedy="wrap it: nn.ModuleList([...]), nn.ModuleDict({...}), or nn.Parameter(...) for a tensor",
+            where=event.where,
+            evidence=(
+                Evidence(name="hidden_parameters", value=event["numel"], limit="0"),
+                Evidence(name="in_optimizer", value=event["in_optimizer"]),
+            ),
+            confidence=0.98,
+        )
+    for call in run.events("module_call"):
+        built = call["built_in"]
+        if built and call["trainable"] and call["training"] and not call["dropout"]:
+            yield Finding(
+                what=f"a {call['class']} with parameters is built inside the forward pass of {built}",
+                why="it is new and random in every call, so it can never learn",
+                remedy="build it once in __init__ and call it in forward",
+                where=call.where,
+                evidence=(Evidence(name="trainable_tensors", value=call["trainable"], limit="0"),),
+                confidence=0.96,
+            )

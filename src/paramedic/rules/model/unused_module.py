@@ -1,0 +1,47 @@
+"""PM412."""
+
+from collections.abc import Iterator
+
+from paramedic.findings import Where
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import parameter_histories
+
+
+@rule("PM412", "unused-module", severity="note", needs=["model", "census", "module_call"])
+def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
+    """A registered, trainable module is never called.
+
+    ## Why it hurts
+    It costs memory, misleads the reader and crashes distributed training, which waits for its gradients. Perhaps a line
+    in `forward` got lost.
+
+    ## What to try first
+    Call it, or remove it.
+
+    ## When this is wrong
+    Heads of pretrained models that a task does not need are common and harmless. Modules whose weights are used by
+    others (`F.linear(x, self.embedding.weight)`) get gradients and are not reported.
+
+    ## Options
+    `fewest`: examined steps before it is said.
+    """
+    called = {call.module for call in run.events("module_call")}
+    without = {h.name for h in parameter_histories(run) if h.examined >= fewest and h.trainable and not h.with_gradient}
+    reported: set[str] = set()
+    for model in run.events("model"):
+        for module in model["modules"]:
+            path = module["path"]
+            names = [f"{path}.{name}" for name in module["own_parameters"]]
+            if not names or path in called or not all(name in without for name in names):
+                continue
+            if any(path.startswith(f"{done}.") for done in reported):
+                continue
+            reported.add(path)
+            yield Finding(
+                what=f"{path} ({module['class']}) has trainable parameters but is never called",
+                why="it never gets a gradient; perhaps a line in forward is missing",
+                remedy=f"call {path.partition('.')[2] or path} in forward, or remove it",
+                where=Where(file=module["file"], line=module["line"], module=path, step=0),
+                evidence=(Evidence(name="calls", value=0, limit="≥ 1"),),
+                confidence=0.9,
+            )
