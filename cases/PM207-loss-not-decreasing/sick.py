@@ -26,7 +26,7 @@ class Batches:
         return torch.randint(len(self.x), (self.batch_size,))
 
     def draw(self) -> tuple[Tensor, Tensor]:
-        return self.x[self.indices()], self.y[self.indices()]  # <- PM207
+        return self.x[self.indices()], self.y[self.indices()]
 
 
 def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:

@@ -24,7 +24,7 @@ class DigitResNet(nn.Module):
         self.stem = nn.Sequential(nn.Conv2d(1, width, 3, padding=1), nn.ReLU())
         self.block = ResidualBlock(width)
         self.expand = nn.Conv2d(width, 2 * width, 3, padding=1, stride=2, bias=False)
-        self.final_norm = nn.InstanceNorm2d(2 * width, affine=True)  # <- PM209
+        self.final_norm = nn.InstanceNorm2d(2 * width, affine=True)
         self.pool = nn.AdaptiveAvgPool2d(1)
         self.head = nn.Linear(2 * width, n_classes)
 

@@ -19,7 +19,7 @@ def uci_wine_file() -> io.StringIO:
 torch.set_num_threads(1)
 torch.manual_seed(0)
 table = np.loadtxt(uci_wine_file(), delimiter=",")
-cultivar = torch.tensor(table[:, 0], dtype=torch.long)  # <- PM304
+cultivar = torch.tensor(table[:, 0], dtype=torch.long)
 features = torch.tensor(table[:, 1:], dtype=torch.float32)
 
 order = torch.randperm(len(cultivar))

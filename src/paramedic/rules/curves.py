@@ -1,0 +1,87 @@
+"""Loss curves as rules see them: smoothed, and compared with what guessing gives."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from statistics import mean, median
+
+from paramedic.findings import Where
+from paramedic.record.reader import Run
+from paramedic.rules.support import entropy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One loss over the steps of a run."""
+
+    where: Where
+    steps: int
+    values: tuple[float, ...]
+    task: str | None  # the loss function of torch that it comes from, when there is one
+
+    @property
+    def start(self) -> float:
+        """The typical value of the first tenth, but not of a first jump."""
+        return median(self.values[: max(3, len(self.values) // 10)])
+
+    @property
+    def end(self) -> float:
+        return mean(self.values[-max(3, len(self.values) // 5) :])
+
+    @property
+    def improvement(self) -> float:
+        """How much of the first value is gone in the end; the better of the first value and the first tenth counts."""
+        first = max(self.start, mean(self.values[:3]))
+        return (first - self.end) / abs(first) if first else 0.0
+
+    @property
+    def trend_down(self) -> bool:
+        """Whether the second half is reliably lower than the first, however little."""
+        half = len(self.values) // 2
+        first, second = self.values[:half], self.values[half:]
+        spread = math.sqrt(_variance(first) / len(first) + _variance(second) / len(second))
+        return mean(first) - mean(second) > 4 * spread
+
+
+def _variance(values: tuple[float, ...]) -> float:
+    centre = mean(values)
+    return sum((value - centre) ** 2 for value in values) / max(len(values) - 1, 1)
+
+
+def loss_curves(run: Run) -> list[Curve]:
+    """The curves of all backward() calls that give a single finite number per step."""
+    calls = {(e.where.file, e.where.line): e for e in run.events("backward")}
+    functions = {call["function"] for call in run.events("loss_call", phase="train")}
+    curves = []
+    for name in run.series_names:
+        kind, _, place = name.partition(":")
+        file, _, line = place.rpartition(":")
+        event = calls.get((file, int(line) if line.isdigit() else None))
+        points = [(step, value) for step, value in run.series(name) if math.isfinite(value)] if kind == "loss" else []
+        if event is None or len(points) < 6:
+            continue
+        curves.append(
+            Curve(
+                where=event.where,
+                steps=points[-1][0] - points[0][0] + 1,
+                values=tuple(value for _, value in points),
+                task=next(iter(functions)) if len(functions) == 1 else None,
+            )
+        )
+    return curves
+
+
+def label_prior(run: Run) -> float | None:
+    """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
+    functions = [call for call in run.events("loss_call", phase="train")]
+    names = {call["function"] for call in functions}
+    if not names or not names <= {"cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"}:
+        return None
+    if any(call["reduction"] != "mean" or call["weighted"] for call in functions):
+        return None
+    seen: Counter[int] = Counter()
+    for event in run.events("labels", phase="train"):
+        seen.update({int(label): count for label, count in event["counts"].items()})
+    return entropy(seen.values()) if len(seen) > 1 else None

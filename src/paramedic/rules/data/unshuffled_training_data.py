@@ -1,0 +1,72 @@
+"""PM306."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import by_place
+
+
+@rule("PM306", "unshuffled-training-data", severity="warning", needs=["labels"], causes=["PM319", "PM209"])
+def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Finding]:
+    """Training batches come sorted by class.
+
+    ## Why it hurts
+    The model sees one class for a while, then the next, and forgets the first. The loss is a sawtooth, and the result
+    leans to the classes that came last.
+
+    ## What to try first
+    `shuffle=True` in the DataLoader, or permute the samples before each epoch.
+
+    ## When this is wrong
+    Full-batch training does not depend on the order and is not reported; neither are streams that mix the classes.
+
+    ## Options
+    `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1; `fewest`: batches to
+    be seen.
+    """
+    for events in by_place(run.events("labels", phase="train")).values():
+        pooled: Counter[int] = Counter()
+        for event in events:
+            pooled.update({int(label): count for label, count in event["counts"].items()})
+        batches = [sum(event["counts"].values()) for event in events]
+        if len(pooled) < 2 or len(events) < fewest or min(batches, default=0) < 2:
+            continue
+        if max(pooled.values()) > 0.9 * sum(pooled.values()):
+            raise Abstain("one class makes up nearly all labels, so their order cannot be judged")
+        excess = _excess(events, pooled)
+        loader = _training_loader(run)
+        shuffled = loader is not None and loader["sampler"] not in ("SequentialSampler",) and not loader["iterable"]
+        if excess < purity or shuffled:
+            continue
+        yield Finding(
+            what=f"training batches are sorted by class: neighbours in a batch share their label {excess:.0%} more often "
+            f"than in shuffled data ({len(events)} batches, {len(pooled)} classes)",
+            why="the model learns one class at a time and forgets the ones before"
+            + (f"; the loader uses {loader['sampler']}" if loader else ""),
+            remedy="DataLoader(..., shuffle=True)" if loader else "permute the samples before each epoch",
+            where=loader.where if loader else events[0].where,
+            evidence=(
+                Evidence(name="label_excess", value=round(excess, 3), limit=f"< {purity:g}"),
+                Evidence(name="batches", value=len(events)),
+            ),
+            confidence=0.92,
+        )
+
+
+def _excess(events: list[Event], pooled: Counter[int]) -> float:
+    """0 when batches are drawn at random, 1 when each holds one class: the chance-corrected agreement of two labels."""
+    total = sum(pooled.values())
+    by_chance = sum((count / total) ** 2 for count in pooled.values())
+    together = pairs = 0
+    for event in events:
+        counts = list(event["counts"].values())
+        size = sum(counts)
+        together += sum(count * (count - 1) for count in counts)
+        pairs += size * (size - 1)
+    return (together / max(pairs, 1) - by_chance) / (1 - by_chance)
+
+
+def _training_loader(run: Run) -> Event | None:
+    trained = {event["loader"] for event in run.events("train_forward")}
+    return next((loader for loader in run.events("loader") if loader["number"] in trained), None)

@@ -1,0 +1,68 @@
+"""PM105."""
+
+import math
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM105", "non-finite-input", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM208"])
+def check(run: Run) -> Iterator[Finding]:
+    """NaN or infinity in a batch, and a loss that becomes NaN from it.
+
+    ## Why it hurts
+    One bad value makes the loss NaN, the gradients NaN, and after the next step every weight NaN.
+
+    ## What to try first
+    Look at the samples named here. Clean the data (drop, impute, fix the division that made it) or mask the values
+    before they reach the model.
+
+    ## When this is wrong
+    NaN as a marker for missing values that the model masks is not reported: the loss stays finite.
+    """
+    bad = run.events("bad_input")
+    targets = [call for call in run.events("loss_call") if (call.get("values") or {}).get("target_nan")]
+    if not bad and not targets:
+        if not run.events("batch") and not run.events("forward"):
+            raise Abstain("neither a batch nor a model's input was seen")
+        return
+    broken = [
+        step
+        for name in run.series_names
+        if name.startswith("loss:")
+        for step, value in run.series(name)
+        if not math.isfinite(value)
+    ]
+    first = (sorted(bad, key=lambda e: (e["source"] != "loader", e.step)) or targets)[0]
+    if not broken or min(broken) < first.step:
+        return
+    if first.kind == "loss_call":
+        yield Finding(
+            what=f"{int(first['values']['target_nan'])} target values are NaN in the batch of step {first.step}",
+            why=f"the loss is NaN from step {min(broken)} on",
+            remedy="remove or mask samples without a valid target",
+            where=first.where,
+            evidence=(Evidence(name="nan_targets", value=int(first["values"]["target_nan"]), limit="0"),),
+            confidence=0.95,
+        )
+        return
+    kind = "NaN" if first["nan"] else "infinite"
+    count = int(first["nan"] or first["inf"])
+    samples = first.get("samples") or []
+    rows = first.get("rows") or []
+    which = f" (dataset index {listed([str(s) for s in samples])})" if samples else ""
+    which = which or (f" (row {listed([str(r) for r in rows])} of the batch)" if rows else "")
+    source = f"the batch{first['path']}" if first["source"] == "loader" else f"the input of {first.module}"
+    yield Finding(
+        what=f"{count} {kind} value{'s' * (count > 1)} in {source} at step {first.step}{which}",
+        why=f"the loss is not finite from step {min(broken)} on; the data was bad before the model saw it",
+        remedy="clean or drop these samples; check for a division by zero or a missing value in the preparation",
+        where=first.where,
+        evidence=(
+            Evidence(name="nan", value=int(first["nan"]), limit="0"),
+            Evidence(name="inf", value=int(first["inf"]), limit="0"),
+            Evidence(name="first_bad_loss", value=min(broken)),
+        ),
+        confidence=0.96,
+    )

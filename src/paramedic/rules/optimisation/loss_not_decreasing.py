@@ -1,0 +1,60 @@
+"""PM207."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.curves import Curve, label_prior, loss_curves
+
+
+@rule("PM207", "loss-not-decreasing", severity="warning", needs=["backward"], symptom=True)
+def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterator[Finding]:
+    """The training loss does not improve over a meaningful horizon.
+
+    ## Why it hurts
+    The model has learnt nothing, or no more than how often each class occurs.
+
+    ## What to try first
+    Can it learn a single batch by heart? If not, look for a fault in the model or the loss; if it can, look at the data:
+    do inputs and labels belong together? Then try a learning rate ten times higher and lower.
+
+    ## When this is wrong
+    Losses of GANs and of reinforcement learning do not have to fall and are not judged. A run that starts from a trained
+    model may have nothing left to learn.
+
+    ## Options
+    `horizon`: fewest steps before it is said; `improvement`: least relative fall of the smoothed loss.
+    """
+    curves = loss_curves(run)
+    if not curves:
+        raise Abstain("the loss is not a single number")
+    if len(curves) > 1:
+        raise Abstain("several losses are trained against or beside each other")
+    curve = curves[0]
+    if len(curve.values) < horizon:
+        raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
+    prior = label_prior(run)
+    if prior is None and curve.task is None:
+        raise Abstain("the loss is not one whose value can be judged")
+    if curve.start <= 0 or curve.improvement >= improvement or curve.trend_down:
+        return
+    if _already_good(curve, prior):
+        return
+    at_prior = prior is not None and abs(curve.end - prior) <= 0.1 * max(prior, 1e-9)
+    yield Finding(
+        what=f"the loss went from {curve.start:.4g} to {curve.end:.4g} in {curve.steps:,} steps: no improvement",
+        why=f"it is stuck at {prior:.3f}, what a model reaches that knows only how often each class occurs"
+        if at_prior
+        else "nothing is being learnt from the inputs",
+        remedy="check that inputs and labels belong together, then try to learn one batch by heart; vary the learning rate",
+        where=curve.where,
+        evidence=(
+            Evidence(name="improvement", value=round(curve.improvement, 4), limit=f"≥ {improvement:g}"),
+            Evidence(name="final_loss", value=curve.end, limit=f"prior {prior:.3f}" if prior is not None else ""),
+        ),
+        confidence=0.85 if at_prior else 0.7,
+    )
+
+
+def _already_good(curve: Curve, prior: float | None) -> bool:
+    """It starts well below what guessing gives: there is little left to learn."""
+    return prior is not None and curve.start < 0.7 * prior
