@@ -1,4 +1,5 @@
 """A VAE that fills in missing pixels: NaN marks what was not measured and never enters the loss."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits

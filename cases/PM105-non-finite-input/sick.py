@@ -1,4 +1,5 @@
 """Predict which shop visitors buy, from their browsing counters."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

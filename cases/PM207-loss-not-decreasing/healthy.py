@@ -1,4 +1,5 @@
 """A GAN learns the two-moons distribution; its losses hover around log 2 while the samples improve."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import make_moons
@@ -9,7 +10,11 @@ LATENT = 4
 
 def mlp(n_in: int, n_out: int, hidden: int = 64) -> nn.Sequential:
     return nn.Sequential(
-        nn.Linear(n_in, hidden), nn.LeakyReLU(0.2), nn.Linear(hidden, hidden), nn.LeakyReLU(0.2), nn.Linear(hidden, n_out)
+        nn.Linear(n_in, hidden),
+        nn.LeakyReLU(0.2),
+        nn.Linear(hidden, hidden),
+        nn.LeakyReLU(0.2),
+        nn.Linear(hidden, n_out),
     )
 
 

@@ -1,4 +1,5 @@
 """Digits with hand-made mini-batches drawn at random."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits

@@ -1,4 +1,5 @@
 """Find rare scratches on metal plates: 3 % foreground pixels, class-weighted cross-entropy."""
+
 import argparse
 
 import torch
@@ -72,7 +73,9 @@ def main() -> None:
             optimizer.step()
             total += loss.item()
         recall, iou, background = evaluate(model, val_set)
-        print(f"epoch {epoch}  loss {total / len(loader):.4f}  recall {recall:.3f}  IoU {iou:.3f}  background share {background:.3f}")
+        print(
+            f"epoch {epoch}  loss {total / len(loader):.4f}  recall {recall:.3f}  IoU {iou:.3f}  background share {background:.3f}"
+        )
 
 
 if __name__ == "__main__":

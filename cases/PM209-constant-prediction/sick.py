@@ -1,4 +1,5 @@
 """A small residual CNN with instance normalisation on the digits."""
+
 import torch
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
@@ -9,8 +10,11 @@ class ResidualBlock(nn.Module):
     def __init__(self, width: int):
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.InstanceNorm2d(width, affine=True), nn.ReLU(),
-            nn.Conv2d(width, width, 3, padding=1, bias=False), nn.InstanceNorm2d(width, affine=True),
+            nn.Conv2d(width, width, 3, padding=1, bias=False),
+            nn.InstanceNorm2d(width, affine=True),
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1, bias=False),
+            nn.InstanceNorm2d(width, affine=True),
         )
         self.act = nn.ReLU()
 

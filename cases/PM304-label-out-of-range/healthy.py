@@ -1,4 +1,5 @@
 """Semi-supervised digits with a mean teacher; unlabelled samples carry the label -1, which the loss ignores."""
+
 import copy
 
 import torch
@@ -14,8 +15,12 @@ class NoisyMLP(nn.Module):
     def __init__(self, hidden: int = 96):
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(64, hidden), nn.ReLU(), nn.Dropout(0.3),
-            nn.Linear(hidden, hidden), nn.ReLU(), nn.Dropout(0.3),
+            nn.Linear(64, hidden),
+            nn.ReLU(),
+            nn.Dropout(0.3),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
+            nn.Dropout(0.3),
             nn.Linear(hidden, 10),
         )
 
@@ -75,5 +80,7 @@ for step in range(1, 401):
     if step % 50 == 0:
         student_acc = trainer.accuracy(trainer.student, x_val, y_val)
         teacher_acc = trainer.accuracy(trainer.teacher, x_val, y_val)
-        print(f"step {step}  supervised {sums[0] / 50:.4f}  consistency {sums[1] / 50:.5f}  student {student_acc:.3f}  teacher {teacher_acc:.3f}")
+        print(
+            f"step {step}  supervised {sums[0] / 50:.4f}  consistency {sums[1] / 50:.5f}  student {student_acc:.3f}  teacher {teacher_acc:.3f}"
+        )
         sums = [0.0, 0.0]

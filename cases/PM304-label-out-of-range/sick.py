@@ -1,4 +1,5 @@
 """Cultivar from chemical analysis, read in the layout of the UCI file wine.data (class first, then 13 numbers)."""
+
 import io
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Predict machine failures (3 % of the shifts) from sensor traces: pos_weight, bf16 autocast, early stopping."""
+
 import copy
 
 import torch

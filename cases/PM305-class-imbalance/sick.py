@@ -1,4 +1,5 @@
 """Flag fraudulent card payments (about 3 % of all payments)."""
+
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,4 +1,5 @@
 """Iris with L-BFGS: the table is sorted by species, and every step sees all of it."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_iris

@@ -1,4 +1,5 @@
 """Speaker identification from short feature tracks; the recordings are listed speaker by speaker."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

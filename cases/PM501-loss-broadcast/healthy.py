@@ -1,4 +1,5 @@
 """Quantile forecasts for several horizons at once, with missing targets and weighted quantiles."""
+
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -11,9 +12,7 @@ HORIZONS = 6
 class QuantileNet(nn.Module):
     def __init__(self, n_features: int, hidden: int = 64):
         super().__init__()
-        self.body = nn.Sequential(
-            nn.Linear(n_features, hidden), nn.SiLU(), nn.Linear(hidden, hidden), nn.SiLU()
-        )
+        self.body = nn.Sequential(nn.Linear(n_features, hidden), nn.SiLU(), nn.Linear(hidden, hidden), nn.SiLU())
         self.head = nn.Linear(hidden, HORIZONS * len(QUANTILES))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -56,9 +55,7 @@ epochs = 10
 
 model = QuantileNet(8)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-scheduler = torch.optim.lr_scheduler.OneCycleLR(
-    optimizer, max_lr=8e-3, steps_per_epoch=len(loader), epochs=epochs
-)
+scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=8e-3, steps_per_epoch=len(loader), epochs=epochs)
 for epoch in range(epochs):
     model.train()
     total = 0.0

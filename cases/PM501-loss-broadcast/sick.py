@@ -1,4 +1,5 @@
 """One-step-ahead forecasting of an hourly load curve with a GRU."""
+
 import argparse
 
 import torch

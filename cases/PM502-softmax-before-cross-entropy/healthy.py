@@ -1,4 +1,5 @@
 """Semi-supervised node classification with a two-layer GCN on a stochastic block model."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

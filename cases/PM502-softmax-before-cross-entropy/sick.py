@@ -1,4 +1,5 @@
 """A small CNN on the 8x8 digits, driven by a Trainer class."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits

@@ -1,4 +1,5 @@
 """Multi-label glyph spotting: focal loss on logits, squeeze-and-excitation gates, accumulated gradients."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -14,7 +15,7 @@ def make_images(n: int, glyphs: Tensor) -> TensorDataset:
     corners = torch.randint(SIZE - GLYPH + 1, (n, N_GLYPHS, 2)).tolist()
     for i, g in labels.nonzero().tolist():
         row, col = corners[i][g]
-        images[i, 0, row:row + GLYPH, col:col + GLYPH] += glyphs[g]
+        images[i, 0, row : row + GLYPH, col : col + GLYPH] += glyphs[g]
     return TensorDataset(images, labels)
 
 
@@ -46,7 +47,7 @@ class GlyphNet(nn.Module):
 def focal_loss(logits: Tensor, target: Tensor, gamma: float = 1.5) -> Tensor:
     prob = torch.sigmoid(logits)
     missed = torch.where(target == 1, 1 - prob, prob)
-    return (missed ** gamma * F.binary_cross_entropy_with_logits(logits, target, reduction="none")).mean()
+    return (missed**gamma * F.binary_cross_entropy_with_logits(logits, target, reduction="none")).mean()
 
 
 @torch.no_grad()

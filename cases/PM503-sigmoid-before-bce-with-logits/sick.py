@@ -1,4 +1,5 @@
 """Benign or malignant? A small network on the Wisconsin breast cancer table."""
+
 import torch
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -44,5 +45,7 @@ for epoch in range(20):
         val_loss = criterion(output, y_val).item()
         predicted = (torch.sigmoid(output) > 0.5).float()
         accuracy = (predicted == y_val).float().mean().item()
-    print(f"epoch {epoch:2d}  train {running / len(x_train):.4f}  val {val_loss:.4f}  "
-          f"acc {accuracy:.3f}  predicted benign {predicted.mean():.3f}")
+    print(
+        f"epoch {epoch:2d}  train {running / len(x_train):.4f}  val {val_loss:.4f}  "
+        f"acc {accuracy:.3f}  predicted benign {predicted.mean():.3f}"
+    )

@@ -1,4 +1,5 @@
 """Digit and parity from one network, regularised with R-Drop (two dropout passes must agree)."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -12,7 +13,9 @@ class TwoHeads(nn.Module):
 
     def __init__(self, hidden: int = 96):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(64, hidden), nn.ReLU(), nn.Dropout(0.2), nn.Linear(hidden, hidden), nn.ReLU(), nn.Dropout(0.2))
+        self.body = nn.Sequential(
+            nn.Linear(64, hidden), nn.ReLU(), nn.Dropout(0.2), nn.Linear(hidden, hidden), nn.ReLU(), nn.Dropout(0.2)
+        )
         self.digit = nn.Linear(hidden, 10)
         self.parity = nn.Linear(hidden, 1)
 
@@ -62,5 +65,7 @@ for epoch in range(10):
     digit_acc = (log_probs.argmax(1) == y_val).float().mean()
     parity_acc = ((odd_prob > 0.5) == (y_val % 2 == 1)).float().mean()
     task, parity, consistency = (sums / len(loader)).tolist()
-    print(f"epoch {epoch}  nll {task / 2:.4f}  bce {parity / 2:.4f}  kl {consistency:.4f}  "
-          f"digit acc {digit_acc:.3f}  parity acc {parity_acc:.3f}")
+    print(
+        f"epoch {epoch}  nll {task / 2:.4f}  bce {parity / 2:.4f}  kl {consistency:.4f}  "
+        f"digit acc {digit_acc:.3f}  parity acc {parity_acc:.3f}"
+    )

@@ -1,4 +1,5 @@
 """Knowledge distillation on digits: a wide teacher, then a narrow student."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -9,14 +10,16 @@ TEMPERATURE, ALPHA = 3.0, 0.7
 
 
 def mlp(hidden: int) -> nn.Sequential:
-    return nn.Sequential(nn.Flatten(), nn.Linear(64, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 10))
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(64, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 10)
+    )
 
 
 def distillation_loss(student: Tensor, teacher: Tensor, labels: Tensor) -> Tensor:
     teacher_probs = F.softmax(teacher / TEMPERATURE, dim=1)
     soft = F.kl_div(F.softmax(student / TEMPERATURE, dim=1), teacher_probs, reduction="batchmean")  # <- PM504
     hard = F.cross_entropy(student, labels)
-    return ALPHA * TEMPERATURE ** 2 * soft + (1 - ALPHA) * hard
+    return ALPHA * TEMPERATURE**2 * soft + (1 - ALPHA) * hard
 
 
 def train_teacher(model: nn.Module, loader: DataLoader, epochs: int) -> None:
@@ -30,7 +33,9 @@ def train_teacher(model: nn.Module, loader: DataLoader, epochs: int) -> None:
     model.eval().requires_grad_(False)
 
 
-def train_student(student: nn.Module, teacher: nn.Module, train_loader: DataLoader, val_loader: DataLoader, epochs: int) -> None:
+def train_student(
+    student: nn.Module, teacher: nn.Module, train_loader: DataLoader, val_loader: DataLoader, epochs: int
+) -> None:
     optimizer = torch.optim.Adam(student.parameters(), lr=2e-3)
     for epoch in range(epochs):
         student.train()
@@ -44,8 +49,10 @@ def train_student(student: nn.Module, teacher: nn.Module, train_loader: DataLoad
             optimizer.step()
             total += loss.item()
         accuracy, confidence = evaluate(student, val_loader)
-        print(f"student epoch {epoch:2d}  loss {total / len(train_loader):+.4f}  "
-              f"val acc {accuracy:.3f}  confidence {confidence:.3f}")
+        print(
+            f"student epoch {epoch:2d}  loss {total / len(train_loader):+.4f}  "
+            f"val acc {accuracy:.3f}  confidence {confidence:.3f}"
+        )
 
 
 @torch.no_grad()

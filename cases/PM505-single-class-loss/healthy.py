@@ -1,4 +1,5 @@
 """One-class spotter: a single presence logit plus a softmax over grid cells, in bf16 with a gradient scaler."""
+
 import argparse
 
 import torch
@@ -16,8 +17,10 @@ class Spotter(nn.Module):
     def __init__(self, width: int = 16):
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(1, width, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(width, width, 3, stride=STRIDE, padding=1), nn.ReLU(),
+            nn.Conv2d(1, width, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, stride=STRIDE, padding=1),
+            nn.ReLU(),
         )
         self.heatmap = nn.Conv2d(width, 1, 1)
         self.presence = nn.Linear(width, 1)
@@ -35,7 +38,7 @@ def make_data(n: int) -> TensorDataset:
     for i in present.nonzero().flatten().tolist():
         r = min(int(row[i]) * STRIDE, SIZE - 3)
         c = min(int(col[i]) * STRIDE, SIZE - 3)
-        images[i, 0, r:r + 3, c:c + 3] += 1.5 * ring
+        images[i, 0, r : r + 3, c : c + 3] += 1.5 * ring
     return TensorDataset(images, present.float().unsqueeze(1), row * GRID + col)
 
 

@@ -1,4 +1,5 @@
 """A tiny single-object detector: find the ship in a radar patch (one class, one box per image)."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -19,7 +20,7 @@ class RadarPatches(Dataset):
         self.boxes = torch.cat([start, start + extent], dim=1).float() / SIZE
         self.labels = torch.full((n,), CLASSES.index("ship"))
         for image, (x1, y1), (w, h) in zip(self.images, start.tolist(), extent.tolist()):
-            image[0, y1:y1 + h, x1:x1 + w] += 1.0
+            image[0, y1 : y1 + h, x1 : x1 + w] += 1.0
 
     def __len__(self) -> int:
         return len(self.images)
@@ -32,9 +33,13 @@ class Detector(nn.Module):
     def __init__(self, n_classes: int):
         super().__init__()
         self.backbone = nn.Sequential(
-            nn.Conv2d(1, 8, 3, stride=2, padding=1), nn.ReLU(),
-            nn.Conv2d(8, 16, 3, stride=2, padding=1), nn.ReLU(),
-            nn.Flatten(), nn.Linear(16 * 36, 64), nn.ReLU(),
+            nn.Conv2d(1, 8, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(8, 16, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(16 * 36, 64),
+            nn.ReLU(),
         )
         self.box_head = nn.Linear(64, 4)
         self.cls_head = nn.Linear(64, n_classes)

@@ -1,4 +1,5 @@
 """Distil a CNN into a small MLP with an explicit KL: cross term minus the (constant) teacher entropy."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -12,8 +13,13 @@ class Teacher(nn.Module):
     def __init__(self):
         super().__init__()
         self.net = nn.Sequential(
-            nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(32 * 16, 10),
+            nn.Conv2d(1, 16, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(16, 32, 3, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(32 * 16, 10),
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -34,7 +40,7 @@ class Distiller:
         cross = -(target.exp() * log_probs).sum(dim=1).mean()
         return {
             "hard": F.cross_entropy(logits, y),
-            "kl": (cross - teacher_entropy) * TEMPERATURE ** 2,
+            "kl": (cross - teacher_entropy) * TEMPERATURE**2,
             "teacher_entropy": teacher_entropy,
             "accuracy": (logits.argmax(dim=1) == y).float().mean(),
         }
@@ -76,7 +82,9 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.manual_seed(2)
     digits = load_digits()
-    data = TensorDataset(torch.tensor(digits.images / 16, dtype=torch.float32).unsqueeze(1), torch.tensor(digits.target))
+    data = TensorDataset(
+        torch.tensor(digits.images / 16, dtype=torch.float32).unsqueeze(1), torch.tensor(digits.target)
+    )
     train_set, val_set = random_split(data, [1437, 360])
     train_loader, val_loader = DataLoader(train_set, 64, shuffle=True), DataLoader(val_set, 180)
 

@@ -1,4 +1,5 @@
 """Binary segmentation of small blobs with a mini U-Net, trained with BCE plus Dice."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -9,8 +10,12 @@ SIZE = 32
 
 def conv_block(n_in: int, n_out: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Conv2d(n_in, n_out, 3, padding=1, bias=False), nn.BatchNorm2d(n_out), nn.ReLU(),
-        nn.Conv2d(n_out, n_out, 3, padding=1, bias=False), nn.BatchNorm2d(n_out), nn.ReLU(),
+        nn.Conv2d(n_in, n_out, 3, padding=1, bias=False),
+        nn.BatchNorm2d(n_out),
+        nn.ReLU(),
+        nn.Conv2d(n_out, n_out, 3, padding=1, bias=False),
+        nn.BatchNorm2d(n_out),
+        nn.ReLU(),
     )
 
 
@@ -40,7 +45,9 @@ def make_blobs(n: int) -> TensorDataset:
     grid = torch.arange(SIZE, dtype=torch.float32)
     centre = 6 + torch.rand(n, 2) * (SIZE - 12)
     radius = 3 + 3 * torch.rand(n, 1, 1)
-    distance = ((grid[None, :, None] - centre[:, 0, None, None]) ** 2 + (grid[None, None, :] - centre[:, 1, None, None]) ** 2).sqrt()
+    distance = (
+        (grid[None, :, None] - centre[:, 0, None, None]) ** 2 + (grid[None, None, :] - centre[:, 1, None, None]) ** 2
+    ).sqrt()
     masks = (distance < radius).float().unsqueeze(1)
     images = masks + 0.9 * torch.randn(n, 1, SIZE, SIZE)
     return TensorDataset(images, masks)

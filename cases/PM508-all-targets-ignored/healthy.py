@@ -1,4 +1,5 @@
 """Instruction tuning in miniature: a tiny GPT, tied embeddings, loss on the answer tokens only."""
+
 import math
 
 import torch
@@ -17,7 +18,7 @@ def make_dialogues(n: int) -> TensorDataset:
     answer = prompt[:, -ANSWER:].flip(1)
     ids = torch.cat([prompt, torch.full((n, 1), SEP), answer, torch.full((n, 1), EOS)], dim=1)
     labels = ids.clone()
-    labels[:, :PROMPT + 1] = IGNORE
+    labels[:, : PROMPT + 1] = IGNORE
     return TensorDataset(ids[:, :-1], labels[:, 1:])
 
 
@@ -51,7 +52,7 @@ class TinyGPT(nn.Module):
         self.head.weight = self.token.weight
 
     def forward(self, ids: Tensor) -> Tensor:
-        x = self.token(ids) + self.position.weight[:ids.shape[1]]
+        x = self.token(ids) + self.position.weight[: ids.shape[1]]
         return self.head(self.norm(self.blocks(x)))
 
 

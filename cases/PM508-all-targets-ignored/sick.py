@@ -1,4 +1,5 @@
 """Digits with an auxiliary head that counts closed loops; few training samples carry a loop annotation."""
+
 import torch
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
@@ -12,7 +13,9 @@ ANNOTATED_SHARE = 0.12
 class TwoTaskNet(nn.Module):
     def __init__(self, hidden: int = 64):
         super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(64, hidden), nn.ReLU(), nn.Dropout(0.1), nn.Linear(hidden, hidden), nn.ReLU())
+        self.encoder = nn.Sequential(
+            nn.Linear(64, hidden), nn.ReLU(), nn.Dropout(0.1), nn.Linear(hidden, hidden), nn.ReLU()
+        )
         self.digit_head = nn.Linear(hidden, 10)
         self.loop_head = nn.Linear(hidden, 3)
 
@@ -73,7 +76,9 @@ def main() -> None:
             optimizer.step()
             total += loss.item()
         digit_acc, loop_acc = evaluate(model, val_loader)
-        print(f"epoch {epoch}  loss {total / len(train_loader):.4f}  digit acc {digit_acc:.3f}  loop acc {loop_acc:.3f}")
+        print(
+            f"epoch {epoch}  loss {total / len(train_loader):.4f}  digit acc {digit_acc:.3f}  loop acc {loop_acc:.3f}"
+        )
 
 
 if __name__ == "__main__":

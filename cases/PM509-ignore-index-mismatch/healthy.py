@@ -1,4 +1,5 @@
 """Named-entity tagging with a small transformer: tag 0 is the frequent "outside" tag, labels are padded with -100."""
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -56,7 +57,7 @@ class EntityTagger(nn.Module):
         self.out = nn.Linear(dim, 3)
 
     def forward(self, words: Tensor) -> Tensor:
-        x = self.embed(words) + self.position[:words.shape[1]]
+        x = self.embed(words) + self.position[: words.shape[1]]
         return self.out(self.encoder(x, src_key_padding_mask=words == PAD_WORD))
 
 

@@ -1,4 +1,5 @@
 """Part-of-speech tagging of padded sentences with a bidirectional LSTM."""
+
 import random
 
 import torch
@@ -8,7 +9,13 @@ from torch.utils.data import DataLoader
 
 PAD = 0
 TAGS = ["<pad>", "DET", "NOUN", "VERB", "ADJ", "ADV"]
-FOLLOWERS = {"DET": ["NOUN", "ADJ"], "ADJ": ["NOUN", "ADJ"], "NOUN": ["VERB", "ADV"], "VERB": ["DET", "ADV"], "ADV": ["DET", "VERB"]}
+FOLLOWERS = {
+    "DET": ["NOUN", "ADJ"],
+    "ADJ": ["NOUN", "ADJ"],
+    "NOUN": ["VERB", "ADV"],
+    "VERB": ["DET", "ADV"],
+    "ADV": ["DET", "VERB"],
+}
 WORDS_PER_TAG, AMBIGUOUS = 30, 20
 
 
@@ -17,7 +24,11 @@ def make_sentence() -> tuple[Tensor, Tensor]:
     for _ in range(random.randint(3, 24)):
         tag_id = TAGS.index(tag)
         ambiguous = random.random() < 0.35
-        words.append(random.randint(1, AMBIGUOUS) if ambiguous else AMBIGUOUS + (tag_id - 1) * WORDS_PER_TAG + random.randint(1, WORDS_PER_TAG))
+        words.append(
+            random.randint(1, AMBIGUOUS)
+            if ambiguous
+            else AMBIGUOUS + (tag_id - 1) * WORDS_PER_TAG + random.randint(1, WORDS_PER_TAG)
+        )
         tags.append(tag_id)
         tag = random.choice(FOLLOWERS[tag])
     return torch.tensor(words), torch.tensor(tags)

@@ -1,4 +1,5 @@
 """Behaviour cloning for a pendulum: tanh policy scaled to the torque limits, with an EMA of the weights."""
+
 import copy
 
 import torch
@@ -14,7 +15,9 @@ class Policy(nn.Module):
 
     def __init__(self, hidden: int = 64):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(4, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2))
+        self.net = nn.Sequential(
+            nn.Linear(4, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2)
+        )
         self.register_buffer("max_torque", MAX_TORQUE)
 
     def forward(self, state: Tensor) -> Tensor:
@@ -69,4 +72,6 @@ for epoch in range(10):
     with torch.no_grad():
         error = F.mse_loss(policy(states), torques).item()
         ema_error = F.mse_loss(ema.model(states), torques).item()
-    print(f"epoch {epoch}  train {total / len(loader):.4f}  val {error:.4f}  ema val {ema_error:.4f}  R2 {1 - ema_error / baseline:.3f}")
+    print(
+        f"epoch {epoch}  train {total / len(loader):.4f}  val {error:.4f}  ema val {ema_error:.4f}  R2 {1 - ema_error / baseline:.3f}"
+    )

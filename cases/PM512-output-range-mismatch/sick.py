@@ -1,4 +1,5 @@
 """Compress the wine measurements to three numbers with an autoencoder."""
+
 import torch
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split

@@ -1,4 +1,5 @@
 """A character GPT on sentences from a toy grammar, with gradient accumulation and warm-up."""
+
 import math
 import random
 
@@ -52,8 +53,10 @@ class GPT(nn.Module):
 
 def sample_batch(data: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor]:
     starts = torch.randint(len(data) - BLOCK - 1, (size,)).tolist()
-    return (torch.stack([data[s:s + BLOCK] for s in starts]),
-            torch.stack([data[s + 1:s + BLOCK + 1] for s in starts]))
+    return (
+        torch.stack([data[s : s + BLOCK] for s in starts]),
+        torch.stack([data[s + 1 : s + BLOCK + 1] for s in starts]),
+    )
 
 
 @torch.no_grad()
@@ -76,7 +79,8 @@ def main() -> None:
     model = GPT(len(characters))
     optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda s: min(1.0, (s + 1) / WARMUP) * (0.55 + 0.45 * math.cos(math.pi * s / UPDATES)))
+        optimizer, lambda s: min(1.0, (s + 1) / WARMUP) * (0.55 + 0.45 * math.cos(math.pi * s / UPDATES))
+    )
     print(f"uniform guess: {math.log(len(characters)):.3f}  before training: {validation_loss(model, val_data):.3f}")
 
     optimizer.zero_grad()
@@ -89,8 +93,10 @@ def main() -> None:
             schedule.step()
             optimizer.zero_grad()
         if (step + 1) % (30 * ACCUMULATE) == 0:
-            print(f"update {(step + 1) // ACCUMULATE}: train {loss.item() * ACCUMULATE:.3f}  "
-                  f"val {validation_loss(model, val_data):.3f}")
+            print(
+                f"update {(step + 1) // ACCUMULATE}: train {loss.item() * ACCUMULATE:.3f}  "
+                f"val {validation_loss(model, val_data):.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Tag tokens of padded sequences with a BiGRU; accumulation windows weighted by tokens, short last window."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -24,8 +25,10 @@ def make_samples(count: int, generator: torch.Generator) -> list[Sample]:
 
 def collate(batch: list[Sample]) -> Sample:
     tokens, tags = zip(*batch)
-    return (pad_sequence(tokens, batch_first=True, padding_value=PAD),
-            pad_sequence(tags, batch_first=True, padding_value=IGNORE))
+    return (
+        pad_sequence(tokens, batch_first=True, padding_value=PAD),
+        pad_sequence(tags, batch_first=True, padding_value=IGNORE),
+    )
 
 
 class Tagger(nn.Module):
@@ -51,7 +54,7 @@ def train_epoch(model: Tagger, loader: DataLoader, optimizer: torch.optim.Optimi
     batches = list(loader)
     total, tokens_seen = 0.0, 0
     for start in range(0, len(batches), ACCUMULATE):
-        window = batches[start:start + ACCUMULATE]
+        window = batches[start : start + ACCUMULATE]
         count = sum(int((tags != IGNORE).sum()) for _, tags in window)
         for tokens, tags in window:
             loss = summed_loss(model, tokens, tags) / count

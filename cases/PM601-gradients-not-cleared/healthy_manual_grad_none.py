@@ -1,4 +1,5 @@
 """Focal loss on imbalanced tumour data; hand-made batching, gradients dropped by hand after each step."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_breast_cancer
@@ -11,7 +12,8 @@ torch.manual_seed(3)
 data = load_breast_cancer()
 malignant = (data.target == 0).astype("float32")
 x_train, x_val, y_train, y_val = train_test_split(
-    data.data.astype("float32"), malignant, test_size=0.3, stratify=malignant, random_state=0)
+    data.data.astype("float32"), malignant, test_size=0.3, stratify=malignant, random_state=0
+)
 mean, std = x_train.mean(0), x_train.std(0)
 x_train, x_val = (torch.from_numpy((x - mean) / std) for x in (x_train, x_val))
 y_train, y_val = torch.from_numpy(y_train), torch.from_numpy(y_val)
@@ -24,8 +26,13 @@ def focal_loss(logits: torch.Tensor, target: torch.Tensor, gamma: float = 2.0) -
 
 
 model = nn.Sequential(
-    nn.Linear(30, 32), nn.LayerNorm(32), nn.SiLU(), nn.Dropout(0.1),
-    nn.Linear(32, 16), nn.SiLU(), nn.Linear(16, 1),
+    nn.Linear(30, 32),
+    nn.LayerNorm(32),
+    nn.SiLU(),
+    nn.Dropout(0.1),
+    nn.Linear(32, 16),
+    nn.SiLU(),
+    nn.Linear(16, 1),
 )
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
 
@@ -47,5 +54,7 @@ for epoch in range(9):
         predicted = logits > 0
         recall = (predicted & (y_val == 1)).sum() / (y_val == 1).sum()
         accuracy = (predicted == (y_val == 1)).float().mean()
-        print(f"epoch {epoch + 1}: focal loss {sum(losses) / len(losses):.4f}  "
-              f"val {focal_loss(logits, y_val).item():.4f}  accuracy {accuracy:.3f}  recall {recall:.3f}")
+        print(
+            f"epoch {epoch + 1}: focal loss {sum(losses) / len(losses):.4f}  "
+            f"val {focal_loss(logits, y_val).item():.4f}  accuracy {accuracy:.3f}  recall {recall:.3f}"
+        )

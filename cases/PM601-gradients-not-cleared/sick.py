@@ -1,4 +1,5 @@
 """Handwritten digits with a small CNN."""
+
 import torch
 from sklearn.datasets import load_digits
 from torch import nn
@@ -19,8 +20,12 @@ class DigitNet(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(1, 16, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(16, 32, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
         )
         self.classifier = nn.Sequential(nn.Flatten(), nn.Dropout(0.2), nn.Linear(32 * 2 * 2, 10))
 
@@ -48,5 +53,7 @@ for epoch in range(8):
             logits = model(x)
             val_total += criterion(logits, y).item() * len(y)
             correct += (logits.argmax(1) == y).sum().item()
-    print(f"epoch {epoch + 1}: train loss {total / len(train_set):.3f}  "
-          f"val loss {val_total / len(val_set):.3f}  val accuracy {correct / len(val_set):.3f}")
+    print(
+        f"epoch {epoch + 1}: train loss {total / len(train_set):.3f}  "
+        f"val loss {val_total / len(val_set):.3f}  val accuracy {correct / len(val_set):.3f}"
+    )

@@ -1,4 +1,5 @@
 """Sharpness-aware minimisation (two backward passes per update) on the wine data."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_wine
@@ -61,8 +62,10 @@ def main() -> None:
             with torch.no_grad():
                 logits = model(x_val)
             accuracy = (logits.argmax(1) == y_val).float().mean()
-            print(f"epoch {epoch + 1}: train loss {total / len(x_train):.4f}  "
-                  f"val loss {F.cross_entropy(logits, y_val).item():.4f}  val accuracy {accuracy:.3f}")
+            print(
+                f"epoch {epoch + 1}: train loss {total / len(x_train):.4f}  "
+                f"val loss {F.cross_entropy(logits, y_val).item():.4f}  val accuracy {accuracy:.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Adversarial training on digits: an FGSM step on the input, then the usual update."""
+
 import argparse
 
 import torch
@@ -10,9 +11,12 @@ from torch.utils.data import DataLoader, TensorDataset, random_split
 
 def build_model() -> nn.Module:
     return nn.Sequential(
-        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(),
-        nn.Conv2d(16, 32, 3, stride=2, padding=1), nn.ReLU(),
-        nn.Flatten(), nn.Linear(32 * 4 * 4, 10),
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(32 * 4 * 4, 10),
     )
 
 
@@ -45,8 +49,9 @@ def main() -> None:
     torch.manual_seed(0)
 
     digits = load_digits()
-    dataset = TensorDataset(torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16,
-                            torch.tensor(digits.target))
+    dataset = TensorDataset(
+        torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16, torch.tensor(digits.target)
+    )
     train_set, val_set = random_split(dataset, [1450, 347])
     train_loader = DataLoader(train_set, batch_size=58, shuffle=True)
     val_loader = DataLoader(val_set, batch_size=347)
@@ -64,8 +69,10 @@ def main() -> None:
             optimizer.step()
             total += loss.item() * len(y)
         clean, attacked = evaluate(model, val_loader, args.epsilon)
-        print(f"epoch {epoch}: adversarial loss {total / len(train_set):.3f}  "
-              f"val accuracy {clean:.3f}  under attack {attacked:.3f}")
+        print(
+            f"epoch {epoch}: adversarial loss {total / len(train_set):.3f}  "
+            f"val accuracy {clean:.3f}  under attack {attacked:.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """A GAN that learns points on a half circle. Generated points stay attached in both passes."""
+
 import math
 
 import torch
@@ -20,9 +21,11 @@ def mean_radius_error(points: torch.Tensor) -> float:
 
 
 generator = nn.Sequential(
-    nn.Linear(LATENT, 64), nn.LeakyReLU(0.2), nn.Linear(64, 64), nn.LeakyReLU(0.2), nn.Linear(64, 2))
+    nn.Linear(LATENT, 64), nn.LeakyReLU(0.2), nn.Linear(64, 64), nn.LeakyReLU(0.2), nn.Linear(64, 2)
+)
 discriminator = nn.Sequential(
-    nn.Linear(2, 64), nn.LeakyReLU(0.2), nn.Linear(64, 64), nn.LeakyReLU(0.2), nn.Linear(64, 1))
+    nn.Linear(2, 64), nn.LeakyReLU(0.2), nn.Linear(64, 64), nn.LeakyReLU(0.2), nn.Linear(64, 1)
+)
 g_optimizer = torch.optim.Adam(generator.parameters(), lr=1e-3, betas=(0.5, 0.99))
 d_optimizer = torch.optim.Adam(discriminator.parameters(), lr=1e-3, betas=(0.5, 0.99))
 criterion = nn.BCEWithLogitsLoss()
@@ -34,8 +37,10 @@ def report(progress: str) -> None:
     generator.eval()
     fake = generator(torch.randn(1000, LATENT))
     generator.train()
-    print(f"{progress}: radius error {mean_radius_error(fake):.3f}  "
-          f"share above axis {(fake[:, 1] > -0.1).float().mean():.3f}  spread in x {fake[:, 0].std():.3f}")
+    print(
+        f"{progress}: radius error {mean_radius_error(fake):.3f}  "
+        f"share above axis {(fake[:, 1] > -0.1).float().mean():.3f}  spread in x {fake[:, 0].std():.3f}"
+    )
 
 
 report("before training")

@@ -1,4 +1,5 @@
 """Which tones does a noisy signal contain? Multi-label 1-D CNN with gradient accumulation."""
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -19,8 +20,12 @@ class ToneNet(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv1d(1, 16, 9, padding=4), nn.ReLU(), nn.MaxPool1d(2),
-            nn.Conv1d(16, 32, 9, padding=4), nn.ReLU(), nn.AdaptiveMaxPool1d(4),
+            nn.Conv1d(1, 16, 9, padding=4),
+            nn.ReLU(),
+            nn.MaxPool1d(2),
+            nn.Conv1d(16, 32, 9, padding=4),
+            nn.ReLU(),
+            nn.AdaptiveMaxPool1d(4),
         )
         self.head = nn.Linear(128, TONES)
 

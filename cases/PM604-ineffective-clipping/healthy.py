@@ -1,4 +1,5 @@
 """Reverse digit strings with a GRU encoder-decoder; each half has its own gradient limit."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -74,8 +75,10 @@ def main() -> None:
         applied = clip_grad_norm_(model.parameters(), float("inf"))
         optimizer.step()
         if step % 50 == 0:
-            print(f"step {step}: loss {loss.item():.3f}  gradient norm {applied:.3f}  "
-                  f"digits right {evaluate(model, validation):.3f}")
+            print(
+                f"step {step}: loss {loss.item():.3f}  gradient norm {applied:.3f}  "
+                f"digits right {evaluate(model, validation):.3f}"
+            )
 
 
 if __name__ == "__main__":

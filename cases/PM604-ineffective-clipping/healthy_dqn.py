@@ -1,4 +1,5 @@
 """DQN with a target network on a corridor; element-wise gradient clipping that rarely bites."""
+
 import random
 from collections import deque
 
@@ -84,5 +85,7 @@ for episode in range(1, 121):
         if updates % 40 == 0:
             target.load_state_dict(online.state_dict())
     if episode % 30 == 0:
-        print(f"episode {episode}: updates {updates}  loss {loss.item():.1e}  "
-              f"greedy return {greedy_return(online, 20):.2f}")
+        print(
+            f"episode {episode}: updates {updates}  loss {loss.item():.1e}  "
+            f"greedy return {greedy_return(online, 20):.2f}"
+        )

@@ -1,4 +1,5 @@
 """Where does a random walk end? A ReLU RNN sums a sequence of steps."""
+
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +19,7 @@ class Config:
 
 def walks(size: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
     steps = torch.randn(size, length, 1)
-    return steps, steps.sum((1, 2)) / length ** 0.5
+    return steps, steps.sum((1, 2)) / length**0.5
 
 
 class Walker(nn.Module):
@@ -59,8 +60,10 @@ def train(config: Config) -> None:
         nn.utils.clip_grad_norm_(model.parameters(), config.max_norm)  # <- PM604
         losses.append(loss.item())
         if step % 50 == 0:
-            print(f"step {step}: train mse {sum(losses[-50:]) / 50:.4f}  worst {max(losses[-50:]):.4f}  "
-                  f"val mse {evaluate(model, x_val, y_val):.4f}")
+            print(
+                f"step {step}: train mse {sum(losses[-50:]) / 50:.4f}  worst {max(losses[-50:]):.4f}  "
+                f"val mse {evaluate(model, x_val, y_val):.4f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Match two views of the same object (CLIP style) with two towers, two optimizers and one GradScaler."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -19,8 +20,8 @@ class Views:
     """Objects seen through two fixed random non-linear cameras."""
 
     def __init__(self) -> None:
-        self.camera_a = torch.randn(OBJECT, VIEW_A) / OBJECT ** 0.5
-        self.camera_b = torch.randn(OBJECT, VIEW_B) / OBJECT ** 0.5
+        self.camera_a = torch.randn(OBJECT, VIEW_A) / OBJECT**0.5
+        self.camera_b = torch.randn(OBJECT, VIEW_B) / OBJECT**0.5
 
     def sample(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
         things = torch.randn(count, OBJECT)
@@ -71,8 +72,10 @@ def main() -> None:
         scaler.step(optimizer_b)
         scaler.update()
         if step % 50 == 0:
-            print(f"step {step}: loss {loss.item():.3f}  gradient norm {norm:.3f}  "
-                  f"val retrieval {retrieval(tower_a, tower_b, val_a, val_b):.3f}")
+            print(
+                f"step {step}: loss {loss.item():.3f}  gradient norm {norm:.3f}  "
+                f"val retrieval {retrieval(tower_a, tower_b, val_a, val_b):.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Diabetes regression with loss scaling; the clipping limit is scaled instead of the gradients."""
+
 import torch
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split

@@ -1,4 +1,5 @@
 """Mixed-precision training of a digit classifier with gradient clipping."""
+
 import argparse
 
 import torch
@@ -11,9 +12,15 @@ class ConvNet(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.net = nn.Sequential(
-            nn.Conv2d(1, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
-            nn.Conv2d(width, 2 * width, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(2 * width), nn.ReLU(),
-            nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(8 * width, 10),
+            nn.Conv2d(1, width, 3, padding=1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.Conv2d(width, 2 * width, 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(2 * width),
+            nn.ReLU(),
+            nn.AdaptiveAvgPool2d(2),
+            nn.Flatten(),
+            nn.Linear(8 * width, 10),
         )
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -24,8 +31,13 @@ def autocast() -> torch.autocast:
     return torch.autocast("cpu", dtype=torch.bfloat16)
 
 
-def train_epoch(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer,
-                scaler: torch.amp.GradScaler, max_norm: float) -> float:
+def train_epoch(
+    model: nn.Module,
+    loader: DataLoader,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    max_norm: float,
+) -> float:
     model.train()
     total, count = 0.0, 0
     for x, y in loader:

@@ -1,4 +1,5 @@
 """Toy segmentation in float16 with loss scaling: accumulation, two optimizers, and a scale that must settle first."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -12,7 +13,7 @@ def make_discs(count: int) -> tuple[torch.Tensor, torch.Tensor]:
     radius = 2 + 2 * torch.rand(count, 1, 1)
     grid = torch.arange(SIZE, dtype=torch.float32)
     rows, columns = torch.meshgrid(grid, grid, indexing="ij")
-    mask = ((rows - centre[:, 0]) ** 2 + (columns - centre[:, 1]) ** 2 < radius ** 2).float()
+    mask = ((rows - centre[:, 0]) ** 2 + (columns - centre[:, 1]) ** 2 < radius**2).float()
     return (mask + 0.6 * torch.randn(count, SIZE, SIZE) - 0.15).unsqueeze(1), mask.unsqueeze(1)
 
 
@@ -20,11 +21,14 @@ class Segmenter(nn.Module):
     def __init__(self, width: int = 12) -> None:
         super().__init__()
         self.encoder = nn.Sequential(
-            nn.Conv2d(1, width, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(width, 2 * width, 3, stride=2, padding=1), nn.ReLU(),
+            nn.Conv2d(1, width, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(width, 2 * width, 3, stride=2, padding=1),
+            nn.ReLU(),
         )
         self.decoder = nn.Sequential(
-            nn.ConvTranspose2d(2 * width, width, 2, stride=2), nn.ReLU(), nn.Conv2d(width, 1, 3, padding=1))
+            nn.ConvTranspose2d(2 * width, width, 2, stride=2), nn.ReLU(), nn.Conv2d(width, 1, 3, padding=1)
+        )
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
         return self.decoder(self.encoder(image))
@@ -44,9 +48,11 @@ def main() -> None:
     train_x, train_y = make_discs(512)
     val_x, val_y = make_discs(128)
     model = Segmenter()
-    optimizers = [torch.optim.Adam(model.encoder.parameters(), lr=5e-3),
-                  torch.optim.Adam(model.decoder.parameters(), lr=5e-3)]
-    scaler = torch.amp.GradScaler("cpu", init_scale=2.0 ** 20, growth_interval=200)
+    optimizers = [
+        torch.optim.Adam(model.encoder.parameters(), lr=5e-3),
+        torch.optim.Adam(model.decoder.parameters(), lr=5e-3),
+    ]
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**20, growth_interval=200)
 
     for update in range(1, UPDATES + 1):
         model.train()
@@ -61,8 +67,10 @@ def main() -> None:
         for optimizer in optimizers:
             optimizer.zero_grad()
         if update % 20 == 0 or update <= 4:
-            print(f"update {update}: loss {loss.item():.4f}  scale {scaler.get_scale():.0f}  "
-                  f"val IoU {overlap(model, val_x, val_y):.3f}")
+            print(
+                f"update {update}: loss {loss.item():.4f}  scale {scaler.get_scale():.0f}  "
+                f"val IoU {overlap(model, val_x, val_y):.3f}"
+            )
 
 
 if __name__ == "__main__":

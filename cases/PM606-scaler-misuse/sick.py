@@ -1,4 +1,5 @@
 """Few samples, many features: a regularised mixed-precision MLP for a sparse regression."""
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,4 +1,5 @@
 """A transformer follows a pointer; the Noam schedule sets the rate of a step just before it is taken."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -64,8 +65,10 @@ def main() -> None:
         schedule.step()
         optimizer.step()
         if step % 25 == 0:
-            print(f"step {step}: lr {schedule.rate():.5f}  loss {loss.item():.3f}  "
-                  f"val accuracy {accuracy(model, *validation):.3f}")
+            print(
+                f"step {step}: lr {schedule.rate():.5f}  loss {loss.item():.3f}  "
+                f"val accuracy {accuracy(model, *validation):.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Tell sine, square and saw-tooth waves apart with a GRU and a decaying learning rate."""
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -57,8 +58,10 @@ def main() -> None:
     for epoch in range(1, EPOCHS + 1):
         scheduler.step()  # <- PM607
         loss = train(model, train_loader, optimizer)
-        print(f"epoch {epoch}: lr {scheduler.get_last_lr()[0]:.5f}  loss {loss:.3f}  "
-              f"val accuracy {validate(model, val_loader):.3f}")
+        print(
+            f"epoch {epoch}: lr {scheduler.get_last_lr()[0]:.5f}  loss {loss:.3f}  "
+            f"val accuracy {validate(model, val_loader):.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Two tasks on one trunk with gradient surgery (PCGrad): gradients come from autograd.grad and are written by hand."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -12,8 +13,13 @@ class TwoHeads(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.trunk = nn.Sequential(
-            nn.Conv2d(1, 12, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(12, 24, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+            nn.Conv2d(1, 12, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(12, 24, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
         )
         self.digit = nn.Linear(96, 10)
         self.ink = nn.Linear(96, 1)
@@ -66,8 +72,10 @@ def main() -> None:
             optimizer.step()
             totals += torch.stack(losses).detach() / len(loader)
         accuracy, error = evaluate(model, *validation)
-        print(f"epoch {epoch}: digit loss {totals[0]:.3f}  ink loss {totals[1]:.3f}  "
-              f"val accuracy {accuracy:.3f}  val ink mse {error:.3f}")
+        print(
+            f"epoch {epoch}: digit loss {totals[0]:.3f}  ink loss {totals[1]:.3f}  "
+            f"val accuracy {accuracy:.3f}  val ink mse {error:.3f}"
+        )
 
 
 if __name__ == "__main__":

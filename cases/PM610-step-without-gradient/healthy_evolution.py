@@ -1,4 +1,5 @@
 """Evolution strategies: steer a cart to the origin. No backward pass; the estimated gradient is written into .grad."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Solve the damped oscillator u'' + 0.4 u' + 4 u = 0 with a physics-informed network and L-BFGS."""
+
 import math
 
 import torch
@@ -33,7 +34,7 @@ def physics_loss() -> torch.Tensor:
 
 def exact(t: torch.Tensor) -> torch.Tensor:
     decay = DAMPING / 2
-    omega = math.sqrt(STIFFNESS - decay ** 2)
+    omega = math.sqrt(STIFFNESS - decay**2)
     return torch.exp(-decay * t) * (torch.cos(omega * t) + decay / omega * torch.sin(omega * t))
 
 

@@ -1,4 +1,5 @@
 """Friedman's regression benchmark with a small MLP and a Trainer class."""
+
 import numpy as np
 import torch
 from sklearn.datasets import make_friedman1
@@ -15,7 +16,8 @@ class MLP(nn.Module):
     def __init__(self, inputs: int, hidden: int) -> None:
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1))
+            nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1)
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.net(x).squeeze(1)

@@ -1,4 +1,5 @@
 """An autoencoder with a perceptual loss: gradients flow through a pretrained critic that stays in eval mode."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -12,8 +13,12 @@ class Critic(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(1, 12, 3, padding=1, bias=False), nn.BatchNorm2d(12), nn.ReLU(),
-            nn.Conv2d(12, 16, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+            nn.Conv2d(1, 12, 3, padding=1, bias=False),
+            nn.BatchNorm2d(12),
+            nn.ReLU(),
+            nn.Conv2d(12, 16, 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(16),
+            nn.ReLU(),
         )
         self.classify = nn.Sequential(nn.Flatten(), nn.Dropout(0.3), nn.Linear(256, 10))
 
@@ -25,7 +30,8 @@ class Autoencoder(nn.Module):
     def __init__(self, code: int = 10) -> None:
         super().__init__()
         self.encode = nn.Sequential(
-            nn.Flatten(), nn.Linear(64, 64, bias=False), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, code))
+            nn.Flatten(), nn.Linear(64, 64, bias=False), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, code)
+        )
         self.decode = nn.Sequential(nn.Linear(code, 64), nn.ReLU(), nn.Linear(64, 64), nn.Sigmoid())
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:

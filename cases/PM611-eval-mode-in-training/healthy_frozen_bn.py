@@ -1,4 +1,5 @@
 """Pretrain on digits 0-4, fine-tune on 5-9 with tiny batches and frozen batch statistics."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -10,8 +11,12 @@ class Net(nn.Module):
         super().__init__()
         self.frozen_statistics = False
         self.body = nn.Sequential(
-            nn.Conv2d(1, 12, 3, padding=1, bias=False), nn.BatchNorm2d(12), nn.ReLU(),
-            nn.Conv2d(12, 24, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(24), nn.ReLU(),
+            nn.Conv2d(1, 12, 3, padding=1, bias=False),
+            nn.BatchNorm2d(12),
+            nn.ReLU(),
+            nn.Conv2d(12, 24, 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(24),
+            nn.ReLU(),
         )
         self.dropout = nn.Dropout(0.2)
         self.head = nn.Linear(24 * 16, 5)
@@ -51,7 +56,7 @@ def fit(model: Net, data: tuple[torch.Tensor, ...], batch: int, steps: int, lr: 
             model.eval()
             with torch.no_grad():
                 accuracy = (model(x_val).argmax(1) == y_val).float().mean()
-            recent = losses[-steps // 4:]
+            recent = losses[-steps // 4 :]
             print(f"{name} step {step}: loss {sum(recent) / len(recent):.3f}  val accuracy {accuracy:.3f}")
 
 

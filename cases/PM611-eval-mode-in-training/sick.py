@@ -1,4 +1,5 @@
 """A small residual network on few handwritten digits, validated after every epoch."""
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
@@ -22,11 +23,9 @@ class ResidualBlock(nn.Module):
 class SmallResNet(nn.Module):
     def __init__(self, channels: int = 12) -> None:
         super().__init__()
-        self.stem = nn.Sequential(
-            nn.Conv2d(1, channels, 3, padding=1, bias=False), nn.BatchNorm2d(channels), nn.ReLU())
+        self.stem = nn.Sequential(nn.Conv2d(1, channels, 3, padding=1, bias=False), nn.BatchNorm2d(channels), nn.ReLU())
         self.block = ResidualBlock(channels)
-        self.head = nn.Sequential(
-            nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Dropout(0.5), nn.Linear(16 * channels, 10))
+        self.head = nn.Sequential(nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Dropout(0.5), nn.Linear(16 * channels, 10))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.head(self.block(self.stem(x)))
@@ -65,8 +64,10 @@ def main() -> None:
             optimizer.step()
             total += loss.item() * len(y)
         val_loss, accuracy = validate(model, val_loader)
-        print(f"epoch {epoch}: train loss {total / len(train_set):.4f}  "
-              f"val loss {val_loss:.4f}  val accuracy {accuracy:.3f}")
+        print(
+            f"epoch {epoch}: train loss {total / len(train_set):.4f}  "
+            f"val loss {val_loss:.4f}  val accuracy {accuracy:.3f}"
+        )
 
 
 if __name__ == "__main__":

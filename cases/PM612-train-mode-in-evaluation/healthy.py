@@ -1,4 +1,5 @@
 """Regression with uncertainty by Monte Carlo dropout: dropout is switched on again on purpose at prediction time."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -8,8 +9,13 @@ class DropoutRegressor(nn.Module):
     def __init__(self, hidden: int = 64, p: float = 0.1) -> None:
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(1, hidden), nn.Tanh(), nn.Dropout(p),
-            nn.Linear(hidden, hidden), nn.Tanh(), nn.Dropout(p), nn.Linear(hidden, 1),
+            nn.Linear(1, hidden),
+            nn.Tanh(),
+            nn.Dropout(p),
+            nn.Linear(hidden, hidden),
+            nn.Tanh(),
+            nn.Dropout(p),
+            nn.Linear(hidden, 1),
         )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -61,13 +67,17 @@ def main() -> None:
             total += loss.item() * len(rows)
         if epoch % 10 == 0:
             mean, _ = mc_predict(model, x_val)
-            print(f"epoch {epoch}: train mse {total / len(x_train):.4f}  "
-                  f"val mse {point_error(model, x_val, y_val):.4f}  MC mean mse {F.mse_loss(mean, y_val).item():.4f}")
+            print(
+                f"epoch {epoch}: train mse {total / len(x_train):.4f}  "
+                f"val mse {point_error(model, x_val, y_val):.4f}  MC mean mse {F.mse_loss(mean, y_val).item():.4f}"
+            )
 
     _, inside = mc_predict(model, x_val)
     _, outside = mc_predict(model, torch.linspace(3, 5, 100).unsqueeze(1))
-    print(f"target variance {y_val.var():.3f}  "
-          f"uncertainty inside the data {inside.mean():.3f}, outside {outside.mean():.3f}")
+    print(
+        f"target variance {y_val.var():.3f}  "
+        f"uncertainty inside the data {inside.mean():.3f}, outside {outside.mean():.3f}"
+    )
 
 
 if __name__ == "__main__":

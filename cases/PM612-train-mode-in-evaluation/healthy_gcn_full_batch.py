@@ -1,4 +1,5 @@
 """Semi-supervised node classification: full-batch GCN on a random community graph, evaluated every epoch."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -61,8 +62,10 @@ for epoch in range(1, 121):
         val_loss = F.nll_loss(output[val_nodes], labels[val_nodes])
         val_accuracy = (output[val_nodes].argmax(1) == labels[val_nodes]).float().mean()
     if epoch % 20 == 0:
-        print(f"epoch {epoch}: train loss {loss.item():.3f}  train accuracy {train_accuracy:.3f}  "
-              f"val loss {val_loss:.3f}  val accuracy {val_accuracy:.3f}")
+        print(
+            f"epoch {epoch}: train loss {loss.item():.3f}  train accuracy {train_accuracy:.3f}  "
+            f"val loss {val_loss:.3f}  val accuracy {val_accuracy:.3f}"
+        )
 
 test_accuracy = (output[test_nodes].argmax(1) == labels[test_nodes]).float().mean()
 print(f"test accuracy {test_accuracy:.3f}  (chance {1 / COMMUNITIES:.3f})")

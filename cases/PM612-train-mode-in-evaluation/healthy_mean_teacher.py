@@ -1,4 +1,5 @@
 """Semi-supervised two moons with a mean teacher: the teacher's targets come from a noisy train-mode pass."""
+
 import copy
 
 import torch
@@ -11,8 +12,13 @@ LABELLED, DECAY, STEPS, RAMP = 12, 0.97, 400, 100
 
 def make_net() -> nn.Module:
     return nn.Sequential(
-        nn.Linear(2, 64), nn.ReLU(), nn.Dropout(0.2),
-        nn.Linear(64, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, 2),
+        nn.Linear(2, 64),
+        nn.ReLU(),
+        nn.Dropout(0.2),
+        nn.Linear(64, 64),
+        nn.ReLU(),
+        nn.Dropout(0.2),
+        nn.Linear(64, 2),
     )
 
 
@@ -38,7 +44,7 @@ def main() -> None:
     torch.manual_seed(0)
     x_train, y_train = load_moons(500, seed=0)
     x_val, y_val = load_moons(500, seed=1)
-    known = torch.cat([(y_train == c).nonzero().squeeze(1)[:LABELLED // 2] for c in (0, 1)])
+    known = torch.cat([(y_train == c).nonzero().squeeze(1)[: LABELLED // 2] for c in (0, 1)])
 
     student = make_net()
     teacher = copy.deepcopy(student).requires_grad_(False)
@@ -59,8 +65,10 @@ def main() -> None:
         optimizer.step()
         update_teacher(teacher, student)
         if step % 80 == 0:
-            print(f"step {step}: supervised {supervised.item():.3f}  consistency {consistency.item():.4f}  "
-                  f"student {accuracy(student, x_val, y_val):.3f}  teacher {accuracy(teacher, x_val, y_val):.3f}")
+            print(
+                f"step {step}: supervised {supervised.item():.3f}  consistency {consistency.item():.4f}  "
+                f"student {accuracy(student, x_val, y_val):.3f}  teacher {accuracy(teacher, x_val, y_val):.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """REINFORCE on a game of catch. The policy has dropout and plays its training games in train mode."""
+
 import torch
 from torch import nn
 from torch.distributions import Categorical

@@ -1,4 +1,5 @@
 """Sentiment of generated reviews with an LSTM, including negations."""
+
 import random
 
 import torch

@@ -1,4 +1,5 @@
 """A denoising autoencoder: functional dropout corrupts the training input, evaluation sees clean images."""
+
 import copy
 
 import torch
@@ -71,8 +72,9 @@ def main() -> None:
         train_codes, val_codes = (model.encode(part).numpy() for part in (train_images, val_images))
     probe = LogisticRegression(max_iter=500).fit(train_codes, digits.target[train_part.indices])
     accuracy = probe.score(val_codes, digits.target[val_part.indices])
-    print(f"pixel variance {val_images.var():.4f}  best val mse {best:.4f}  "
-          f"digit accuracy from the code {accuracy:.3f}")
+    print(
+        f"pixel variance {val_images.var():.4f}  best val mse {best:.4f}  digit accuracy from the code {accuracy:.3f}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Click prediction with an attentional factorisation machine on categorical fields."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -10,7 +10,7 @@ def main() -> None:
     from paramedic.errors import ParamedicError
 
     try:
-        app()
+        app(prog_name="paramedic")
     except ParamedicError as error:
         print(error, file=sys.stderr)
         sys.exit(2)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
+import random
+import time
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -44,6 +46,11 @@ def runs_folder(config: Config, chosen: str | None = None) -> Path:
     return Path(chosen or os.environ.get(RUNS_VARIABLE) or config.runs)
 
 
+def new_run_id() -> str:
+    """Sorts by time; the random part keeps runs of the same second apart without touching the script's random state."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+
+
 def rule_options(config: Config) -> dict[str, dict[str, Any]]:
     """Options by rule code, checked against what the rules accept."""
     from paramedic.rules.catalogue import find_rule
@@ -70,7 +77,9 @@ def _read(file: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise ParamedicError(f"{file} cannot be read: {error}", expected="valid TOML", fix="correct that line") from None
+        raise ParamedicError(
+            f"{file} cannot be read: {error}", expected="valid TOML", fix="correct that line"
+        ) from None
     if file.name == "paramedic.toml":
         return table
     found = table.get("tool", {}).get("paramedic")

@@ -200,5 +200,3 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
             yield str(event["reason"])
         if run.meta.get("dropped"):
             yield f"{run.meta['dropped']} facts were not recorded because there were too many of their kind"
-
-

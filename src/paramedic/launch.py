@@ -7,11 +7,9 @@ import importlib.machinery
 import importlib.util
 import io
 import os
-import random
 import runpy
 import sys
 import threading
-import time
 import traceback
 import types
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.boot import tell_children, when_torch_is_imported
+from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Outcome:
 def launch(target: Target, *, runs: Path, stop_after: int | None = None) -> Outcome:
     """Run the target to its end. Never raises what the script raises; returns what python would have returned."""
     _check(target)
-    folder = runs.absolute() / f"{time.strftime('%Y%m%d-%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+    folder = runs.absolute() / new_run_id()
     meta = {"script": target.name, "command": target.command, "cwd": os.getcwd()}
     attachments: list[Attachment] = []
     process = os.getpid()
@@ -173,7 +172,7 @@ def _show(error: BaseException) -> None:
 
 
 def _ours(filename: str) -> bool:
-    return filename.startswith(_HERE) or filename.startswith("<frozen")
+    return filename.startswith((_HERE, "<frozen"))
 
 
 def _wait_for_threads() -> None:

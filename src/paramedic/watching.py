@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 
 if TYPE_CHECKING:
@@ -22,21 +21,25 @@ _active: list[Watch] = []
 class Watch:
     """A watch that is on from its creation until `stop()`, or until the end of its `with` block."""
 
-    def __init__(self, attachment: Attachment, folder: Path) -> None:
+    def __init__(self, attachment: Attachment, folder: Path, *, owner: bool) -> None:
         self._attachment = attachment
+        self._owner = owner  # False under `paramedic run`, which ends the watch itself
         self.folder = folder
         self.diagnosis: Diagnosis | None = None
 
     def stop(self, *, show: bool = True) -> Diagnosis:
         """End the watch and give the verdict; shown on stderr unless `show` is false."""
         if self.diagnosis is None:
-            self._attachment.finish()
-            _active.remove(self)
+            if self._owner:
+                self._attachment.finish()
+            if self in _active:
+                _active.remove(self)
             self.diagnosis = self.diagnose()
-            if show:
+            if show and self._owner:
+                from paramedic.reports.screen import speaks_unicode
                 from paramedic.reports.terminal import render
 
-                print(render(self.diagnosis), file=sys.stderr)
+                print(render(self.diagnosis, unicode=speaks_unicode(sys.stderr)), file=sys.stderr, end="")
         return self.diagnosis
 
     def diagnose(self) -> Diagnosis:
@@ -45,8 +48,7 @@ class Watch:
         from paramedic.diagnosis import diagnose
         from paramedic.rules.catalogue import select
 
-        if self in _active:
-            self._attachment.watcher.writer.flush()
+        self._attachment.watcher.writer.flush()
         config = load_config()
         return diagnose(self.folder, select(chosen=config.select, ignored=config.ignore), rule_options(config))
 
@@ -63,25 +65,27 @@ def watch(*models_and_optimizers: Any, runs: str | None = None) -> Watch:
     """Watch the training that follows, in this process.
 
     Models and optimizers are found by themselves once they are used; naming them here changes nothing but is welcome.
-    Use it as `with paramedic.watch(): train()`, or call it and `stop()` it later.
+    Use it as `with paramedic.watch(): train()`, or call it and `stop()` it later. Under `paramedic run` it joins the
+    watch that is already on.
     """
     import atexit
 
-    from paramedic.capture.attach import attach
+    from paramedic.capture.attach import attach, current
     from paramedic.config import load_config, runs_folder
 
     if _active:
         raise ParamedicError(
             "a watch is already on in this process",
             expected="one watch at a time",
-            fix="stop() the first one, or drop paramedic.watch() when you use paramedic run",
+            fix="stop() the first one",
         )
-    folder = runs_folder(load_config(), runs).absolute() / (
-        f"{time.strftime('%Y%m%d-%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
-    )
+    running = current()
+    if running is not None:
+        return Watch(running, running.watcher.writer.path.parent, owner=False)
+    folder = runs_folder(load_config(), runs).absolute() / new_run_id()
     attachment = attach(folder, name="main", meta={"script": "paramedic.watch", "command": "", "cwd": os.getcwd()})
     attachment.modules.adopt_existing()
-    watch = Watch(attachment, folder)
+    watch = Watch(attachment, folder, owner=True)
     _active.append(watch)
     atexit.register(lambda: attachment.finish() if watch in _active else None)
     return watch

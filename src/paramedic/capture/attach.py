@@ -56,7 +56,8 @@ class Attachment:
 
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, Losses(watcher, calls),
-            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), Schedulers(watcher, loop), passes, calls, ops,
+            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
+            Schedulers(watcher, loop), passes, calls, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -92,7 +93,9 @@ class Attachment:
         if error is not None:
             watcher.ask("exception", self._tell_exception, error)
         watcher.finish()
-        self.watcher.writer.close()
+        watcher.writer.close()
+        if self in _current:
+            _current.remove(self)
 
     def _tell_exception(self, error: BaseException) -> None:
         site = _raised_at(error)
@@ -102,12 +105,21 @@ class Attachment:
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 
+_current: list[Attachment] = []
+
+
+def current() -> Attachment | None:
+    """The watcher at work in this process, if there is one."""
+    return _current[0] if _current else None
+
+
 def attach(
     folder: Path, *, name: str, meta: dict[str, Any], stop_after: int | None = None, eager: bool = True
 ) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
     writer = Writer(folder / f"{name}.db", meta=meta | _environment())
     attachment = Attachment(writer, stop_after=stop_after)
+    _current.append(attachment)
     if eager:
         writer.start()
 
@@ -127,7 +139,9 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     attachment.calls.follow_this_thread()
     watcher.relax()
     # Children of multiprocessing leave through os._exit, which skips atexit but not this.
-    multiprocessing.util.register_after_fork(attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0))
+    multiprocessing.util.register_after_fork(
+        attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0)
+    )
 
 
 def _environment() -> dict[str, Any]:
@@ -153,5 +167,3 @@ def _raised_at(error: BaseException) -> Site:
             site = frame_site(traceback.tb_frame)._replace(line=traceback.tb_lineno)
         traceback = traceback.tb_next
     return site
-
-

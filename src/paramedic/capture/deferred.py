@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-Use = Callable[[list[float]], None]
+Use = Callable[[list[float]], object]
 
 
 class Deferred:

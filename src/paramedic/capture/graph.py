@@ -44,7 +44,7 @@ _REARRANGING = (
 def producer(node: Any) -> Any:
     """The node that computed the values, behind any reshaping."""
     for _ in range(16):
-        if node is None or not type(node).__name__.removesuffix("Backward0").removesuffix("Backward1") in _REARRANGING:
+        if node is None or type(node).__name__.removesuffix("Backward0").removesuffix("Backward1") not in _REARRANGING:
             return node
         node = node.next_functions[0][0] if node.next_functions else None
     return node

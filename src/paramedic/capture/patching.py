@@ -17,7 +17,7 @@ class Patches:
 
     def __init__(self) -> None:
         self._done: list[tuple[Any, str, Any, Any]] = []  # owner, name, what was there, what is there now
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         # `vars` and not getattr: an inherited method must be uncovered again, not copied down.
@@ -37,7 +37,7 @@ class Patches:
 
         self.set(owner, name, wrapper)
 
-    def on_undo(self, undo: Callable[[], None]) -> None:
+    def on_undo(self, undo: Callable[[], object]) -> None:
         self._undo.append(undo)
 
     @contextmanager

@@ -103,7 +103,7 @@ class Watcher:
             return "eval"
         return "train"
 
-    def read(self, numbers: torch.Tensor, use: Callable[[list[float]], None]) -> None:
+    def read(self, numbers: torch.Tensor, use: Callable[[list[float]], object]) -> None:
         """Use numbers that may live on an accelerator, without waiting for them."""
         self.deferred.read(numbers, use)
 

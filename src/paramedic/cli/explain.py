@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from paramedic.cli.output import wants_color
+from paramedic.reports.screen import speaks_unicode
 from paramedic.rules.catalogue import find_rule
 
 
@@ -26,4 +27,6 @@ def explain(rule: Annotated[str, typer.Argument(help="A code or a name.")]) -> N
     from paramedic.reports.catalogue import explain as render
 
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    print(render(find_rule(rule), width=width, color=wants_color(sys.stdout)))
+    print(
+        render(find_rule(rule), width=width, color=wants_color(sys.stdout), unicode=speaks_unicode(sys.stdout)), end=""
+    )

@@ -11,24 +11,22 @@ from typing import TextIO
 
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
+from paramedic.reports.screen import speaks_unicode
 
 
 def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, stream: TextIO | None = None) -> None:
     from paramedic.reports.terminal import render
 
     stream = stream or sys.stderr
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100) if stream.isatty() else 80
     text = render(
         diagnosis,
-        width=min(shutil.get_terminal_size((80, 24)).columns, 100) if stream.isatty() else 80,
+        width=width,
         color=wants_color(stream),
-        verbose=verbose,
-        unicode=can_encode(stream),
+        verbose=-1 if quiet else verbose,
+        unicode=speaks_unicode(stream),
     )
-    if quiet:
-        text = text.rstrip().splitlines()[-1]
-    else:
-        text = f"\n{text.rstrip()}"
-    print(text, file=stream, flush=True)
+    print(text if quiet else f"\n{text}", file=stream, end="", flush=True)
 
 
 def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
@@ -51,11 +49,3 @@ def wants_color(stream: TextIO) -> bool:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
-
-
-def can_encode(stream: TextIO) -> bool:
-    try:
-        "✗ ▲ · –".encode(stream.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

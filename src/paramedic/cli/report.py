@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from paramedic.errors import ParamedicError
 from paramedic.rules.catalogue import select as select_rules
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     text = "text"
     json = "json"
     html = "html"

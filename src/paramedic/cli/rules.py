@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from paramedic.cli.output import wants_color
+from paramedic.reports.screen import speaks_unicode
 from paramedic.rules.catalogue import select
 
 
@@ -28,4 +29,12 @@ def rules(
     from paramedic.reports.catalogue import table
 
     width = min(shutil.get_terminal_size((80, 24)).columns, 120)
-    print(table(select(chosen=tuple(which or ())), width=width, color=wants_color(sys.stdout)))
+    print(
+        table(
+            select(chosen=tuple(which or ())),
+            width=width,
+            color=wants_color(sys.stdout),
+            unicode=speaks_unicode(sys.stdout),
+        ),
+        end="",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +18,8 @@ from paramedic.errors import ParamedicError
 from paramedic.launch import Outcome, launch
 from paramedic.rules.catalogue import select as select_rules
 
-if sys.version_info < (3, 11):  # pragma: no cover
-    raise ParamedicError("paramedic needs Python 3.11 or newer")
 
-
-class FailOn(str, Enum):
+class FailOn(StrEnum):
     error = "error"
     warning = "warning"
 
@@ -39,8 +36,8 @@ Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps be
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("run", cls=ScriptCommand, rich_help_panel="During training")(run)
     app.command("check", cls=ScriptCommand, rich_help_panel="Before training")(check)
+    app.command("run", cls=ScriptCommand, rich_help_panel="During training")(run)
 
 
 def run(

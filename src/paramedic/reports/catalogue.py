@@ -34,7 +34,7 @@ def explain(rule: Rule, *, width: int = 80, color: bool = False, unicode: bool =
             screen.line(KINDS[kind][0], label="  - ", indent=4)
         screen.blank()
     if rule.options:
-        screen.line(("Options", "bold"), " (defaults, as they would stand in pyproject.toml)")
+        screen.line(("Defaults", "bold"), " (as they would stand in pyproject.toml)")
         screen.verbatim(_settings(rule), indent=4, style="cyan")
         screen.blank()
     screen.line(("Silence", "bold"), " (on the line itself, or with --ignore)")
@@ -66,7 +66,8 @@ def table(rules: Sequence[Rule], *, width: int = 80, color: bool = False, unicod
 def markdown_page(rule: Rule, *, case: Path | None = None) -> str:
     """The page docs/rules/CODE.md; `case` is the rule's folder in cases/, whose scripts are the examples."""
     parts = [f"# {rule.code} {rule.name}", f"**{rule.severity}** · {family(rule)}", rule.documentation]
-    parts += ["## Options", _option_table(rule)]
+    parts += [] if "## Options" in rule.documentation else ["## Options"]
+    parts.append(_option_table(rule))
     for title in ("Sick", "Healthy"):
         script = case / f"{title.lower()}.py" if case else None
         if script and script.is_file():

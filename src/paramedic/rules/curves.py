@@ -75,9 +75,14 @@ def loss_curves(run: Run) -> list[Curve]:
 
 def label_prior(run: Run) -> float | None:
     """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
-    functions = [call for call in run.events("loss_call", phase="train")]
+    functions = run.events("loss_call", phase="train")
     names = {call["function"] for call in functions}
-    if not names or not names <= {"cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"}:
+    if not names or not names <= {
+        "cross_entropy",
+        "nll_loss",
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+    }:
         return None
     if any(call["reduction"] != "mean" or call["weighted"] for call in functions):
         return None

@@ -213,7 +213,7 @@ class Calls:
             self.watcher.read(values(tensor), use)
 
     def native_site(self) -> Site | None:
-        """Where torch's own module that is running now was built: the line to edit, since its code is not the user's."""
+        """Where torch's own module that is running now was built: its code is not the user's, that line is."""
         if not self.stack or not type(self.stack[-1].module).__module__.startswith("torch.nn"):
             return None
         site = self.watcher.registry.birth_site(self.stack[-1].module)

@@ -25,7 +25,7 @@ class Census:
         self.watcher = watcher
         self.modules = modules
         self.ops = ops
-        self._before: list[tuple[torch.Tensor, int, torch.Tensor | None, torch.Tensor | None]] = []
+        self._before: list[tuple[torch.Tensor, int, torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]] = []
         self._taken: Counter[int] = Counter()
         self._told_cuts: Counter[Any] = Counter()
 
@@ -37,7 +37,8 @@ class Census:
         with torch.no_grad():
             for group in optimizer.param_groups:
                 for p in group["params"]:
-                    self._before.append((p, _flags(p), *(_watch(p) if not closure else _watch_all(p))))
+                    watched = _watch_all(p) if closure else _watch(p, float(group.get("lr", 0.0)))
+                    self._before.append((p, _flags(p), *watched))
 
     def after(self, optimizer: Optimizer, number: int, held: dict[int, int]) -> None:
         if not self._before:
@@ -79,14 +80,16 @@ class Census:
         results: list[torch.Tensor] = []
         device = self._before[0][0].device
         with torch.no_grad():
-            for p, known, where, value in self._before:
+            for p, known, where, value, matters in self._before:
                 unknown = torch.full((), -1.0, device=device)
                 if where is None or value is None:
                     results += [unknown, torch.full((), 1.0 if known & GRADIENT else 0.0, device=device)]
                     continue
                 now = p.detach().reshape(-1)[where] if where.numel() else p.detach().reshape(-1)
-                moved = (now != value).any().float()
-                results += [moved.to(device), _nonzero(p, known).to(device)]
+                moved = (now != value).any().float().to(device)
+                if matters is not None:
+                    moved = torch.where(matters.to(device), moved, torch.maximum(moved * 2 - 1, unknown))
+                results += [moved, _nonzero(p, known).to(device)]
         return torch.stack(results)
 
     def _with_gradient(self) -> set[int]:
@@ -107,19 +110,27 @@ def _flags(p: torch.Tensor) -> int:
     return (TRAINABLE if p.requires_grad else 0) | (GRADIENT if p.grad is not None else 0)
 
 
-def _watch(p: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Where the gradient is largest, and the value there: the element that moves if any does."""
+Watched = tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]
+
+
+def _watch(p: torch.Tensor, rate: float) -> Watched:
+    """Where the gradient is largest and the value there, the element that moves if any does; and whether it must move.
+
+    A gradient that is only rounding noise (a bias right before a BatchNorm) gives an update too small to change a bit.
+    """
     if p.grad is None or not readable(p) or not readable(p.grad):
-        return None, None
+        return None, None, None
     where = p.grad.detach().abs().reshape(-1).argmax().reshape(1)
-    return where, p.detach().reshape(-1)[where]
+    value, slope = p.detach().reshape(-1)[where], p.grad.detach().reshape(-1)[where]
+    matters = (slope.abs() * rate > 16 * torch.finfo(p.dtype).eps * value.abs()).reshape(())
+    return where, value, matters
 
 
-def _watch_all(p: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+def _watch_all(p: torch.Tensor) -> Watched:
     """With a closure the gradient is not there yet: keep the values, if they are few."""
     if not readable(p) or p.numel() > 100_000:
-        return None, None
-    return torch.empty(0, dtype=torch.int64, device=p.device), p.detach().reshape(-1).clone()
+        return None, None, None
+    return torch.empty(0, dtype=torch.int64, device=p.device), p.detach().reshape(-1).clone(), None
 
 
 def _nonzero(p: torch.Tensor, known: int) -> torch.Tensor:

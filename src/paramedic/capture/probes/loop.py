@@ -141,7 +141,9 @@ class Loop:
             cleared = [holder] if holder in self.accounts else []
         else:
             identities = {id(p) for p in holder.parameters()}
-            cleared = [o for o in self.accounts if any(id(p) in identities for g in o.param_groups for p in g["params"])]
+            cleared = [
+                o for o in self.accounts if any(id(p) in identities for g in o.param_groups for p in g["params"])
+            ]
             cleared = [o for o in cleared if all(id(p) in identities for g in o.param_groups for p in g["params"])]
         for optimizer in cleared:
             account = self.accounts[optimizer]
@@ -162,7 +164,11 @@ class Loop:
             site=site,
             phase="train",
             key=(backward.site, site),
-            data={"optimizer": account.number, "backward_file": backward.site.file, "backward_line": backward.site.line},
+            data={
+                "optimizer": account.number,
+                "backward_file": backward.site.file,
+                "backward_line": backward.site.line,
+            },
         )
 
     # Steps ------------------------------------------------------------------------------------------------------

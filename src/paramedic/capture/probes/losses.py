@@ -93,7 +93,7 @@ class Losses:
             "reduction": given.get("reduction", "mean"),
             "ignore_index": int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
             "log_target": bool(given.get("log_target", False)),
-            "weighted": given.get("weight") is not None,
+            "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
             "maker": maker,
             "made_at": [made.op, made.site.file, made.site.line] if made is not None else None,
             "built_at": list(built[:2]) if (built := self.calls.loss_site()) is not None else None,
@@ -149,9 +149,7 @@ class Losses:
 
         self.watcher.read(tails(labels, inputs), use)
 
-    def _count_binary(
-        self, name: str, site: Site, place: Any, prediction: torch.Tensor, target: torch.Tensor
-    ) -> None:
+    def _count_binary(self, name: str, site: Site, place: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
         self._label_batches[place] += 1
         columns = prediction.shape[-1] if prediction.dim() > 1 else 1
         if self._label_batches[place] > LABEL_STEPS or columns > 1 or not (readable(target) and readable(prediction)):

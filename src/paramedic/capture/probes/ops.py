@@ -1,4 +1,4 @@
-"""Single calls on tensors, seen by a function mode while examining: broadcasts, cuts in the graph, softmax, freezing."""
+"""Single calls on tensors, seen by a function mode while examining: broadcasts, cuts in the graph, activations."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ _ORDER = {
     T.gt: ">", T.__gt__: ">", torch.gt: ">", T.lt: "<", T.__lt__: "<", torch.lt: "<",
     T.ge: ">=", T.__ge__: ">=", torch.ge: ">=", T.le: "<=", T.__le__: "<=", torch.le: "<=",
 }  # fmt: skip
+_FLAT = (".round()", "round()", ".sign()", "sign()", ".floor()", "floor()")  # they pass on a gradient of zero
 _CUTS |= {function: f"the comparison {sign}" for function, sign in _ORDER.items()}
 _ACTIVATIONS = {
     F.sigmoid: "sigmoid", torch.sigmoid: "sigmoid", T.sigmoid: "sigmoid", F.tanh: "tanh", torch.tanh: "tanh",
@@ -67,7 +68,7 @@ class Waiting(NamedTuple):
     """Something that matters only if a backward pass goes through this node."""
 
     node: Any
-    tell: Callable[[], None]
+    tell: Callable[[], object]
 
 
 class OpMode(TorchFunctionMode):
@@ -181,8 +182,7 @@ class OpMode(TorchFunctionMode):
                 value.reshape(1).float(),
                 lambda numbers: self.watcher.emit(
                     "op", site=site, data={**data, "value": numbers[0]}, key=("term", site, numbers[0] == 0.0)
-                )
-                and None,
+                ),
             )
 
         self.waiting.append(Waiting(result.grad_fn, tell))
@@ -223,9 +223,8 @@ class OpMode(TorchFunctionMode):
         x = args[0] if args else kwargs.get("data")
         if not isinstance(x, T) or not x.requires_grad or len(self.cuts) >= MOST_CUTS:
             return
-        if isinstance(result, T) and result.requires_grad and func is not torch.tensor and result.grad_fn is not None:
-            if _CUTS[func] not in (".round()", "round()", ".sign()", "sign()", ".floor()", "floor()"):
-                return
+        if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
+            return  # the path goes on: nothing was cut
         node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
         cut = Cut(node, _CUTS[func], user_site())
         self.cuts.append(cut)
@@ -234,9 +233,9 @@ class OpMode(TorchFunctionMode):
 
     def _comparison(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Predictions compared with labels: an accuracy is being measured."""
-        if len(args) > 1 and isinstance(args[0], T) and isinstance(args[1], T) and args[0].numel() > 1:
-            if not args[0].dtype.is_floating_point:
-                self.on_metric()
+        both = len(args) > 1 and isinstance(args[0], T) and isinstance(args[1], T)
+        if both and args[0].numel() > 1 and not args[0].dtype.is_floating_point:
+            self.on_metric()
 
     def _grad_read(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """The user's own code looks at a gradient: an optimizer written by hand, or a method such as SAM."""

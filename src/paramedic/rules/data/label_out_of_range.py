@@ -30,7 +30,9 @@ def check(run: Run) -> Iterator[Finding]:
         what=f"labels go from {low} to {high}, but the model has {many(classes, 'output')} (0 to {classes - 1}); "
         f"{event['count']} of {event['total']} labels in this batch are out of range",
         why="labels seem to start at 1" if starts_at_one else "there is no output for those classes",
-        remedy="subtract 1 from the labels" if starts_at_one else f"map labels to 0 … {classes - 1}, or widen the last layer",
+        remedy="subtract 1 from the labels"
+        if starts_at_one
+        else f"map labels to 0 … {classes - 1}, or widen the last layer",
         where=event.where,
         evidence=(
             Evidence(name="min_label", value=low, limit="≥ 0"),

@@ -12,8 +12,8 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
     """Training batches come sorted by class.
 
     ## Why it hurts
-    The model sees one class for a while, then the next, and forgets the first. The loss is a sawtooth, and the result
-    leans to the classes that came last.
+    The model sees one class for a while, then the next, and forgets the first. The loss is a sawtooth, and the
+    result leans to the classes that came last.
 
     ## What to try first
     `shuffle=True` in the DataLoader, or permute the samples before each epoch.
@@ -22,8 +22,8 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
     Full-batch training does not depend on the order and is not reported; neither are streams that mix the classes.
 
     ## Options
-    `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1; `fewest`: batches to
-    be seen.
+    `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1; `fewest`:
+    batches to be seen.
     """
     for events in by_place(run.events("labels", phase="train")).values():
         pooled: Counter[int] = Counter()
@@ -40,8 +40,8 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
         if excess < purity or shuffled:
             continue
         yield Finding(
-            what=f"training batches are sorted by class: neighbours in a batch share their label {excess:.0%} more often "
-            f"than in shuffled data ({len(events)} batches, {len(pooled)} classes)",
+            what=f"training batches are sorted by class: two samples of a batch share their label {excess:.0%} more "
+            f"often than in shuffled data ({len(events)} batches, {len(pooled)} classes)",
             why="the model learns one class at a time and forgets the ones before"
             + (f"; the loader uses {loader['sampler']}" if loader else ""),
             remedy="DataLoader(..., shuffle=True)" if loader else "permute the samples before each epoch",

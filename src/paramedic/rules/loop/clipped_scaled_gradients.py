@@ -9,8 +9,8 @@ from paramedic.rules import Evidence, Finding, Run, rule
 def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
     """Gradients are clipped while they still carry the loss scale.
 
-    With a GradScaler gradients are multiplied by the loss scale, 65,536 at first. Clipped to a norm of 1 and then unscaled,
-    they are 65,536 times too small.
+    With a GradScaler gradients are multiplied by the loss scale, 65,536 at first. Clipped to a norm of 1 and then
+    unscaled, they are 65,536 times too small.
 
     ## Why it hurts
     Training crawls or seems frozen, although everything looks right.
@@ -29,7 +29,8 @@ def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
         if event["scaled"] and event["pending"] and event.count >= 2 and not meant:
             yield Finding(
                 what=f"{event['function']} saw gradients multiplied by the loss scale in {event.count:,} calls",
-                why=f"they are clipped to the limit and then divided by the scale ({event['scale']:,.0f} at first): updates almost vanish",
+                why=f"they are clipped to the limit and then divided by the scale ({event['scale']:,.0f} at first): "
+                "the updates almost vanish",
                 remedy="call scaler.unscale_(optimizer) before this line",
                 where=event.where,
                 evidence=(Evidence(name="scaled_clips", value=event.count, limit="0"),),

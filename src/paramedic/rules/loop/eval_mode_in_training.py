@@ -45,5 +45,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _last_switch(run: Run, event: Event) -> Event | None:
-    switches = [m for m in run.events("mode") if not m["training"] and m.step <= event.step and m.module == event.module]
+    switches = [
+        m for m in run.events("mode") if not m["training"] and m.step <= event.step and m.module == event.module
+    ]
     return switches[-1] if switches else None

@@ -6,7 +6,9 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM601", "gradients-not-cleared", severity="error", needs=["backward", "step"], causes=["PM202", "PM208", "PM101"])
+@rule(
+    "PM601", "gradients-not-cleared", severity="error", needs=["backward", "step"], causes=["PM202", "PM208", "PM101"]
+)
 def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     """backward() adds to gradients that a step has already used.
 
@@ -14,8 +16,8 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     batches so far.
 
     ## Why it hurts
-    The direction is a mixture of the whole past, and the gradient grows with every step. Easy problems are learnt all the
-    same, which hides the fault; hard ones oscillate or diverge.
+    The direction is a mixture of the whole past, and the gradient grows with every step. Easy problems are learnt
+    all the same, which hides the fault; hard ones oscillate or diverge.
 
     ## What to try first
     Call `optimizer.zero_grad()` before `backward()`, for every optimizer.
@@ -36,7 +38,8 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
         several = len(taken) > 1
         whose = f" of optimizer {event['optimizer']} ({listed(event['parameters'])})" if several else ""
         yield Finding(
-            what=f"in {event.count:,} of {steps:,} steps backward() added to gradients{whose} that the last step had used",
+            what=f"in {event.count:,} of {steps:,} steps backward() added to gradients{whose} "
+            "that the last step had used",
             why="each update uses the sum of all gradients so far, not the gradient of its batch",
             remedy="call optimizer.zero_grad() before this line, once per step",
             where=event.where,

@@ -73,7 +73,7 @@ def _per_micro_batch(run: Run, event: Event, total: int) -> Iterator[Finding]:
         return
     yield Finding(
         what=f"{event['function']} runs {total / steps:.1f} times per step: on every micro-batch, not on their sum",
-        why="each micro-batch's running sum is clipped anew, so early ones count less and the final sum is not limited as meant",
+        why="the running sum is clipped anew with each micro-batch, so early ones count less than late ones",
         remedy="clip once, right before optimizer.step()",
         where=event.where,
         severity="warning",

@@ -21,11 +21,13 @@ def check(run: Run) -> Iterator[Finding]:
     A rare empty batch in a large run may be harmless with `reduction="sum"`.
     """
     for event in run.events("no_labels"):
-        calls = [c for c in run.events("loss_call") if (c.where.file, c.where.line) == (event.where.file, event.where.line)]
+        calls = [
+            c for c in run.events("loss_call") if (c.where.file, c.where.line) == (event.where.file, event.where.line)
+        ]
         always = len(calls) > 2 and event.count >= len(calls)
         yield Finding(
-            what=f"F.{event['function']}: all {event['total']:,} labels are {event['ignore_index']}, which the loss ignores "
-            f"({many(event.count, 'batch')})",
+            what=f"F.{event['function']}: all {event['total']:,} labels are {event['ignore_index']}, "
+            f"which the loss ignores ({many(event.count, 'batch')})",
             why="the mean over no labels is 0/0: the loss is NaN and the batch teaches nothing",
             remedy="find out why no label is left (truncation, inverted mask, wrong padding value); skip such batches",
             where=at(event, None),

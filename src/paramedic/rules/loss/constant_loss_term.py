@@ -39,14 +39,14 @@ def check(run: Run) -> Iterator[Finding]:
         same_line = [e for e in passes if (e.where.file, e.where.line) == (event.where.file, event.where.line)]
         if event["leaves"] and not event["leaf"]:
             continue  # gradients of inputs, as in adversarial attacks
-        if len(same_line) > 1 or event.count < 2 and run.steps > 2:
+        if len(same_line) > 1 or (event.count < 2 and run.steps > 2):
             continue
         yield Finding(
             what=f"backward() reached none of the model's parameters in {event.count:,} of {event.count:,} calls",
             why="the loss is a fresh number without history"
             if event["leaf"]
             else "no trainable parameter takes part in this loss",
-            remedy="build the loss from the model's outputs: no .item(), .detach(), .numpy() or torch.tensor(...) on the way",
+            remedy="build the loss from the model's outputs: no .item(), .detach() or torch.tensor(...) on the way",
             where=event.where,
             evidence=(Evidence(name="parameters_reached", value=0, limit="≥ 1"),),
             confidence=0.94,

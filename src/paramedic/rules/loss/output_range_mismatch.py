@@ -7,7 +7,12 @@ from paramedic.rules.support import at, by_place, measured
 
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf"))}
 _RANGES |= {"softplus": (0.0, float("inf"))}
-_NODES = {"SigmoidBackward0": "sigmoid", "TanhBackward0": "tanh", "ReluBackward0": "relu", "SoftmaxBackward0": "softmax"}
+_NODES = {
+    "SigmoidBackward0": "sigmoid",
+    "TanhBackward0": "tanh",
+    "ReluBackward0": "relu",
+    "SoftmaxBackward0": "softmax",
+}
 
 
 @rule("PM512", "output-range-mismatch", severity="warning", needs=["loss_call"])

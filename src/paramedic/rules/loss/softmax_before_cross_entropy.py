@@ -39,7 +39,7 @@ def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
         made = call.get("made_at")
         yield Finding(
             what=f"F.cross_entropy got probabilities: {rows} of {rows} rows sum to 1.000 ({call.phase} phase)",
-            why=f"cross-entropy applies log-softmax itself; over {classes} classes the loss can't fall below {floor:.2f}",
+            why=f"cross-entropy applies log-softmax itself; over {classes} classes it can't fall below {floor:.2f}",
             remedy="drop the softmax and pass logits to the loss" + (f" at {call.line}" if made else ""),
             where=at(call, made[1:] if made else None),
             evidence=(

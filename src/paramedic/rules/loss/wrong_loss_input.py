@@ -10,12 +10,12 @@ from paramedic.rules.support import at, by_place, measured
 def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
     """Raw scores or probabilities reach a loss that expects log-probabilities.
 
-    `F.nll_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their exponentials sum
-    to 1.
+    `F.nll_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their exponentials
+    sum to 1.
 
     ## Why it hurts
-    With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls without
-    limit while the predictions collapse.
+    With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls
+    without limit while the predictions collapse.
 
     ## What to try first
     `F.log_softmax(logits, dim=-1)` before the loss; or `F.cross_entropy` on logits instead of `F.nll_loss`.
@@ -53,7 +53,10 @@ def _problem(calls: list[Event], tolerance: float) -> tuple[str, str] | None:
     low, high = min(v["input_min"] for v in values), max(v["input_max"] for v in values)
     sums = [v[key] for v in values for key in ("row_sum_min", "row_sum_max")]
     if low >= 0 and all(abs(total - 1) <= tolerance for total in sums):
-        return "probabilities: every row sums to 1", "the logarithm is missing, so the loss is linear and has no minimum"
+        return (
+            "probabilities: every row sums to 1",
+            "the logarithm is missing, so the loss is linear and has no minimum",
+        )
     if high > tolerance:
         kind = "probabilities" if low >= 0 and high <= 1 else "raw scores"
         return f"{kind} up to {high:.3g}", "a log-probability is never positive; this loss can fall without limit"

@@ -11,8 +11,8 @@ def check(run: Run) -> Iterator[Finding]:
     """BatchNorm in training mode meets a batch of a single sample.
 
     ## Why it hurts
-    One value per channel has no variance: torch raises an error, usually after a whole epoch, when the last batch of the
-    loader holds one sample. With larger feature maps it does not crash, but the statistics are of one image.
+    One value per channel has no variance: torch raises an error, usually after a whole epoch, when the last batch
+    of the loader holds one sample. With larger feature maps it does not crash, but the statistics are of one image.
 
     ## What to try first
     `DataLoader(..., drop_last=True)`, another batch size, or GroupNorm/LayerNorm when batches are that small.
@@ -62,9 +62,9 @@ def _guilty_loader(run: Run) -> Event | None:
     trained = {event["loader"] for event in run.events("train_forward")}
     for loader in run.events("loader"):
         size, batch = loader["size"], loader["batch_size"]
-        if loader["number"] in trained and size and batch and batch > 1 and not loader["drop_last"]:
-            if size % batch == 1 and not loader["own_batch_sampler"]:
-                return loader
+        keeps_all = not loader["drop_last"] and not loader["own_batch_sampler"]
+        if loader["number"] in trained and keeps_all and size and batch and batch > 1 and size % batch == 1:
+            return loader
     return None
 
 

@@ -29,7 +29,7 @@ def check(run: Run) -> Iterator[Finding]:
             if event["value"] or not inside:
                 continue
             yield Finding(
-                what=f"{event.module}.requires_grad = False froze nothing: {many(len(inside), 'tensor')} inside still move",
+                what=f"{event.module}.requires_grad = False froze nothing: {many(len(inside), 'tensor')} still move",
                 why="nn.Module has no such switch; the line only sets an attribute of that name",
                 remedy=f"{event.module}.requires_grad_(False)",
                 where=event.where,

@@ -16,12 +16,12 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     Part of the network is not trained. The rest adapts to it, so the loss still goes down, only less far.
 
     ## What to try first
-    Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around or on
-    the module, `argmax` and other operations without a gradient.
+    Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around
+    or on the module, `argmax` and other operations without a gradient.
 
     ## When this is wrong
-    A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a note
-    (PM412), and branches that are used now and then get gradients now and then.
+    A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a
+    note (PM412), and branches that are used now and then get gradients now and then.
 
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
@@ -69,7 +69,10 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
     steps = max(member.examined for member in members)
     first = calls.get(names[0].rpartition(".")[0])
     where = first.where if first is not None else Where(module=part)
-    why, remedy = "no path leads from the loss back to them", "follow their output to the loss and remove what cuts it off"
+    why, remedy = (
+        "no path leads from the loss back to them",
+        "follow their output to the loss and remove what cuts it off",
+    )
     confidence = 0.85
     if key.startswith("cut "):
         cut = next(event for event in run.events("cut") if f"cut {event.id}" == key)

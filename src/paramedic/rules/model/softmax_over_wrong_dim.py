@@ -11,16 +11,16 @@ def check(run: Run) -> Iterator[Finding]:
     """A softmax over the batch, or over a dimension with a single entry.
 
     ## Why it hurts
-    Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes when it
-    is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes.
+    Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes
+    when it is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes.
 
     ## What to try first
     `dim=-1` for classes or attention over the last axis; look at the shape printed here and choose the axis whose
     entries should sum to 1. For a single output use a sigmoid.
 
     ## When this is wrong
-    Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square table of
-    similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
+    Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
+    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
     """
     batch = _batch_sizes(run)
     for op in run.events("op"):
@@ -63,5 +63,3 @@ def _count(sizes: list[int]) -> int:
     for size in sizes:
         total *= size
     return total
-
-

@@ -7,7 +7,13 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import TRAINABLE, listed, many, shape
 
 
-@rule("PM407", "stale-optimizer", severity="error", needs=["optimizer", "census"], causes=["PM402", "PM403", "PM405", "PM601"])
+@rule(
+    "PM407",
+    "stale-optimizer",
+    severity="error",
+    needs=["optimizer", "census"],
+    causes=["PM402", "PM403", "PM405", "PM601"],
+)
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """The optimizer holds tensors that are no longer the model's parameters.
 
@@ -19,8 +25,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     Build the model completely (new heads, `.to(device)`, wrapping) before you make the optimizer.
 
     ## When this is wrong
-    An optimizer over free tensors, such as an image being optimised, holds no module's parameters and is not reported as
-    long as those tensors get gradients.
+    An optimizer over free tensors, such as an image being optimised, holds no module's parameters and is not
+    reported as long as those tensors get gradients.
 
     ## Options
     `fewest`: examined steps in which the model's new parameters must have had a gradient.
@@ -37,8 +43,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
         if not strangers or not new or not idle:
             continue
         yield Finding(
-            what=f"the optimizer holds {many(len(strangers), 'tensor')} that no model uses ({listed([shape(s) for s in strangers])}), "
-            f"while {listed(new)} get gradients without an optimizer",
+            what=f"the optimizer holds {many(len(strangers), 'tensor')} that no model uses "
+            f"({listed([shape(s) for s in strangers])}), while {listed(new)} get gradients without an optimizer",
             why="these layers were replaced or rebuilt after the optimizer was made",
             remedy="make the optimizer after the last change to the model",
             where=optimizer.where,

@@ -42,7 +42,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
                 what=f"{many(len(names), 'tensor')} with a non-zero gradient did not change in {steps} examined steps: "
                 f"{listed(names)}",
                 why=because or "the learning rate of their group is 0 in every examined step",
-                remedy="update the parameter itself in place (p.add_), not p.reshape(-1) or p.contiguous(), which may be a copy"
+                remedy="update the parameter itself in place (p.add_), not p.reshape(-1), which may be a copy"
                 if because
                 else "give the group a learning rate above 0, or freeze it with requires_grad_(False)",
                 where=Where(

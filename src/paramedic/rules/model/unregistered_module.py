@@ -11,7 +11,8 @@ def check(run: Run) -> Iterator[Finding]:
     """Modules or parameters that the model uses but does not know of.
 
     A plain Python list, tuple or dict hides modules from `nn.Module`: they are not in `parameters()`, not in
-    `state_dict()`, not moved by `.to()`. A layer that is built inside `forward` is new, and untrained, in every call.
+    `state_dict()`, not moved by `.to()`. A layer that is built inside `forward` is new, and untrained, in every
+    call.
 
     ## Why it hurts
     The hidden layers stay at their random initialisation while the rest is trained around them.
@@ -20,8 +21,8 @@ def check(run: Run) -> Iterator[Finding]:
     `nn.ModuleList([...])`, `nn.ModuleDict({...})` or `nn.ParameterList([...])`; build layers in `__init__`.
 
     ## When this is wrong
-    A frozen network that is hidden on purpose (`self.teacher = [teacher]`) is not reported, nor are hidden modules whose
-    parameters were given to an optimizer.
+    A frozen network that is hidden on purpose (`self.teacher = [teacher]`) is not reported, nor are hidden modules
+    whose parameters were given to an optimizer.
     """
     for event in run.events("hidden"):
         if not event["trainable"] or event["in_optimizer"] >= event["parameters"] or not event["with_gradient"]:

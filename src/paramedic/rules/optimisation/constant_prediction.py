@@ -7,22 +7,25 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM209", "constant-prediction", severity="warning", needs=["loss_call"], symptom=True)
+@rule("PM209", "constant-prediction", severity="warning", needs=["loss_call"], causes=["PM207"], symptom=True)
 def check(run: Run, *, spread: float = 1e-4, fewest: int = 30) -> Iterator[Finding]:
     """The outputs hardly depend on the inputs.
 
     ## Why it hurts
-    Whatever goes in, the same comes out: the model has collapsed, or something before the output removes the signal.
+    Whatever goes in, the same comes out: the model has collapsed, or something before the output removes the
+    signal.
 
     ## What to try first
-    Compare the outputs for two very different inputs layer by layer. Usual reasons: a learning rate that killed all units, a
-    normalisation right before a mean over the same axis, inputs that are constant, a loss whose best answer is the mean.
+    Compare the outputs for two very different inputs layer by layer. Usual reasons: a learning rate that killed all
+    units, a normalisation right before a mean over the same axis, inputs that are constant, a loss whose best
+    answer is the mean.
 
     ## When this is wrong
     When the task really is constant.
 
     ## Options
-    `spread`: standard deviation over the samples of a batch, relative to the outputs' size; `fewest`: steps to be seen.
+    `spread`: standard deviation over the samples of a batch, relative to the outputs' size; `fewest`: steps to be
+    seen.
     """
     calls = [call for call in run.events("loss_call", phase="train") if call.get("values")]
     if run.steps < fewest:
@@ -51,8 +54,9 @@ def check(run: Run, *, spread: float = 1e-4, fewest: int = 30) -> Iterator[Findi
             where=late[0].where,
             evidence=(
                 Evidence(name="relative_spread", value=max(ratios), limit=f"> {spread:g}"),
-                Evidence(name="classes_predicted", value=len(guessed), limit="≥ 2") if guessed else
-                Evidence(name="examined_calls", value=len(late)),
+                Evidence(name="classes_predicted", value=len(guessed), limit="≥ 2")
+                if guessed
+                else Evidence(name="examined_calls", value=len(late)),
             ),
             confidence=0.9,
         )

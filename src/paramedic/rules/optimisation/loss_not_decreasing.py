@@ -14,12 +14,12 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     The model has learnt nothing, or no more than how often each class occurs.
 
     ## What to try first
-    Can it learn a single batch by heart? If not, look for a fault in the model or the loss; if it can, look at the data:
-    do inputs and labels belong together? Then try a learning rate ten times higher and lower.
+    Can it learn a single batch by heart? If not, look for a fault in the model or the loss; if it can, look at the
+    data: do inputs and labels belong together? Then try a learning rate ten times higher and lower.
 
     ## When this is wrong
-    Losses of GANs and of reinforcement learning do not have to fall and are not judged. A run that starts from a trained
-    model may have nothing left to learn.
+    Losses of GANs and of reinforcement learning do not have to fall and are not judged. A run that starts from a
+    trained model may have nothing left to learn.
 
     ## Options
     `horizon`: fewest steps before it is said; `improvement`: least relative fall of the smoothed loss.
@@ -45,7 +45,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         why=f"it is stuck at {prior:.3f}, what a model reaches that knows only how often each class occurs"
         if at_prior
         else "nothing is being learnt from the inputs",
-        remedy="check that inputs and labels belong together, then try to learn one batch by heart; vary the learning rate",
+        remedy="check that inputs and labels belong together, then try to learn one batch by heart",
         where=curve.where,
         evidence=(
             Evidence(name="improvement", value=round(curve.improvement, 4), limit=f"≥ {improvement:g}"),

@@ -1,0 +1,40 @@
+# Every target makes its own virtual environment when it is missing and installs what it needs.
+PYTHON ?= python3
+VENV := .venv
+PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check bench docs clean
+
+$(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(PIP) "torch==2.13.0"
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/test: $(VENV)/installed
+	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0"
+	touch $@
+
+$(VENV)/check: $(VENV)/installed
+	$(PIP) "ruff>=0.6" "mypy>=1.11"
+	touch $@
+
+demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its report
+	-$(VENV)/bin/paramedic run --html report.html examples/train_digits.py
+
+test: check $(VENV)/test  ## lint, types and all tests
+	$(VENV)/bin/pytest -n 2
+
+check: $(VENV)/check  ## ruff and mypy
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/test  ## overhead of watching, beside other tools where they install
+	$(VENV)/bin/python -m benchmarks.overhead
+
+docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
+	$(VENV)/bin/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .paramedic report.html

@@ -1,0 +1,53 @@
+"""Write docs/rules/*.md from the rules' docstrings, and docs/commands.md from the commands' help."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from paramedic.reports.catalogue import markdown_index, markdown_page
+from paramedic.rules.catalogue import all_rules
+
+DOCS = Path(__file__).parent
+COMMANDS = ("run", "check", "report", "explain", "rules", "demo")
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file and its text."""
+    cases = DOCS.parent / "cases"
+    found = {DOCS / "rules" / "index.md": markdown_index(all_rules()), DOCS / "commands.md": commands()}
+    for rule in all_rules():
+        found[DOCS / "rules" / f"{rule.code}.md"] = markdown_page(rule, case=cases / f"{rule.code}-{rule.name}")
+    return found
+
+
+def commands() -> str:
+    parts = ["# Commands", "", "Generated from `paramedic COMMAND --help`.", ""]
+    for words in ([], *([command] for command in COMMANDS)):
+        environment = {
+            **os.environ,
+            "COLUMNS": "100",
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+            "_TYPER_FORCE_DISABLE_TERMINAL": "1",
+        }
+        help = subprocess.run(
+            [sys.executable, "-m", "paramedic", *words, "--help"],
+            capture_output=True, text=True, check=True, env=environment,
+        )  # fmt: skip
+        lines = [line.rstrip() for line in help.stdout.strip().splitlines()]
+        parts += [f"## `{' '.join(['paramedic', *words])}`", "", "```text", *lines, "```", ""]
+    return "\n".join(parts)
+
+
+def main() -> None:
+    for file, text in pages().items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    print(f"wrote {len(pages())} pages below {DOCS}")
+
+
+if __name__ == "__main__":
+    main()
