@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def watch(*models_and_optimizers: Any, runs: str | None = None) -> Watch:
     import atexit
 
     from paramedic.capture.attach import attach, current
-    from paramedic.config import load_config, runs_folder
+    from paramedic.config import load_config, new_run_id, runs_folder
 
     if _active:
         raise ParamedicError(

@@ -90,6 +90,7 @@ class Attachment:
         watcher = self.watcher
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
+        watcher.ask("loop", self.loop.finish)
         if error is not None:
             watcher.ask("exception", self._tell_exception, error)
         watcher.finish()

@@ -41,6 +41,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "loss_call": ("a call of a loss function of torch", "no loss function of torch was called"),
     "backward": ("a backward() call", "backward() was never called"),
     "step": ("an optimizer step", "no optimizer took a step"),
+    "rates": ("the highest learning rate of each parameter group", "the run has not ended"),
     "loop": ("one kind of cycle of the training loop, in call order", "no optimizer took a step"),
     "stale_backward": ("a backward() that adds to gradients a step has used", "backward() was never called"),
     "clip": ("a gradient clipping call", "gradients are not clipped"),

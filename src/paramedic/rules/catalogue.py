@@ -7,7 +7,6 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 
 import paramedic.rules
 from paramedic.errors import ParamedicError
@@ -77,6 +76,8 @@ def _own_rules() -> Iterable[Rule]:
 
 
 def _foreign_rules() -> Iterable[Rule]:
+    from importlib.metadata import entry_points  # slow to import, and not needed to print help
+
     for entry in entry_points(group="paramedic.rules"):
         loaded = entry.load()
         yield from [loaded] if isinstance(loaded, Rule) else _rules_in(loaded)

@@ -54,11 +54,11 @@ if __name__ == "__main__":
     model = MultiTaskHead(16, 10)
     with torch.no_grad():
         model.classifier.bias[5:] = 3.0
-    lwf = LwF(alpha=1.0, temperature=2.0)
-    for number, classes in enumerate(([0, 1, 2, 3, 4], [5, 6, 7, 8, 9])):
+    lwf = LwF(alpha=0.5, temperature=2.0)
+    for number, classes in enumerate(([0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, 6])):
         loader = DataLoader(experience(classes, centers), batch_size=50, shuffle=True)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-        for epoch in range(4 if number else 1):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05 if number else 0.01, momentum=0.9)
+        for epoch in range(5 if number else 1):
             model.train()
             for x, y in loader:
                 out = model(x)
@@ -67,5 +67,5 @@ if __name__ == "__main__":
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-            print(f"experience {number} epoch {epoch} loss {loss.item():.3f} penalty {float(penalty):.4f}")
+            print(f"experience {number} epoch {epoch} loss {loss.item():.3f} penalty {float(torch.as_tensor(penalty).detach()):.4f}")
         lwf.update(model, classes)

@@ -37,6 +37,8 @@ class Account:
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     steps: int = 0
+    rates: list[Any] = field(default_factory=list)  # learning rates of the groups at the last step
+    highest_rates: list[float | None] = field(default_factory=list)
     sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
 
     def stepped(self, parameters: list[torch.Tensor]) -> tuple[list[Backward], list[torch.Tensor]]:

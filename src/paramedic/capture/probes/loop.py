@@ -232,8 +232,26 @@ class Loop:
         if used and soiled and not closure:
             self._tell_stale(account, used[0], soiled)
         account.in_closure = False
+        self._note_rates(optimizer, account)
         self._close_cycle()
         self.watcher.stepped(max(a.offset + a.steps for a in self.accounts.values()))
+
+    def _note_rates(self, optimizer: Optimizer, account: Account) -> None:
+        rates = [group.get("lr") for group in optimizer.param_groups]
+        if rates != account.rates:
+            account.rates = rates
+            numbers = [rate if isinstance(rate, (int, float)) else None for rate in rates]
+            highest = account.highest_rates or numbers
+            account.highest_rates = [
+                max(a, b) if a is not None and b is not None else None for a, b in zip(highest, numbers, strict=False)
+            ]
+
+    def finish(self) -> None:
+        """What only the end of the run can tell: how high each group's learning rate ever was."""
+        for account in self.accounts.values():
+            self.watcher.emit(
+                "rates", phase="train", data={"optimizer": account.number, "highest": account.highest_rates}
+            )
 
     def _close_cycle(self) -> None:
         ops, self._ops = self._ops, []

@@ -31,7 +31,9 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
         still = [h for h in own if h.watched >= fewest and not h.moved]
         at_zero = [h for h in own if h.nonzero >= fewest and not h.moved and h.rate == 0.0 and h.examined == h.nonzero]
         others_move = any(h.moved for h in histories)
-        zero_to_the_end = bool(at_zero) and others_move and run.steps >= 30
+        zero_to_the_end = (
+            bool(at_zero) and others_move and run.steps >= 30 and _a_group_at_zero(run, optimizer["number"])
+        )
         for members, because in ((still, "the optimizer's write is lost"), (at_zero if zero_to_the_end else [], "")):
             if not members:
                 continue
@@ -59,3 +61,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
                 severity="error" if because else "warning",
                 confidence=0.95 if because else 0.8,
             )
+
+
+def _a_group_at_zero(run: Run, number: int) -> bool:
+    """Whether a group's learning rate never left zero; only the end of a run can tell."""
+    return any(0.0 in event["highest"] for event in run.events("rates") if event["optimizer"] == number)
