@@ -20,23 +20,32 @@ CHILD_VARIABLE = "PARAMEDIC_CHILD"
 
 
 class _OnTorchImport(importlib.abc.MetaPathFinder):
-    """Steps aside at once, but has the loader of torch call us when torch is complete."""
+    """Finds torch where it is, but has its loader call us when torch is complete.
+
+    It stays in place until torch is really imported: many libraries first only ask whether torch is there.
+    """
 
     def __init__(self, then: Callable[[], None]) -> None:
         self.then = then
+        self.asking = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != "torch":
+        if name != "torch" or self.asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self.asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.asking = False
         loader = spec.loader if spec is not None else None
         if loader is not None:
             execute = loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
                 execute(module)
                 self.then()
 

@@ -106,13 +106,20 @@ def _package_folder(module: str) -> str:
 def _run(target: Target) -> tuple[int, BaseException | None, bool]:
     """Execute the target; returns exit code, the exception that ended it, and whether that was Ctrl-C."""
     sys.argv = [target.name, *target.args]
+    sys.excepthook = sys.__excepthook__  # the command line library has put its own there
     try:
         if target.is_module:
             _set_path(os.getcwd())
+            if not _module_exists(target.name):
+                print(f"{sys.executable}: No module named {target.name}", file=sys.stderr)
+                return 1, None, False
             runpy.run_module(target.name, run_name="__main__", alter_sys=True)
         elif Path(target.name).is_file():
             _set_path(os.path.dirname(os.path.realpath(target.name)))
             _run_file(target.name)
+        elif os.path.isfile(main := os.path.join(os.path.abspath(target.name), "__main__.py")):
+            _set_path(os.path.abspath(target.name))
+            _run_file(main)
         else:
             runpy.run_path(target.name, run_name="__main__")
     except SystemExit as exit:
@@ -144,6 +151,7 @@ def _run_file(name: str) -> None:
         __loader__=importlib.machinery.SourceFileLoader("__main__", path),
         __spec__=None,
         __cached__=None,
+        __annotations__={},
     )
     sys.modules["__main__"] = module
     exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
@@ -159,16 +167,37 @@ def _exit_code(exit: SystemExit) -> int:
 
 
 def _show(error: BaseException) -> None:
-    """The traceback as python shows it, without our own frames at its top."""
-    frames = error.__traceback__
-    while frames is not None and _ours(frames.tb_frame.f_code.co_filename):
-        frames = frames.tb_next
-    error.__traceback__ = frames
+    """The traceback as python shows it, without frames of ours."""
+    _drop_our_frames(error, set())
     sys.stdout.flush()
     try:
-        sys.excepthook(type(error), error, frames)
+        sys.excepthook(type(error), error, error.__traceback__)
     except Exception:
         traceback.print_exception(error)
+
+
+def _drop_our_frames(error: BaseException | None, seen: set[int]) -> None:
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    frames = []
+    entry = error.__traceback__
+    while entry is not None:
+        if not _ours(entry.tb_frame.f_code.co_filename):
+            frames.append(entry)
+        entry = entry.tb_next
+    for frame, following in zip(frames, [*frames[1:], None], strict=True):
+        frame.tb_next = following
+    error.__traceback__ = frames[0] if frames else None
+    _drop_our_frames(error.__cause__, seen)
+    _drop_our_frames(error.__context__, seen)
+
+
+def _module_exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ModuleNotFoundError, ValueError):
+        return False
 
 
 def _ours(filename: str) -> bool:

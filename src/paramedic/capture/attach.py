@@ -92,6 +92,7 @@ class Attachment:
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
         if error is not None:
+            watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("exception", self._tell_exception, error)
         watcher.finish()
         watcher.writer.close()

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import torch
 
+MOST_WAITING = 256
+
 Use = Callable[[list[float]], object]
 
 
@@ -22,7 +24,10 @@ class Deferred:
             use(numbers.tolist())
             return
         if numbers.device.type != "cuda":
-            self._waiting.append((numbers, None, use))  # no event to ask: read at the end
+            # No event to ask: what is old has surely arrived.
+            self._waiting.append((numbers, None, use))
+            if len(self._waiting) > MOST_WAITING:
+                self._take()
             return
         host = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
         host.copy_(numbers, non_blocking=True)
@@ -33,13 +38,16 @@ class Deferred:
     def poll(self) -> None:
         """Hand out what has arrived, in order, without waiting."""
         while self._waiting and (event := self._waiting[0][1]) is not None and event.query():
-            numbers, _, use = self._waiting.popleft()
-            use(numbers.tolist())
+            self._take()
 
     def finish(self) -> None:
         """Wait for the rest: the run is over."""
         while self._waiting:
-            numbers, event, use = self._waiting.popleft()
+            event = self._waiting[0][1]
             if event is not None:
                 event.synchronize()
-            use(numbers.tolist())
+            self._take()
+
+    def _take(self) -> None:
+        numbers, _, use = self._waiting.popleft()
+        use(numbers.tolist())

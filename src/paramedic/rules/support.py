@@ -17,7 +17,8 @@ def at(event: Event, place: Sequence[object] | None) -> Where:
     """The event's place, moved to another file and line when one is known."""
     if not place or place[0] is None:
         return event.where
-    return replace(event.where, file=str(place[0]), line=int(str(place[1])), function=None)
+    function = str(place[2]) if len(place) > 2 and place[2] else None
+    return replace(event.where, file=str(place[0]), line=int(str(place[1])), function=function)
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:

@@ -99,7 +99,9 @@ class Calls:
         if not torch.compiler.is_compiling() and threading.get_ident() == self._thread:
             self.watcher.ask("calls", self._entered, module)
 
-    def _leave(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def _leave(self, module: nn.Module, args: Any, *rest: Any) -> None:
+        # When forward has raised, torch calls without the keyword arguments, and the output is None.
+        kwargs, output = rest if len(rest) == 2 else ({}, None)
         if not torch.compiler.is_compiling() and self.stack and threading.get_ident() == self._thread:
             self.watcher.ask("calls", self._left, module, args, kwargs, output)
 
@@ -156,7 +158,7 @@ class Calls:
                 "inputs": [describe(t) for _, t in tensors_in((args, kwargs))][:8],
                 "outputs": [describe(t) for _, t in tensors][:8],
                 "p": stochastic if isinstance(stochastic, float) else None,
-                "cut": list(cut[:2]) if cut is not None else None,
+                "cut": list(cut) if cut is not None else None,
                 "built_in": birth.inside if (birth := self.watcher.registry.birth(module)) else None,
                 "norm": isinstance(module, nn.modules.batchnorm._NormBase),
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),

@@ -95,8 +95,8 @@ class Losses:
             "log_target": bool(given.get("log_target", False)),
             "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
             "maker": maker,
-            "made_at": [made.op, made.site.file, made.site.line] if made is not None else None,
-            "built_at": list(built[:2]) if (built := self.calls.loss_site()) is not None else None,
+            "made_at": [made.op, *made.site] if made is not None else None,
+            "built_at": list(built) if (built := self.calls.loss_site()) is not None else None,
         }
         path = maker.partition(" ")[0] if maker else None
         if not (readable(prediction) and readable(target)):

@@ -22,6 +22,7 @@ def check(run: Run) -> Iterator[Finding]:
     """
     found = run.events("bad_labels")
     if not found:
+        yield from _behind_an_assert(run)
         return
     event = found[0]
     low, high, classes = event["min"], event["max"], event["classes"]
@@ -40,3 +41,29 @@ def check(run: Run) -> Iterator[Finding]:
         ),
         confidence=0.95,
     )
+
+
+def _behind_an_assert(run: Run) -> Iterator[Finding]:
+    """A device-side assert names no label; the batch it happened on was still on the host."""
+    crash = run.first("exception")
+    calls = [c for c in run.events("loss_call") if c["function"] in ("cross_entropy", "nll_loss")]
+    batches = run.events("batch")
+    if crash is None or "device-side assert" not in crash["message"] or not calls or not batches:
+        return
+    classes, ignored = calls[-1]["input"]["shape"][1], calls[-1]["ignore_index"]
+    size = calls[-1]["target"]["shape"]
+    for tensor in batches[-1]["tensors"]:
+        values = tensor.get("values")
+        if values is None or tensor["shape"] != size or not tensor["dtype"].startswith(("int", "uint")):
+            continue
+        low, high = int(values["min"]), int(values["max"])
+        if high >= classes or (low < 0 and low != ignored):
+            yield Finding(
+                what=f"labels of the failing batch go from {low} to {high}, but the model has {classes} outputs",
+                why="the device-side assert is the loss refusing a label that has no output",
+                remedy=f"map labels to 0 … {classes - 1}, or widen the last layer",
+                where=calls[-1].where,
+                evidence=(Evidence(name="max_label", value=high, limit=f"≤ {classes - 1}"),),
+                confidence=0.93,
+            )
+            return
