@@ -185,6 +185,8 @@ def _drop_our_frames(error: BaseException | None, seen: set[int]) -> None:
     while entry is not None:
         if not _ours(entry.tb_frame.f_code.co_filename):
             frames.append(entry)
+        elif len(frames) > 1 and frames[-1].tb_frame.f_code.co_name == "handle_torch_function":
+            del frames[-2:]  # torch's detour through our function mode
         entry = entry.tb_next
     for frame, following in zip(frames, [*frames[1:], None], strict=True):
         frame.tb_next = following

@@ -34,6 +34,25 @@ def reach(*roots: Any) -> Reach:
     return Reach(seen, leaves, not waiting)
 
 
+_LINEAR = ("Add", "Sub", "Rsub", "Mul", "Div", "Neg", "Sum", "Mean", "Stack", "ToCopy", "Clone", "View", "Squeeze")
+
+
+def terms(root: Any) -> set[Any]:
+    """The nodes at the top of the graph through which the loss is a weighted sum of what lies behind them."""
+    found: set[Any] = set()
+    waiting = [root] if root is not None else []
+    while waiting and len(found) < 1_000:
+        node = waiting.pop()
+        kind = type(node).__name__.removesuffix("Backward0").removesuffix("Backward1")
+        inputs = [following for following, _ in node.next_functions if following is not None]
+        # A product is linear only when all but one of its factors are constants.
+        if node in found or kind not in _LINEAR or (kind in ("Mul", "Div") and len(inputs) > 1):
+            continue
+        found.add(node)
+        waiting += inputs
+    return found
+
+
 # Nodes that only rearrange values: behind them stands the call that made the values.
 _REARRANGING = (
     "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Transpose", "Permute", "T", "Expand",

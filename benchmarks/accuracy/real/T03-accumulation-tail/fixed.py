@@ -33,7 +33,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
 n_batches = len(train_x) // MICRO_BATCH
 
 optimizer.zero_grad()
-for epoch in range(12):
+for epoch in range(8):
     model.train()
     order = torch.randperm(len(train_x))
     seen_loss = 0.0

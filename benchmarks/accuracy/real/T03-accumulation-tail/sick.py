@@ -32,7 +32,7 @@ model = Net()
 optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
 n_batches = len(train_x) // MICRO_BATCH
 
-for epoch in range(12):
+for epoch in range(8):
     model.train()
     optimizer.zero_grad()  # <- PM602
     order = torch.randperm(len(train_x))

@@ -5,7 +5,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class WorldModel(nn.Module):
-    def __init__(self, obs_dim=6, act_dim=2, latent=32, grad_clip=1.0):
+    def __init__(self, obs_dim=6, act_dim=2, latent=32, grad_clip=0.1):
         super().__init__()
         self.encoder = nn.Linear(obs_dim, latent)
         self.rnn = nn.GRU(latent + act_dim, latent, batch_first=True)
@@ -58,4 +58,4 @@ def rollouts(n=192, steps=16):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     loader = DataLoader(rollouts(), batch_size=16, shuffle=True)
-    Trainer(max_epochs=8).fit(WorldModel(), loader)
+    Trainer(max_epochs=6).fit(WorldModel(), loader)

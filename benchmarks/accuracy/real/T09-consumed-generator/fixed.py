@@ -4,7 +4,7 @@ import torch.nn as nn
 
 torch.manual_seed(4)
 torch.set_num_threads(1)
-SEQ, HIDDEN, BATCH = 20, 32, 64
+SEQ, HIDDEN, BATCH = 8, 32, 64
 
 
 class Adder(nn.Module):
@@ -30,7 +30,7 @@ def get_batch(size):
 
 model = Adder()
 params = [p for p in model.parameters() if p.requires_grad]
-optimizer = torch.optim.SGD(params, lr=0.02, momentum=0.9)
+optimizer = torch.optim.SGD(params, lr=0.05, momentum=0.9)
 criterion = nn.MSELoss()
 
 running = None

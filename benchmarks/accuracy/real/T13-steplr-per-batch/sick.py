@@ -4,7 +4,7 @@ from torch import nn
 from torch.optim.lr_scheduler import StepLR
 from torch.utils.data import DataLoader, TensorDataset
 
-CONFIG = {"epochs": 20, "batch_size": 32, "lr": 0.1, "scheduler": {"step_size": 10, "gamma": 0.1}}
+CONFIG = {"epochs": 16, "batch_size": 32, "lr": 0.1, "scheduler": {"step_size": 10, "gamma": 0.1}}
 
 
 def blobs(n, n_classes=10, dim=20, seed=0):

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.graph import Reach, reach
+from paramedic.capture.graph import Reach, reach, terms
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -50,7 +50,7 @@ class BackwardPasses:
             found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
             self._walked[site] = self._walked.get(site, 0) + 1
             self.calls.trained(found.nodes)
-            self.ops.told(found.nodes)
+            self.ops.told(found.nodes, terms(losses[0].grad_fn))
         leaves = found.leaves if found is not None and found.complete else None
         names = self.watcher.registry.parameter_names() if found is not None else {}
         parameters = sum(id(leaf) in names for leaf in leaves) if leaves is not None else None

@@ -23,7 +23,7 @@ LOSSES = (
     "multi_margin_loss", "poisson_nll_loss", "gaussian_nll_loss",
 )  # fmt: skip
 CLASS_LOSSES = ("cross_entropy", "nll_loss", "multi_margin_loss")
-CALLS_PER_SITE = 16  # examined; then every doubling
+CALLS_PER_SITE = 16  # examined; then every 32nd, and in the long run every doubling
 LABEL_STEPS = 400  # batches whose labels are counted
 MOST_CLASSES = 1_000
 
@@ -77,8 +77,7 @@ class Losses:
                 self._count_labels(name, site, place, prediction, target, given)
             elif name == "binary_cross_entropy_with_logits" or name == "binary_cross_entropy":
                 self._count_binary(name, site, place, prediction, target)
-            count = self._seen[place]
-            if count <= CALLS_PER_SITE or count & (count - 1) == 0:
+            if _is_due(self._seen[place]):
                 self._examine(name, site, given, prediction, target)
 
     def _examine(self, name: str, site: Site, given: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
@@ -212,6 +211,10 @@ class Losses:
 
 
 ROW_NAMES = ("rows", "row_sum_min", "row_sum_max", "row_exp_min", "row_exp_max", "row_spread")
+
+
+def _is_due(count: int) -> bool:
+    return count <= CALLS_PER_SITE or (count <= 1024 and count % 32 == 0) or count & (count - 1) == 0
 
 
 def _class_dimension(name: str, prediction: torch.Tensor) -> int:

@@ -69,6 +69,8 @@ class Waiting(NamedTuple):
 
     node: Any
     tell: Callable[[], object]
+    term: bool = False  # and only if the node is a sum of terms of the loss itself
+    unless_pairwise: bool = False  # and not if the loss compares everything with everything on purpose
 
 
 class OpMode(TorchFunctionMode):
@@ -87,6 +89,7 @@ class OpMode(TorchFunctionMode):
         self._made_nodes: dict[Any, Made] = {}
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
         self._active = False
+        self._pairwise = False
         self._handlers: dict[Any, Callable[..., None]] = {}
         for group, handler in (
             (_ARITHMETIC, self._arithmetic),
@@ -132,6 +135,7 @@ class OpMode(TorchFunctionMode):
         """The optimizer has stepped: what was waiting for a backward pass waits no more."""
         self.cuts.clear()
         self.waiting.clear()
+        self._pairwise = False
         self._tainted.clear()
         self._made.clear()
         self._made_nodes.clear()
@@ -153,6 +157,8 @@ class OpMode(TorchFunctionMode):
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
             return
         a, b = args[0], args[1]
+        if a.dim() == b.dim() and 1 < a.numel() == b.numel() and result.numel() == a.numel() * b.numel():
+            self._pairwise = True  # x[:, None] - x[None, :]
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
         if a.shape != b.shape and a.dim() != b.dim() and _same_up_to_ones(a, b):
@@ -166,7 +172,7 @@ class OpMode(TorchFunctionMode):
         data = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b), "result": list(result.shape)}
         maker = self.maker(a if a.requires_grad else b)
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
-        self.waiting.append(Waiting(result.grad_fn, tell))
+        self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
 
     def _constant_term(self, constant: torch.Tensor, result: torch.Tensor) -> None:
         """A term without gradient is added to one with gradient; wrong only if it was once part of the graph."""
@@ -185,7 +191,7 @@ class OpMode(TorchFunctionMode):
                 ),
             )
 
-        self.waiting.append(Waiting(result.grad_fn, tell))
+        self.waiting.append(Waiting(result.grad_fn, tell, term=True))
 
     def _activation(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T):
@@ -211,11 +217,11 @@ class OpMode(TorchFunctionMode):
             return
         implicit = dim is None
         dim = (0 if x.dim() in (0, 1, 3) else 1) if dim is None else dim % x.dim()
-        if not (x.shape[dim] == 1 or dim == 0):
-            return
+        # Ordinary calls are told as well: a dimension that is only sometimes of size one is no fault.
+        kind = "single" if x.shape[dim] == 1 else "first" if dim == 0 else "ordinary"
         maker = self.maker(x)
         data = {"op": func.__name__, "shape": list(x.shape), "dim": dim, "size": x.shape[dim], "implicit": implicit}
-        tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site))  # noqa: E731
+        tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site, kind))  # noqa: E731
         if result.grad_fn is not None:
             self.waiting.append(Waiting(result.grad_fn, tell))
 
@@ -265,10 +271,13 @@ class OpMode(TorchFunctionMode):
         known = self._tainted.get(id(value))  # ids are used again, so the tensor itself must still be the one meant
         return known[1] if known is not None and known[0]() is value else None
 
-    def told(self, nodes: set[Any]) -> None:
-        """A backward pass is about to go through these nodes: what waited for one of them is now a fact."""
+    def told(self, nodes: set[Any], terms: set[Any]) -> None:
+        """A backward pass is about to go through these nodes: what waited for one of them is now a fact.
+
+        `terms` are those among them at which the loss is put together from its terms.
+        """
         for item in self.waiting:
-            if item.node in nodes:
+            if item.node in (terms if item.term else nodes) and not (item.unless_pairwise and self._pairwise):
                 item.tell()
         self.waiting = [item for item in self.waiting if item.node not in nodes]
 

@@ -34,6 +34,8 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
             continue
         if max(pooled.values()) > 0.9 * sum(pooled.values()):
             raise Abstain("one class makes up nearly all labels, so their order cannot be judged")
+        if len(events) > 1.5 * len({event.step for event in events}) and all(len(e["counts"]) == 1 for e in events):
+            raise Abstain("labels are set batch by batch, as for the real and fake samples of a GAN")
         excess = _excess(events, pooled)
         loader = _training_loader(run)
         shuffled = loader is not None and loader["sampler"] not in ("SequentialSampler",) and not loader["iterable"]

@@ -7,7 +7,7 @@ from paramedic.rules.support import at, measured, train_first
 
 
 @rule("PM503", "sigmoid-before-bce-with-logits", severity="error", needs=["loss_call"], causes=["PM512", "PM305"])
-def check(run: Run, *, fewest_values: int = 200) -> Iterator[Finding]:
+def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
     """A sigmoid's output reaches a loss that applies the sigmoid itself.
 
     ## Why it hurts
@@ -28,11 +28,14 @@ def check(run: Run, *, fewest_values: int = 200) -> Iterator[Finding]:
     for group in train_first(calls):
         call = next((call for call in group if call.get("made_at")), group[0])
         made = call.get("made_at")
-        seen = bool(made and made[0] in ("sigmoid", "softmax")) or call["input"]["made_by"] in _NODES
+        node = call["input"]["made_by"]
+        seen = bool(made and made[0] in ("sigmoid", "softmax")) or node in _NODES
+        if not seen and node is not None and node not in _BY_HAND:
+            continue  # made by something else, a Linear layer for example, that happens to give such values
         low = min(call["values"]["input_min"] for call in group)
         high = max(call["values"]["input_max"] for call in group)
         values = sum(call["values"]["input_size"] for call in group)
-        if low < 0 or high > 1 or not (seen or (values >= fewest_values and high > low)):
+        if low < 0 or high > 1 or not (seen or (values >= fewest_values and high - low > 0.5)):
             continue
         if made and made[0] not in ("sigmoid", "softmax"):
             continue
@@ -52,3 +55,4 @@ def check(run: Run, *, fewest_values: int = 200) -> Iterator[Finding]:
 
 
 _NODES = ("SigmoidBackward0", "SoftmaxBackward0")
+_BY_HAND = ("DivBackward0", "ReciprocalBackward0", "MulBackward0", "ClampBackward1", "CompiledFunctionBackward")

@@ -23,11 +23,11 @@ def check(run: Run) -> Iterator[Finding]:
     table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
     """
     batch = _batch_sizes(run)
-    for op in run.events("op"):
-        if op["op"] not in ("softmax", "log_softmax"):
-            continue
+    calls = [op for op in run.events("op") if op["op"] in ("softmax", "log_softmax")]
+    grows = {(op.where.file, op.where.line) for op in calls if op["size"] > 1}
+    for op in calls:
         sizes = op["shape"]
-        if op["size"] == 1 and _count(sizes) > 1:
+        if op["size"] == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
             told = f"over dimension {op['dim']} of {shape(sizes)}, which has a single entry"
             why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
         elif op["dim"] == 0 and len(sizes) > 1 and sizes[0] in batch and sizes[0] > 1 and sizes[0] != sizes[1]:
