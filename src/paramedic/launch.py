@@ -141,7 +141,7 @@ def _set_path(first: str) -> None:
 
 
 def _run_file(name: str) -> None:
-    path = os.path.abspath(name)
+    path = os.path.join(os.getcwd(), name)  # as python does it: ./train.py stays /folder/./train.py
     with io.open_code(path) as stream:
         source = stream.read()
     module = types.ModuleType("__main__")
@@ -188,8 +188,8 @@ def _drop_our_frames(error: BaseException | None, seen: set[int]) -> None:
         elif len(frames) > 1 and frames[-1].tb_frame.f_code.co_name == "handle_torch_function":
             del frames[-2:]  # torch's detour through our function mode
         entry = entry.tb_next
-    for frame, following in zip(frames, [*frames[1:], None], strict=True):
-        frame.tb_next = following
+    for index, frame in enumerate(frames):
+        frame.tb_next = frames[index + 1] if index + 1 < len(frames) else None
     error.__traceback__ = frames[0] if frames else None
     _drop_our_frames(error.__cause__, seen)
     _drop_our_frames(error.__context__, seen)

@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Bags(Dataset):
-    """Each bag holds 10 to 10 instances; it is positive when at least one is of the rare kind."""
+    """Each bag holds 12 instances; it is positive when at least one is of the rare kind."""
 
     def __init__(self, n, seed, size=12, dim=16):
         g = torch.Generator().manual_seed(seed)

@@ -63,9 +63,11 @@ class Run:
 
     @cached_property
     def steps(self) -> int:
-        """Optimizer steps taken."""
+        """Optimizer steps taken; of a run that was killed, as far as it got."""
+        if "steps" in self.meta:
+            return int(self.meta["steps"])
         highest = self._connection.execute("SELECT MAX(last_step + 1) FROM events WHERE kind = 'step'").fetchone()[0]
-        return max(int(self.meta.get("steps", 0)), int(highest or 0))
+        return int(highest or 0)
 
     def events(self, kind: str, *, phase: str | None = None) -> list[Event]:
         """All facts of a kind, in the order in which they first happened."""

@@ -11,9 +11,9 @@ class MultiLayerPerceptron(nn.Module):
     def __init__(self, n_in, hidden_sizes, n_out, activation=torch.relu):
         super(MultiLayerPerceptron, self).__init__()
         self.activation = activation
-        self.hidden = []
+        self.hidden = []  # <- PM401
         for size in hidden_sizes:
-            self.hidden.append(nn.Linear(n_in, size))  # <- PM401
+            self.hidden.append(nn.Linear(n_in, size))
             n_in = size
         self.classifier = nn.Linear(n_in, n_out)
 

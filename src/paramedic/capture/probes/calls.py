@@ -20,7 +20,7 @@ from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
 from paramedic.record.writer import Site
 
-EXAMINED_PER_PATTERN = 3
+EXAMINED_PER_PATTERN = 64  # evaluation calls, so that the metric behind them is seen as well
 MOST_CALLS = 256  # remembered between two optimizer steps
 
 

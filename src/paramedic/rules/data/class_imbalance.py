@@ -46,6 +46,8 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
         calls = [call for call in run.events("loss_call") if call.where.line == events[0].where.line]
         if only and any(call["weighted"] for call in calls):
             only = False  # something is being done about it
+        if only and not _decides(run):
+            only = False  # probabilities are what is wanted, as for click rates: nobody asks for a class
         if only and events[-1].step - events[0].step < patience:
             raise Abstain("too few steps to tell whether the rare class is learnt")
         severity: Severity = "warning" if only else "note"
@@ -64,6 +66,11 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
             ),
             confidence=0.9 if only else 0.7,
         )
+
+
+def _decides(run: Run) -> bool:
+    """Whether predictions are compared with labels as classes somewhere."""
+    return any("metric" in e["uses"] for kind in ("eval_forward", "train_forward") for e in run.events(kind))
 
 
 def _last(events: list[Event], what: str) -> Counter[int]:
