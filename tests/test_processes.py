@@ -32,8 +32,10 @@ def test_ctrl_c_keeps_the_record_gives_the_verdict_and_dies_of_the_signal(shop: 
 
 
 def test_a_script_may_handle_ctrl_c_itself(shop: Workshop) -> None:
-    body = "print('ready', flush=True)\ntry:\n    train(10**6, pause=0.01)\nexcept KeyboardInterrupt:\n    print('saved')\n"
-    shop.write("train.py", TRAIN + body + "raise SystemExit(5)\n")
+    body = (
+        "try:\n    train(10**6, pause=0.01)\nexcept KeyboardInterrupt:\n    print('saved')\n    raise SystemExit(5)\n"
+    )
+    shop.write("train.py", TRAIN + "print('ready', flush=True)\n" + body)
     process = shop.start("run", "--json", "out.json", "train.py")
     wait_for_line(process, "ready")
     wait_until(lambda: bool(shop.records()))
@@ -45,13 +47,11 @@ def test_a_script_may_handle_ctrl_c_itself(shop: Workshop) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_can_still_be_reported(shop: Workshop, number: signal.Signals) -> None:
-    text = TRAIN + "train(30, softmax=True)\nprint('ready', flush=True)\ntrain(10**6, pause=0.01)\n"
-    shop.write("train.py", text)
+    again = "train(10**6, softmax=True, pause=0.01)"
+    shop.write("train.py", TRAIN + f"train(30, softmax=True)\nprint('ready', flush=True)\n{again}\n")
     process = shop.start("run", "train.py")
     wait_for_line(process, "ready")
-    wait_until(lambda: bool(shop.records()))
-    while shop.paramedic("report", "--json", "out.json").json is None or shop.paramedic("report").code == 2:
-        pass  # the record is readable while it is written
+    wait_until(lambda: shop.paramedic("report").code == 1)  # the record is readable while it is written
     process.send_signal(number)
     assert _finish(process)[0] == -number
     after = shop.paramedic("report", "--json", "out.json")

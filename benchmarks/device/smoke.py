@@ -106,7 +106,7 @@ for epoch in range(2):
 
 def main() -> None:
     folder = Path(tempfile.mkdtemp())
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     print(f"{'program':48} {'plain s':>8} {'watched s':>9} {'cost':>6} {'same':>5} {'wanted':>7}  found")
     for name, (wanted, text) in PROGRAMS.items():
         script = folder / "train.py"

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from paramedic import voice
+
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
 
@@ -78,7 +80,7 @@ def attach_child() -> None:
         try:
             _attach(order)
         except Exception as error:  # never a reason for a child to fail
-            print(f"paramedic: could not watch process {os.getpid()}: {error}", file=sys.stderr)
+            voice.say(f"paramedic: could not watch process {os.getpid()}: {error}")
 
     when_torch_is_imported(attach)
 

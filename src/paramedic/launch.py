@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib.machinery
 import importlib.util
 import io
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paramedic import voice
 from paramedic.boot import tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
@@ -65,6 +67,7 @@ def launch(target: Target, *, runs: Path, stop_after: int | None = None) -> Outc
             where.claim(_package_folder(target.name))
         attachments.append(attach_here(folder, name="main", meta=meta, stop_after=stop_after))
 
+    voice.keep()
     tell_children(folder, {"script": target.name, "command": target.command, "stop_after": stop_after})
     when_torch_is_imported(lambda: _harmless(attach))
     code, error, interrupted = _run(target)
@@ -83,7 +86,7 @@ def _harmless(attach: Any) -> None:
     try:
         attach()
     except Exception as error:
-        print(f"paramedic: cannot watch this run ({type(error).__name__}: {error}). It goes on alone.", file=sys.stderr)
+        voice.say(f"paramedic: cannot watch this run ({type(error).__name__}: {error}). It goes on alone.")
 
 
 def _check(target: Target) -> None:
@@ -169,7 +172,8 @@ def _exit_code(exit: SystemExit) -> int:
 def _show(error: BaseException) -> None:
     """The traceback as python shows it, without frames of ours."""
     _drop_our_frames(error, set())
-    sys.stdout.flush()
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import torch
 
@@ -44,9 +45,20 @@ class Deferred:
         """Wait for the rest: the run is over."""
         while self._waiting:
             event = self._waiting[0][1]
-            if event is not None:
-                event.synchronize()
+            try:
+                if event is not None:
+                    event.synchronize()
+            except RuntimeError:  # the device has failed and will not answer any more
+                self._give_up()
+                return
             self._take()
+
+    def _give_up(self) -> None:
+        """Tell what is known without the numbers."""
+        for numbers, _, use in self._waiting:
+            with suppress(ValueError, OverflowError):
+                use([float("nan")] * numbers.numel())
+        self._waiting.clear()
 
     def _take(self) -> None:
         numbers, _, use = self._waiting.popleft()

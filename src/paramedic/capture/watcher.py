@@ -6,7 +6,6 @@ hooks and a function mode see every call. While *monitoring* only what is called
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 
 import torch
 
+from paramedic import voice
 from paramedic.capture.deferred import Deferred
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
@@ -73,7 +73,7 @@ class Watcher:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         self.emit("probe_failed", data={"probe": probe, "error": text})
-        print(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training goes on.", file=sys.stderr)
+        voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training goes on.")
 
     # Facts ------------------------------------------------------------------------------------------------------
 
@@ -118,11 +118,13 @@ class Watcher:
         """Nothing new is to be expected before the next optimizer step."""
         self._shift(False)
 
-    def stepped(self, step: int) -> None:
-        """An optimizer has completed its step; `step` is the number of steps so far."""
-        if step > self.step:
-            self.step = step
-            self._shift(step < self._examine_until or step & (step - 1) == 0)
+    def stepped(self, step: int, *, milestone: bool) -> None:
+        """An optimizer has completed its step; `step` is the number of steps so far.
+
+        A milestone asks for a closer look at the next step.
+        """
+        self.step = max(step, self.step)
+        self._shift(milestone or self.step < self._examine_until)
         self.deferred.poll()
         for callback in self.on_step:
             callback()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import TextIO
 
+from paramedic import voice
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
 from paramedic.reports.screen import speaks_unicode
@@ -17,7 +17,7 @@ from paramedic.reports.screen import speaks_unicode
 def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, stream: TextIO | None = None) -> None:
     from paramedic.reports.terminal import render
 
-    stream = stream or sys.stderr
+    stream = stream or voice.stream()
     width = min(shutil.get_terminal_size((80, 24)).columns, 100) if stream.isatty() else 80
     text = render(
         diagnosis,
@@ -26,7 +26,11 @@ def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, st
         verbose=-1 if quiet else verbose,
         unicode=speaks_unicode(stream),
     )
-    print(text if quiet else f"\n{text}", file=stream, end="", flush=True)
+    text = text if quiet else f"\n{text}"
+    if stream is voice.stream():
+        voice.say(text, end="")
+    else:
+        print(text, file=stream, end="", flush=True)
 
 
 def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
@@ -42,7 +46,7 @@ def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
             expected="a file in a folder that exists and may be written to",
             fix=f"paramedic report {diagnosis.run.record} --{kind} elsewhere.{kind}",
         ) from None
-    print(f"paramedic: wrote {path}", file=sys.stderr)
+    voice.say(f"paramedic: wrote {path}")
 
 
 def wants_color(stream: TextIO) -> bool:

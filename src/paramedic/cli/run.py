@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from paramedic import voice
 from paramedic.cli.output import write_file, write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.config import load_config, rule_options, runs_folder
@@ -109,9 +111,8 @@ def _watch(
     json, html = (path.absolute() if path else None for path in (json, html))
     outcome = launch(target, runs=runs_folder(config, runs), stop_after=steps)
     if not outcome.torch_seen:
-        print(
-            f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded.",
-            file=sys.stderr,
+        voice.say(
+            f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded."
         )
         _leave(outcome, outcome.exit_code)
     code = outcome.exit_code
@@ -123,7 +124,7 @@ def _watch(
         write_file(diagnosis, json, "json")
         write_file(diagnosis, html, "html")
     except ParamedicError as error:
-        print(error, file=sys.stderr)
+        voice.say(str(error))
         _leave(outcome, code or (2 if steps else 0))
     if steps is not None and code == 0:
         code = 1 if diagnosis.alarms else 0
@@ -141,8 +142,9 @@ def words(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _leave(outcome: Outcome, code: int) -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):  # the script may have closed or replaced them
+        with contextlib.suppress(Exception):
+            stream.flush()
     if outcome.interrupted:  # die of the signal, as python does, so that shells and schedulers see it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)

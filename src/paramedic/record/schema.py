@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "step": ("an optimizer step", "no optimizer took a step"),
     "rates": ("the highest learning rate of each parameter group", "the run has not ended"),
     "loop": ("one kind of cycle of the training loop, in call order", "no optimizer took a step"),
-    "stale_backward": ("a backward() that adds to gradients a step has used", "backward() was never called"),
+    "stale_backward": ("whether a step used gradients added to ones already used", "backward() was never called"),
     "clip": ("a gradient clipping call", "gradients are not clipped"),
     "scaler": ("a GradScaler call", "no GradScaler is used"),
     "scheduler": ("a learning-rate scheduler's step", "no learning-rate scheduler is used"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paramedic import voice
 from paramedic.record.schema import SCHEMA_VERSION, TABLES
 
 FLUSH_SECONDS = 0.2
@@ -42,13 +42,19 @@ class _Series:
     def add(self, step: int, value: float) -> list[tuple[int, float]]:
         self.seen += 1
         if not math.isfinite(value):
-            return [(step, value)]
+            return [*self.rest(), (step, value)]
         if self.bucket is None or abs(value - self.last) > abs(self.bucket[1] - self.last):
             self.bucket = (step, value)
         if self.seen % self.stride:
             return []
         if self.seen >= POINTS_PER_OCTAVE * self.stride:
             self.stride *= 2
+        return self.rest()
+
+    def rest(self) -> list[tuple[int, float]]:
+        """The point that is still waiting for its bucket to fill."""
+        if self.bucket is None:
+            return []
         kept, self.bucket = self.bucket, None
         self.last = kept[1]
         return [kept]
@@ -61,9 +67,9 @@ class Writer:
     which facts are dropped.
     """
 
-    def __init__(self, path: Path, *, meta: Mapping[str, Any], say: Callable[[str], None] | None = None) -> None:
+    def __init__(self, path: Path, *, meta: Mapping[str, Any], say: Callable[[str], None] = voice.say) -> None:
         self.path = path
-        self._say = say or (lambda text: print(text, file=sys.stderr, flush=True))
+        self._say = say
         self._lock = threading.Lock()
         self._file_lock = threading.Lock()
         self._stop = threading.Event()
@@ -154,6 +160,9 @@ class Writer:
             return  # never started: there was nothing worth a file
         self._thread.join(timeout=5)
         self._thread = None
+        with self._lock:
+            for name, series in self._series.items():
+                self._points += [(name, at, json.dumps(kept)) for at, kept in series.rest()]
         self.flush()
         if self._connection is not None:
             with self._file_lock:

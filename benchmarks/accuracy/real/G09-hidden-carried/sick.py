@@ -42,7 +42,7 @@ for epoch in range(5):
         optimizer.zero_grad()
         output, hidden = net(x, hidden)  # <- PM617
         loss = criterion(output.transpose(1, 2), y)
-        loss.backward(retain_graph=True)
+        loss.backward()
         optimizer.step()
         total += loss.item()
         count += 1

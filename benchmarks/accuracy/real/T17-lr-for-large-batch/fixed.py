@@ -1,4 +1,4 @@
-"""SGD with momentum on raw-ish activity features; the config was written for 8 devices."""
+"""Activity recognition with SGD and momentum."""
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset

@@ -247,10 +247,14 @@ class Calls:
             return known[1]
         return self._nodes.get(tensor.grad_fn) or self._nodes.get(producer(tensor.grad_fn))
 
-    def used_as(self, use: str) -> None:
-        """The last top-level call's output went into a loss or a metric."""
-        if self.open:
-            self.open[-1].uses.add(use)
+    def used_as(self, use: str, *, grad: bool = True) -> None:
+        """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
+
+        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none.
+        """
+        fresh = [call for call in self.open if call.grad and call.age == 0] if grad else []
+        for call in (fresh or self.open)[-1:]:
+            call.uses.add(use)
 
     def trained(self, nodes: set[Any]) -> None:
         """A backward pass is about to go through these graph nodes."""

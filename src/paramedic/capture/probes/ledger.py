@@ -34,8 +34,10 @@ class Account:
     pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
     stale: bool = False  # what is there now was used by a step and has not been cleared since
     soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
+    unsure: bool = False  # nobody looked whether they were cleared by hand
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
+    passes: int = 0  # backward passes of the whole run when it last stepped
     steps: int = 0
     rates: list[Any] = field(default_factory=list)  # learning rates of the groups at the last step
     highest_rates: list[float | None] = field(default_factory=list)
@@ -74,9 +76,11 @@ class Account:
 
         To look at the values of an accelerator means to wait for it, which only an examined step may do.
         """
+        self.unsure = False
         if not self.stale:
             return []
-        if not may_wait and any(p.device.type != "cpu" for p, _, _ in self.sentinels):
+        self.unsure = not may_wait and any(p.device.type != "cpu" for p, _, _ in self.sentinels)
+        if self.unsure:
             return []
         dirty = [p for p, grad, _ in self.sentinels if p.grad is grad and not _is_zero(p.grad)]
         if not dirty:

@@ -35,6 +35,7 @@ class Loop:
         self._touches: dict[Site, list[Optimizer]] = {}
         self._reached: dict[Site, set[int]] = {}
         self._count = 0
+        self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
         self._ops: list[list[Any]] = []
@@ -113,6 +114,7 @@ class Loop:
             account = self.accounts[optimizer]
             account.wrote(backward, self._reached.get(site), may_wait=self.watcher.examining)
         self._last = backward
+        self._passes += 1
         self.note("backward", site)
         if self.scaled is not None:
             self.scaled = True
@@ -124,13 +126,14 @@ class Loop:
             self._private.add(self._last.site)
 
     def _tell_stale(self, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
+        """A step whose gradients are known to be its own, or known to lie on top of used ones."""
         names = [self.watcher.registry.parameter_name(p) for p in soiled]
         self.watcher.emit(
             "stale_backward",
             site=backward.site,
             phase="train",
-            key=(backward.site, account.number),
-            data={"optimizer": account.number, "parameters": names, "sentinels": len(account.sentinels)},
+            key=(backward.site, account.number, bool(soiled)),
+            data={"optimizer": account.number, "parameters": names, "stale": bool(soiled)},
         )
 
     # Clearing ---------------------------------------------------------------------------------------------------
@@ -195,12 +198,12 @@ class Loop:
     def _check_gradients(self, optimizer: Optimizer, account: Account) -> None:
         site = user_site()
         some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
-        if not some:
-            state = "none"
-        elif account.pending or account.new_by_hand():
+        if some and (account.pending or account.new_by_hand()):
             state = "new"
+        elif self._passes > account.passes:
+            state = "untouched"  # there was a backward pass, for the sake of other optimizers
         else:
-            state = "old"
+            state = "old" if some else "none"
         scaled = bool(self.scaled) and not self.in_scaler_step
         self.watcher.emit(
             "step",
@@ -229,12 +232,14 @@ class Loop:
                 self._describe(optimizer, account)
             self.census.after(optimizer, account.number, self.held())
         used, soiled = account.stepped(parameters)
-        if used and soiled and not closure:
+        if used and not closure and not account.unsure:
             self._tell_stale(account, used[0], soiled)
         account.in_closure = False
+        account.passes = self._passes
         self._note_rates(optimizer, account)
         self._close_cycle()
-        self.watcher.stepped(max(a.offset + a.steps for a in self.accounts.values()))
+        steps = [a.offset + a.steps for a in self.accounts.values()]
+        self.watcher.stepped(max(steps), milestone=any(_is_milestone(a.steps) for a in self.accounts.values()))
 
     def _note_rates(self, optimizer: Optimizer, account: Account) -> None:
         rates = [group.get("lr") for group in optimizer.param_groups]
@@ -247,10 +252,20 @@ class Loop:
             ]
 
     def finish(self) -> None:
-        """What only the end of the run can tell: how high each group's learning rate ever was."""
-        for account in self.accounts.values():
+        """What only the end of the run can tell: the highest learning rates, and which parameters were ever updated."""
+        names = self.watcher.registry.parameter_names()
+        for optimizer, account in self.accounts.items():
+            used = [
+                p for g in optimizer.param_groups for p in g["params"] if p.grad is not None or optimizer.state.get(p)
+            ]
             self.watcher.emit(
-                "rates", phase="train", data={"optimizer": account.number, "highest": account.highest_rates}
+                "rates",
+                phase="train",
+                data={
+                    "optimizer": account.number,
+                    "highest": account.highest_rates,
+                    "used": [names[id(p)] for p in used if id(p) in names],
+                },
             )
 
     def _close_cycle(self) -> None:
@@ -284,6 +299,11 @@ class Loop:
                 "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
             },
         )
+
+
+def _is_milestone(steps: int) -> bool:
+    """1, 2, 3, 4, 6, 8, 12, 16, 24 …: late faults and late recoveries are both seen."""
+    return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

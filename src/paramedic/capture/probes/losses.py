@@ -66,9 +66,9 @@ class Losses:
         site = user_site()
         place = (site, torch.is_grad_enabled())
         self._seen[place] += 1
-        self.calls.used_as("loss")
         given = signature.bind(*args, **kwargs).arguments
         prediction, target = given.get("input"), given.get("target")
+        self.calls.used_as("loss", grad=isinstance(prediction, torch.Tensor) and prediction.requires_grad)
         if not isinstance(prediction, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         self._phase = self.watcher.phase()
@@ -120,7 +120,7 @@ class Losses:
             return
         ignored = int(given.get("ignore_index", -100))
         classes = prediction.shape[_class_dimension(name, prediction)]
-        self._check_range(name, site, target, classes, ignored)
+        self._check_range(name, site, target, classes, ignored, str(given.get("reduction", "mean")))
         self._label_batches[place] += 1
         if self._label_batches[place] > LABEL_STEPS or classes > MOST_CLASSES:
             return
@@ -128,11 +128,10 @@ class Losses:
         in_range = (kept >= 0) & (kept < classes) & (kept != ignored)
         if given.get("reduction", "mean") != "none":
             self._look_at_padding(site, target, prediction, ignored)
-        counts = torch.bincount(torch.where(in_range, kept, classes).long(), minlength=classes + 1)
+        counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
         dimension = _class_dimension(name, prediction)
         guesses = sample(prediction).argmax(dimension).reshape(-1)
-        guessed = torch.bincount(guesses, minlength=classes)
-        self._tell_labels(site, torch.cat([counts, guessed]), classes)
+        self._tell_labels(site, torch.cat([counts, _count(guesses, classes)]), classes)
 
     def _look_at_padding(self, site: Site, target: torch.Tensor, prediction: torch.Tensor, ignored: int) -> None:
         labels = as_sequences(target, prediction)
@@ -182,7 +181,9 @@ class Losses:
 
         self.watcher.read(numbers, use)
 
-    def _check_range(self, name: str, site: Site, target: torch.Tensor, classes: int, ignored: int) -> None:
+    def _check_range(
+        self, name: str, site: Site, target: torch.Tensor, classes: int, ignored: int, reduction: str
+    ) -> None:
         """Before the call: a label out of range ends the script, on an accelerator without saying which."""
         wrong = ((target < 0) | (target >= classes)) & (target != ignored)
         step, phase = self.watcher.step, self._phase
@@ -204,13 +205,21 @@ class Losses:
                 )
                 self.watcher.writer.flush()  # the next thing to happen may be a crash
             if ignored_count == total:
-                self.watcher.emit("no_labels", site=site, phase=phase, step=step, key=site, data=shared)
+                data = {**shared, "reduction": reduction}
+                self.watcher.emit("no_labels", site=site, phase=phase, step=step, key=site, data=data)
 
         total = torch.full((), target.numel(), device=target.device)
         self.watcher.read(torch.stack([wrong.sum(), low, high, first_wrong, last_wrong, left_out, total]), use)
 
 
 ROW_NAMES = ("rows", "row_sum_min", "row_sum_max", "row_exp_min", "row_exp_max", "row_spread")
+
+
+def _count(values: torch.Tensor, size: int) -> torch.Tensor:
+    """How often each of 0 … size-1 occurs. bincount would wait for an accelerator to learn its result's size."""
+    if values.device.type == "cpu":
+        return torch.bincount(values, minlength=size)
+    return torch.zeros(size, dtype=torch.int64, device=values.device).index_add_(0, values, torch.ones_like(values))
 
 
 def _is_due(count: int) -> bool:

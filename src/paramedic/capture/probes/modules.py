@@ -46,7 +46,12 @@ class Modules:
     def adopt_existing(self) -> None:
         """Modules built before paramedic was attached, as in a notebook."""
         for found in gc.get_objects():
-            if isinstance(found, nn.Module) and "_modules" in found.__dict__ and not self.watcher.registry.birth(found):
+            # Not isinstance: it would run foreign __class__ properties of whatever lies around.
+            if (
+                issubclass(type(found), nn.Module)
+                and "_modules" in found.__dict__
+                and not self.watcher.registry.birth(found)
+            ):
                 self.watcher.registry.born(found, user_site(), None)
 
     def describe(self, held: set[int], optimised: dict[int, int]) -> None:

@@ -48,7 +48,9 @@ def _behind_an_assert(run: Run) -> Iterator[Finding]:
     crash = run.first("exception")
     calls = [c for c in run.events("loss_call") if c["function"] in ("cross_entropy", "nll_loss")]
     batches = run.events("batch")
-    if crash is None or "device-side assert" not in crash["message"] or not calls or not batches:
+    if crash is None or not calls or not batches:
+        return
+    if not any(word in crash["message"] for word in ("device-side assert", "CUDA error", "CUBLAS", "cuDNN")):
         return
     classes, ignored = calls[-1]["input"]["shape"][1], calls[-1]["ignore_index"]
     size = calls[-1]["target"]["shape"]

@@ -29,11 +29,11 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     `share`: the least share of steps in which it must happen.
     """
     taken: dict[int, int] = {}
-    for step in run.events("step"):
-        taken[step["optimizer"]] = taken.get(step["optimizer"], 0) + step.count
     for event in run.events("stale_backward"):
-        steps = taken.get(event["optimizer"], 0)
-        if event.count < 2 or event.count < share * (steps - 1):
+        taken[event["optimizer"]] = taken.get(event["optimizer"], 0) + event.count
+    for event in run.events("stale_backward"):
+        steps = taken[event["optimizer"]]
+        if not event["stale"] or event.count < 2 or event.count < share * (steps - 1):
             continue
         several = len(taken) > 1
         whose = f" of optimizer {event['optimizer']} ({listed(event['parameters'])})" if several else ""

@@ -66,13 +66,14 @@ def _reason(event: Event) -> tuple[str, str, str] | None:
 
 
 def _per_micro_batch(run: Run, event: Event, total: int) -> Iterator[Finding]:
-    steps = sum(step.count for step in run.events("step"))
-    backwards = sum(e.count for e in run.events("backward"))
-    optimizers = {step["optimizer"] for step in run.events("step")}
-    if len(optimizers) > 1 or steps < 4 or total < 1.9 * steps or backwards < 1.9 * steps:
+    """Clip, backward, clip, backward, step: a running sum that is clipped anew with each part."""
+    cycles = run.events("loop")
+    steps = sum(cycle.count for cycle in cycles)
+    guilty = sum(cycle.count for cycle in cycles if _clips_a_running_sum(cycle["ops"], event.where.line))
+    if steps < 4 or guilty < 0.5 * steps:
         return
     yield Finding(
-        what=f"{event['function']} runs {total / steps:.1f} times per step: on every micro-batch, not on their sum",
+        what=f"{event['function']} runs on every micro-batch in {guilty:,} of {steps:,} steps, not on their sum",
         why="the running sum is clipped anew with each micro-batch, so early ones count less than late ones",
         remedy="clip once, right before optimizer.step()",
         where=event.where,
@@ -80,3 +81,15 @@ def _per_micro_batch(run: Run, event: Event, total: int) -> Iterator[Finding]:
         evidence=(Evidence(name="clips_per_step", value=round(total / steps, 2), limit="1"),),
         confidence=0.85,
     )
+
+
+def _clips_a_running_sum(ops: list[list[object]], line: int | None) -> bool:
+    clipped = False
+    for op, _, _, at_line, _ in ops:
+        if op == "clip" and at_line == line:
+            clipped = True
+        elif op == "zero_grad":
+            clipped = False
+        elif op == "backward" and clipped:
+            return True
+    return False

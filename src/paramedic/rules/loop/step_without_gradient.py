@@ -28,7 +28,7 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
     for event in steps:
         same = [other for other in steps if other["optimizer"] == event["optimizer"]]
         total = sum(other.count for other in same)
-        if event["gradients"] == "new" or event.count < 2 or event.count < share * total:
+        if event["gradients"] in ("new", "untouched") or event.count < 2 or event.count < share * total:
             continue
         none = event["gradients"] == "none"
         yield Finding(

@@ -18,12 +18,14 @@ def check(run: Run) -> Iterator[Finding]:
     Look at one such batch: where did the labels go? Drop such samples, raise the maximum length, or fix the mask.
 
     ## When this is wrong
-    A rare empty batch in a large run may be harmless with `reduction="sum"`.
+    With `reduction="sum"` an empty batch contributes nothing and does no harm; it is not reported.
     """
     for event in run.events("no_labels"):
         calls = [
             c for c in run.events("loss_call") if (c.where.file, c.where.line) == (event.where.file, event.where.line)
         ]
+        if event["reduction"] != "mean":
+            continue
         always = len(calls) > 2 and event.count >= len(calls)
         yield Finding(
             what=f"F.{event['function']}: all {event['total']:,} labels are {event['ignore_index']}, "

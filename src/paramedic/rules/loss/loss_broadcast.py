@@ -46,8 +46,8 @@ def _new(event: Event, seen: set[tuple[str | None, int | None]]) -> bool:
 
 
 def _stretched(prediction: list[int], target: list[int]) -> bool:
-    if prediction == target or 0 in prediction or 0 in target:
-        return False
+    if len(prediction) == len(target) or 0 in prediction or 0 in target:
+        return False  # (N, 1) against (1, N) is written so on purpose
     result = _result(prediction, target)
     largest = max(_count(prediction), _count(target))
     # A scalar target, or a mask-like singleton on one side only, is a choice; growing on both sides is not.

@@ -28,6 +28,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """
     histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
     reached = {h.name for h in parameter_histories(run) if h.with_gradient}
+    reached |= {name for event in run.events("rates") for name in event["used"]}
     cut_off = [h for h in histories if not h.with_gradient and h.name not in reached]
     calls = _calls(run)
     groups: dict[str, list[ParameterHistory]] = defaultdict(list)

@@ -55,7 +55,7 @@ def _batch_sizes(run: Run) -> set[int]:
     targets = {call["target"]["shape"][0] for call in run.events("loss_call") if call["target"]["shape"]}
     loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
     inputs = {t["shape"][0] for e in run.events("forward") for t in e["inputs"] if t["shape"]}
-    return (inputs & targets) or (loaded & inputs)
+    return inputs & targets if targets else loaded & inputs
 
 
 def _count(sizes: list[int]) -> int:

@@ -1,0 +1,383 @@
+"""Statistics with what every torch device can do.
+
+On the host: small tensors are joined and measured together by numpy, since there the calls cost more than the numbers;
+large ones go through the cache in pieces. On any other device: plain torch operations, of which none waits for the
+device. Nothing here may raise for a tensor it cannot read, or be seen by the modes and hooks of the script.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from paramedic.capture.stats import layout
+
+SMALL = 1 << 14  # elements; tensors up to here are joined
+JOINED = 1 << 16  # elements in one joined array, which with its temporaries should stay in the cache
+PIECE = 1 << 17  # elements of a large host tensor measured at a time
+DEVICE_PIECE = 1 << 22  # the same elsewhere: bounds the memory taken for float64 copies
+
+_NARROW = {
+    getattr(torch, name)
+    for name in (
+        "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+    )
+    if hasattr(torch, name)
+}  # fmt: skip
+_WIDE = {
+    getattr(torch, name)
+    for name in ("float64", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool")
+    if hasattr(torch, name)
+}
+_COMPLEX = {torch.complex32, torch.complex64, torch.complex128}
+_READABLE = _NARROW | _WIDE | _COMPLEX
+_COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc}
+_SPARSE = _COMPRESSED | {torch.sparse_coo}
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+# Where each bin begins when elements are counted by the exponent field of a float32, and up to which magnitude squares
+# can be summed in each type without a thought for overflow and underflow.
+_FIRST_SLOTS = np.array([0, *(edge + 127 for edge in layout.EDGES)])
+_SAFE = {np.dtype(np.float32): (2.0**-40, 2.0**54), np.dtype(np.float64): (2.0**-480, 2.0**480)}
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Item = tuple[int, torch.Tensor, int]  # the row it belongs to, its values, how often each repeats
+
+
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, rows: Sequence[int] | None = None
+) -> list[str | None]:
+    """Write one packed row per tensor into `out`: into its first rows, or those named by `rows`.
+
+    Returns for each tensor None, or the reason why its row holds nothing but NaN. `seen` bounds the elements that each
+    histogram looks at; 0 leaves it empty.
+    """
+    places = range(len(tensors)) if rows is None else rows
+    on_host = out.device.type == "cpu"
+    seen = layout.SEEN_ON_HOST if seen is None else seen
+    with undisturbed(out.device.type):
+        reasons = [why_not(tensor, out.device) for tensor in tensors]
+        ready = [(place, tensor) for place, tensor, reason in zip(places, tensors, reasons, strict=True) if not reason]
+        failed = (_on_host if on_host else _on_device)(ready, out, seen)
+        for index, place in enumerate(places):
+            reasons[index] = reasons[index] or failed.get(place)
+            if reasons[index] is not None:
+                out[place].fill_(float("nan"))
+    return reasons
+
+
+@contextmanager
+def undisturbed(device_type: str) -> Iterator[None]:
+    """Run as if no autograd, autocast, function or dispatch mode and no strict numpy were about."""
+    with ExitStack() as stack:
+        stack.enter_context(torch._C.DisableTorchFunction())
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(np.errstate(all="ignore"))
+        if torch._C._len_torch_dispatch_stack() > 0:
+            stack.enter_context(_disable_current_modes())
+        if torch.is_autocast_enabled(device_type):
+            stack.enter_context(torch.autocast(device_type, enabled=False))
+        yield
+
+
+def why_not(tensor: torch.Tensor, device: torch.device) -> str | None:
+    """Why the tensor's values cannot be read, or None."""
+    if type(tensor) not in PLAIN:
+        return _why_not_this_type(tensor)
+    if tensor.is_nested:
+        return "nested tensors are not summarised"
+    if tensor.is_meta:
+        return "on the meta device a tensor has no values"
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return "inside vmap, grad or another function transform"
+    if tensor.dtype not in _READABLE:
+        return f"the values of dtype {str(tensor.dtype).removeprefix('torch.')} cannot be read"
+    if tensor.device != device:
+        return f"on {tensor.device}, not on {device}"
+    if tensor.layout is not torch.strided:
+        return None if tensor.layout in _SPARSE else f"layout {tensor.layout} is not summarised"
+    # FSDP and others free a tensor's memory and keep the tensor: to read it would be to crash.
+    if tensor.numel() and not tensor._is_zerotensor() and tensor.untyped_storage().nbytes() == 0:
+        return "its memory has been released"
+    return None
+
+
+def _why_not_this_type(tensor: object) -> str:
+    name = type(tensor).__name__
+    if not isinstance(tensor, torch.Tensor):
+        return f"not a tensor but {name}"
+    if name == "FakeTensor":
+        return "a fake tensor has no values"
+    if torch.nn.parameter.is_lazy(tensor):
+        return "not initialised yet"
+    return f"{'nested tensors are' if name == 'NestedTensor' else f'tensor subclass {name} is'} not summarised"
+
+
+def _real(tensor: torch.Tensor) -> tuple[torch.Tensor, int, list[Any]]:
+    """The real values to measure, how often each repeats, and the parts to add for what is not stored."""
+    more: list[Any] = []
+    if tensor.layout is not torch.strided:
+        tensor, more = _stored_values(tensor.detach())
+    if tensor.dtype in _COMPLEX:
+        tensor = tensor.detach().resolve_conj().to(torch.complex64 if tensor.dtype is torch.complex32 else tensor.dtype)
+        tensor = tensor.abs()
+    values, times = layout.flatten(tensor)
+    return values, times, more
+
+
+def _stored_values(tensor: torch.Tensor) -> tuple[torch.Tensor, list[Any]]:
+    """The values that a sparse tensor stores, and a part that stands for its implied zeros."""
+    if tensor.layout in _COMPRESSED:
+        values = tensor.values()
+    elif tensor.is_coalesced() or tensor.device.type == "cpu" or tensor._nnz() == 0:
+        values = tensor.coalesce().values() if tensor._nnz() else tensor._values()
+    else:
+        return _summed_duplicates(tensor)
+    zeros = float(tensor.numel() - values.numel())
+    return values, [(zeros, 0.0, 0.0, zeros, *layout.NOTHING[4:6], *((0.0, 0.0) if zeros else layout.NOTHING[6:]))]
+
+
+def _summed_duplicates(tensor: torch.Tensor) -> tuple[torch.Tensor, list[Any]]:
+    """As `coalesce`, which waits for the device to learn how many entries remain; here the spare rows become NaN."""
+    indices, values = tensor._indices(), tensor._values()
+    values = values.to(torch.float32) if values.dtype in _NARROW else values
+    key = torch.zeros_like(indices[0])
+    for axis, extent in zip(indices, tensor.shape, strict=False):
+        key = key * extent + axis
+    key, order = key.sort()
+    slot = torch.cat([torch.zeros_like(key[:1]), (key[1:] != key[:-1]).to(key.dtype)]).cumsum(0)
+    summed = torch.zeros_like(values).index_add_(0, slot, values.index_select(0, order))
+    row = torch.arange(len(key), device=key.device).view(-1, *[1] * (values.dim() - 1))
+    summed = torch.where(row > slot[-1], float("nan"), summed)
+    spare = (len(key) - 1 - slot[-1]) * (values.numel() // len(key))
+    zeros = tensor.numel() - values.numel() + spare
+    none, bound = torch.zeros_like(zeros), torch.where(zeros > 0, 0.0, float("inf"))
+    return summed, [(zeros, -spare, none, zeros, none, none, bound, -bound)]
+
+
+# ---- host ----
+
+
+def _on_host(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int) -> dict[int, str]:
+    target, failed = out.numpy(), {}
+    small: dict[torch.dtype, list[Item]] = {torch.float32: [], torch.float64: []}
+    for place, tensor in ready:
+        try:
+            values, times, more = _real(tensor)
+            if more or not 0 < values.numel() <= SMALL:
+                target[place] = _row_of_large(values, times, more, seen)
+            else:
+                small[_width(values)].append((place, values, times))
+        except Exception as error:
+            failed[place] = _failure(error)
+    for dtype, group in small.items():
+        for batch in _batches(group):
+            places, each, times_each = zip(*batch, strict=True)
+            try:
+                flat = torch.cat([values.reshape(-1).to(dtype) for values in each]).numpy()
+                parts, histogram = _measure_joined(flat, np.array([values.numel() for values in each]), seen)
+                target[list(places)] = layout.merge(parts[:, None], histogram, np.array(times_each), np)
+            except Exception as error:
+                failed.update(dict.fromkeys(places, _failure(error)))
+    return failed
+
+
+def _row_of_large(values: torch.Tensor, times: int, more: list[Any], seen: int) -> Array:
+    parts, histogram = _measure_large(values, max(seen, values.numel()) if seen and more else seen)
+    if seen and more:
+        histogram[0] += more[0][0]
+    row: Array = layout.merge(np.array([[*parts, *more]]), histogram[None], np.array([times]), np)[0]
+    return row
+
+
+def _failure(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no message'}"
+
+
+def _width(values: torch.Tensor) -> torch.dtype:
+    return torch.float32 if values.dtype in _NARROW else torch.float64
+
+
+def _batches(group: list[Item]) -> Iterator[list[Item]]:
+    batch: list[Item] = []
+    size = 0
+    for item in group:
+        if batch and size + item[1].numel() > JOINED:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += item[1].numel()
+    if batch:
+        yield batch
+
+
+def _measure_joined(x: Array, lengths: Array, seen: int) -> tuple[Array, Array]:
+    """One part and one histogram per segment of `x`; no segment is empty."""
+    starts = np.cumsum(lengths) - lengths
+    low, high = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
+    zeros = np.equal(x, 0)
+    zero = np.add.reduceat(zeros, starts, dtype=np.int64) if np.count_nonzero(zeros) else np.zeros_like(starts)
+    histogram = _histogram(x, zero, lengths) if seen else np.zeros((len(starts), layout.BINS))
+    if not _is_ordinary(low, high, x.dtype):
+        return _measure_carefully(x, starts, lengths, zero), histogram
+    shift = (np.add.reduceat(x, starts) / lengths).astype(x.dtype)
+    x = x - np.repeat(shift, lengths)
+    drift = np.add.reduceat(x, starts) / lengths
+    spread = np.add.reduceat(np.multiply(x, x, out=x), starts) / lengths
+    std = np.sqrt(np.maximum(spread - drift * drift, 0))
+    none = np.zeros(len(starts))
+    return np.stack([lengths, none, none, zero, shift + drift, std, low, high], 1), histogram
+
+
+def _measure_carefully(x: Array, starts: Array, lengths: Array, zero: Array) -> Array:
+    """As above for what is not finite, or so large or small that its squares are not: masked, in float64, scaled."""
+    x = x.astype(np.float64)
+    finite = np.isfinite(x)
+    nan = np.add.reduceat(np.isnan(x), starts, dtype=np.int64)
+    n = np.add.reduceat(finite, starts, dtype=np.int64)
+    low = np.minimum.reduceat(np.where(finite, x, np.inf), starts)
+    high = np.maximum.reduceat(np.where(finite, x, -np.inf), starts)
+    top = np.maximum(-low, high)
+    scale = np.where(top > 0, top, 1.0)
+    x = np.where(finite, x, 0.0) / np.repeat(scale, lengths)
+    mean = np.add.reduceat(x, starts) / np.maximum(n, 1)
+    x = np.where(finite, x - np.repeat(mean, lengths), 0.0)
+    std = np.sqrt(np.add.reduceat(x * x, starts) / np.maximum(n, 1))
+    return np.stack([n, nan, lengths - n - nan, zero, mean * scale, std * scale, low, high], 1)
+
+
+def _measure_large(values: torch.Tensor, seen: int) -> tuple[list[Any], Array]:
+    """The parts of a tensor of any size, and its histogram over slices spread evenly over it."""
+    if values.numel() == 0:
+        return [layout.NOTHING], np.zeros(layout.BINS)
+    dtype, histogram = _width(values), np.zeros(layout.BINS)
+    scratch, converted = torch.empty(min(PIECE, values.numel()), dtype=dtype), None
+    if values.dtype is not dtype:
+        converted = torch.empty_like(scratch)
+    parts = []
+    for number, piece in enumerate(layout.pieces(values, PIECE)):
+        x = piece if converted is None else converted[: piece.numel()].copy_(piece)
+        parts.append(_measure_piece(x, scratch[: x.numel()]))
+        if seen:
+            looked_at = _looked_at(x, number, seen / values.numel()).numpy()
+            histogram += _histogram(looked_at, np.count_nonzero(looked_at == 0))[0]
+    return parts, histogram
+
+
+def _looked_at(piece: torch.Tensor, number: int, share: float) -> torch.Tensor:
+    """The slice of a piece that goes into the histogram.
+
+    The slices wander, lest a tensor whose rows are as long as a piece show the same columns every time.
+    """
+    size = piece.numel()
+    width = min(size, math.ceil(size * share))
+    offset = number * 7919 * width % (size - width + 1)
+    return piece[offset : offset + width]
+
+
+def _measure_piece(x: torch.Tensor, scratch: torch.Tensor) -> Sequence[float]:
+    values, n = x.numpy(), x.numel()
+    low, high = (bound.item() for bound in torch.aminmax(x))
+    zero = 0 if low > 0 or high < 0 else int(np.count_nonzero(np.equal(values, 0)))
+    if not _is_ordinary(np.array(low), np.array(high), values.dtype):
+        return _measure_carefully(values, np.array([0]), np.array([n]), np.array([zero]))[0].tolist()
+    shift = float(values.dtype.type(x.sum().item() / n))
+    torch.sub(x, shift, out=scratch)
+    spread, drift = torch.dot(scratch, scratch).item() / n, 0.0
+    if spread < 1e-6 * shift * shift:  # only here does the rounding of the shift show
+        drift = scratch.sum().item() / n
+    return n, 0.0, 0.0, zero, shift + drift, max(spread - drift * drift, 0.0) ** 0.5, low, high
+
+
+def _is_ordinary(low: Array, high: Array, dtype: np.dtype[Any]) -> bool:
+    """Whether all is finite and can be squared and summed as it is."""
+    least, most = _SAFE[dtype]
+    top = np.maximum(-low, high)
+    return bool(np.all((top == 0) | ((top >= least) & (top <= most))))
+
+
+def _histogram(x: Array, zero: Any, lengths: Array | None = None) -> Array:
+    """Counts by magnitude, one row per segment; the exponent field of a float is all it takes."""
+    if x.dtype == np.float32:
+        slot = (x.view(np.uint32) >> np.uint32(23)) & np.uint32(255)
+        slot = slot.astype(np.int64)
+    else:
+        field = (x.view(np.int64) >> 52) & 2047
+        slot = np.clip(field - 896, 0, 255) + (field == 2047)
+    segments = 1 if lengths is None else len(lengths)
+    if lengths is not None:
+        slot += np.repeat(np.arange(segments) * 257, lengths)
+    counts = np.bincount(slot, minlength=segments * 257).reshape(segments, 257)[:, :256]
+    if x.dtype == np.float32:
+        counts[:, 255] = 0  # NaN and Inf
+    rows = np.zeros((segments, layout.BINS))
+    rows[:, 0], rows[:, 1:] = zero, np.add.reduceat(counts, _FIRST_SLOTS, axis=1)
+    rows[:, 1] -= zero
+    return rows
+
+
+# ---- other devices ----
+
+
+def _on_device(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int) -> dict[int, str]:
+    failed: dict[int, str] = {}
+    for place, tensor in ready:
+        try:
+            values, times, more = _real(tensor)
+            wanted = max(seen, values.numel()) if seen and more else seen
+            parts, histogram = _measure_on_device(values, wanted, out.dtype)
+            for part in more:
+                parts.append(torch.stack([_number(value, parts[0]) for value in part]))
+                histogram[0] += parts[-1][3] if seen else 0
+            row = layout.merge(torch.stack(parts)[None], histogram[None], _number(float(times), parts[0])[None], torch)
+            out[place].copy_(row[0])
+        except Exception as error:
+            failed[place] = _failure(error)
+    return failed
+
+
+def _number(value: float | torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """A scalar on the device; filled there, since a copy from the host would wait."""
+    return value.to(like) if isinstance(value, torch.Tensor) else like.new_full((), value)
+
+
+def _measure_on_device(values: torch.Tensor, seen: int, wide: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
+    parts, slices = [], []
+    for number, piece in enumerate(layout.pieces(values, DEVICE_PIECE)):
+        x = piece.to(wide)
+        parts.append(_measure_masked(x))
+        slices.append(_looked_at(x, number, seen / max(1, values.numel())))
+    magnitudes = torch.cat(slices).abs().nan_to_num_(float("inf"), float("inf"))
+    # Sorted, the counts are differences of positions: where the zeros end, where each edge is, where Inf and NaN begin.
+    below = torch.searchsorted(magnitudes.sort()[0], _edges(values.device, wide))
+    ends = torch.cat([(magnitudes == 0).sum()[None], below, magnitudes.isfinite().sum()[None]])
+    return parts, torch.diff(ends, prepend=torch.zeros_like(ends[:1])).to(wide)
+
+
+@cache
+def _edges(device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    edges = torch.tensor([2.0**edge for edge in layout.EDGES], dtype=torch.float64).to(dtype)
+    return edges.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else edges.to(device)
+
+
+def _measure_masked(x: torch.Tensor) -> torch.Tensor:
+    finite = x.isfinite()
+    n, nan, zero = finite.sum().to(x), x.isnan().sum().to(x), (x == 0).sum().to(x)
+    nothing = x.new_full((1,), float("inf"))  # there is no smallest of nothing
+    low = torch.cat([torch.where(finite, x, float("inf")), nothing]).amin()
+    high = torch.cat([torch.where(finite, x, float("-inf")), -nothing]).amax()
+    top = torch.maximum(-low, high)
+    scale = torch.where(top > 0, top, 1.0)
+    x = torch.where(finite, x, 0.0) / scale
+    mean = x.sum() / n.clamp(min=1)
+    x = torch.where(finite, x - mean, 0.0)
+    std = ((x * x).sum() / n.clamp(min=1)).sqrt()
+    return torch.stack([n, nan, x.numel() - n - nan, zero, mean * scale, std * scale, low, high])

@@ -1,0 +1,62 @@
+"""Every sick program is diagnosed with its own illness first, at the line to edit; no healthy program alarms."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from workshop import Done, Workshop
+
+CASES = Path(__file__).parents[1] / "cases"
+SCRIPTS = sorted(path for path in CASES.glob("PM*/*.py") if not path.name.startswith("_"))
+
+
+def programs(kind: str) -> pytest.MarkDecorator:
+    paths = [path for path in SCRIPTS if path.name.startswith(kind)]
+    names = [f"{path.parent.name[:5]}-{path.stem}" for path in paths]
+    return pytest.mark.parametrize("script", paths, ids=names)
+
+
+def examined(shop: Workshop, script: Path) -> Done:
+    """Run a case from its own folder; what went wrong inside paramedic itself is never accepted."""
+    report = shop.folder / "verdict"
+    done = shop.run(script, options=("--runs", report))
+    assert "Traceback" not in done.stderr or done.found["run"]["exit_code"] != 0, done.stderr
+    assert done.found["rules"]["crashed"] == []
+    assert "failed and was detached" not in done.stderr
+    assert not [notice for notice in done.found["run"]["notices"] if "detached" in notice]
+    return done
+
+
+@programs("sick")
+def test_sick(shop: Workshop, script: Path) -> None:
+    done = examined(shop, script)
+    code = script.parent.name.partition("-")[0]
+    assert done.found["findings"], f"nothing found; abstained: {abstained(done, code)}"
+    first = done.found["findings"][0]
+    assert first["code"] == code, [finding["code"] + ": " + finding["what"] for finding in done.found["findings"]]
+    assert first["consequence_of"] is None
+    assert first["what"] and first["why"] and first["try"] and first["evidence"]
+    assert 0 < first["confidence"] <= 1
+    marked = [n for n, line in enumerate(script.read_text().splitlines(), 1) if re.search(rf"#\s*<-\s*{code}\b", line)]
+    if marked:
+        where = first["where"]
+        assert Path(where["file"]).name == script.name
+        assert any(abs(where["line"] - line) <= 2 for line in marked), f"line {where['line']}, but marked is {marked}"
+
+
+def abstained(done: Done, code: str) -> list[str]:
+    return [rule["reason"] for rule in done.found["rules"]["abstained"] if rule["code"] == code]
+
+
+@programs("healthy")
+def test_healthy(shop: Workshop, script: Path) -> None:
+    done = examined(shop, script)
+    assert done.alarms == []
+    assert done.code == 0
+    assert done.found["verdict"] == "healthy", done.found.get("reason")
+    code = script.parent.name.partition("-")[0]
+    notes = [finding["code"] for finding in done.found["findings"]]
+    assert code in done.found["rules"]["clear"] or code in notes or abstained(done, code)

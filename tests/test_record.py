@@ -1,0 +1,234 @@
+"""The record: what is written comes back, bounded, readable at any time, and never at the training's expense."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paramedic.errors import ParamedicError
+from paramedic.record.reader import Run, open_runs
+from paramedic.record.schema import SCHEMA_VERSION
+from paramedic.record.writer import MOST_EVENTS_PER_KIND, POINTS_PER_OCTAVE, Site, Writer
+from workshop import Workshop, wait_for_line, wait_until
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    writer = Writer(tmp_path / "run" / "main.db", meta={"script": "train.py"})
+    writer.start()
+    yield writer
+    writer.close()
+
+
+def read(writer: Writer) -> Run:
+    writer.flush()
+    return open_runs(writer.path.parent)[0]
+
+
+def test_a_fact_comes_back_as_it_was(writer: Writer) -> None:
+    data = {"shape": [2, 3], "name": "net.0", "none": None, "deep": {"a": [1.5, True]}, "text": "ü ✗"}
+    new = writer.event("op", step=4, phase="train", site=Site("train.py", 41, "fit"), module="net.0", data=data)
+    (event,) = read(writer).events("op")
+    assert new and event.data == data
+    assert (event.step, event.last_step, event.count, event.phase) == (4, 4, 1, "train")
+    where = event.where
+    assert (where.file, where.line, where.function, where.module) == ("train.py", 41, "fit", "net.0")
+
+
+def test_nan_infinity_and_null_are_three_things(writer: Writer) -> None:
+    writer.event("op", step=0, phase="train", data={"a": math.nan, "b": math.inf, "c": -math.inf, "d": None, "e": 0.0})
+    for step, value in enumerate([math.nan, math.inf, -math.inf, 0.0]):
+        writer.point("loss:x", step, value)
+    run = read(writer)
+    data = run.events("op")[0].data
+    assert math.isnan(data["a"]) and (data["b"], data["c"]) == (math.inf, -math.inf)
+    assert data["d"] is None and data["e"] == 0.0 and "f" not in data
+    points = run.series("loss:x")
+    assert math.isnan(points[0][1]) and points[1:] == [(1, math.inf), (2, -math.inf), (3, 0.0)]
+
+
+def test_repeated_facts_are_counted_not_stored(writer: Writer) -> None:
+    for step in range(100):
+        assert writer.event("step", step=step, phase="train", data={"first": step}, key="adam") == (step == 0)
+        if step == 50:
+            writer.flush()
+    writer.event("step", step=7, phase="train", key="sgd")
+    writer.event("backward", step=8, phase="train", key="adam")  # the same key of another kind is another fact
+    run = read(writer)
+    adam, sgd = run.events("step")
+    assert (adam.count, adam.step, adam.last_step, adam["first"]) == (100, 0, 99, 0)
+    assert (sgd.count, sgd.step) == (1, 7)
+    assert run.events("backward")[0].count == 1
+    assert run.steps == 100
+
+
+def test_facts_without_a_key_are_bounded(writer: Writer) -> None:
+    for number in range(MOST_EVENTS_PER_KIND + 5):
+        writer.event("op", step=number, phase="train")
+    writer.event("step", step=1, phase="train")
+    run = read(writer)
+    assert len(run.events("op")) == MOST_EVENTS_PER_KIND and len(run.events("step")) == 1
+    assert writer.dropped == 5
+
+
+def test_a_long_series_is_bounded_and_keeps_its_spikes(writer: Writer) -> None:
+    spikes = {31_337: 1000.0, 77_777: -500.0, 99_990: math.nan}
+    for step in range(100_000):
+        writer.point("loss:x", step, spikes.get(step, 1.0 + step % 7 / 100))
+    points = read(writer).series("loss:x")
+    assert len(points) < 8 * POINTS_PER_OCTAVE
+    kept = dict(points)
+    assert kept[31_337] == 1000.0 and kept[77_777] == -500.0 and math.isnan(kept[99_990])
+    assert [step for step, _ in points] == sorted(kept), "in order, every step once"
+    assert all(later - earlier < 200 for earlier, later in zip(sorted(kept), sorted(kept)[1:], strict=False))
+
+
+def test_the_end_of_a_long_series_is_kept(writer: Writer) -> None:
+    for step in range(50_001):
+        writer.point("loss:x", step, 1e6 if step == 50_000 else 1.0)
+    writer.close()
+    assert open_runs(writer.path.parent)[0].series("loss:x")[-1] == (50_000, 1e6)
+
+
+def test_a_short_series_is_kept_whole(writer: Writer) -> None:
+    values = [(step, math.sin(step)) for step in range(1000)]
+    for step, value in values:
+        writer.point("loss:x", step, value)
+    assert read(writer).series("loss:x") == values
+
+
+def test_many_threads_may_write(writer: Writer) -> None:
+    def work(name: str) -> None:
+        for step in range(200):
+            writer.event("op", step=step, phase="train", key=name)
+            writer.event("cut", step=step, phase="train")
+
+    threads = [threading.Thread(target=work, args=(str(n),)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    run = read(writer)
+    assert [event.count for event in run.events("op")] == [200] * 8
+    assert len(run.events("cut")) == 1600
+
+
+def test_a_reader_looks_on_while_the_run_writes(writer: Writer) -> None:
+    seen = []
+    for round in range(5):
+        for step in range(20):
+            writer.event("step", step=round * 20 + step, phase="train", key="adam")
+        seen.append(read(writer).steps)
+    assert seen == [20, 40, 60, 80, 100]
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from paramedic.record.writer import Writer
+writer = Writer(Path(sys.argv[1]), meta={})
+writer.start()
+for step in range(10**9):
+    writer.event("step", step=step, phase="train", key="adam")
+    writer.point("loss:x", step, 1.0)
+    if step == 1000:
+        writer.flush()
+        print("ready", flush=True)
+    time.sleep(0.0001)
+"""
+
+
+def test_what_was_flushed_survives_sigkill(shop: Workshop) -> None:
+    shop.write("writing.py", WRITING)
+    path = shop.folder / "run" / "main.db"
+    command = [sys.executable, "writing.py", str(path)]
+    process = subprocess.Popen(command, cwd=shop.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for_line(process, "ready")
+    wait_until(lambda: open_runs(path.parent)[0].steps > 1500)  # the thread writes by itself
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    run = open_runs(path.parent)[0]
+    assert run.steps > 1500 and len(run.series("loss:x")) > 1000
+    assert run.series("loss:x")[:2] == [(0, 1.0), (1, 1.0)]
+
+
+def test_nothing_recorded_means_no_file(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "run" / "main.db", meta={})
+    writer.event("op", step=0, phase="train")
+    writer.close()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_place_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file where the folder should be")
+    said: list[str] = []
+    writer = Writer(tmp_path / "run" / "main.db", meta={}, say=said.append)
+    writer.start()
+    for step in range(10):
+        writer.event("op", step=step, phase="train")
+        writer.flush()
+    writer.close()
+    assert len(said) == 1 and "--runs" in said[0] and str(tmp_path) in said[0]
+
+
+def test_another_schema_version_is_a_message(writer: Writer) -> None:
+    writer.set_meta(schema_version=SCHEMA_VERSION + 1)
+    with pytest.raises(ParamedicError, match=f"record format {SCHEMA_VERSION + 1}") as caught:
+        read(writer)
+    assert f"format {SCHEMA_VERSION}" in caught.value.expected and caught.value.fix
+
+
+def test_a_damaged_record_is_a_message(shop: Workshop) -> None:
+    folder = shop.folder / "broken"
+    folder.mkdir()
+    (folder / "main.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
+    done = shop.paramedic("report", folder)
+    assert done.code == 2 and "not a readable record" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_record_cut_short_is_a_message(shop: Workshop, writer: Writer) -> None:
+    for step in range(3000):
+        writer.event("op", step=step, phase="train", data={"text": "x" * 50})
+    writer.close()
+    with sqlite3.connect(writer.path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = writer.path.read_bytes()
+    writer.path.write_bytes(data[: len(data) // 2])
+    for side in ("-wal", "-shm"):
+        Path(f"{writer.path}{side}").unlink(missing_ok=True)
+    done = shop.paramedic("report", writer.path.parent)
+    assert "Traceback" not in done.stderr
+    assert done.code == 2 or "Verdict:" in done.stdout
+
+
+def test_an_empty_folder_is_a_message(shop: Workshop) -> None:
+    (shop.folder / "empty").mkdir()
+    done = shop.paramedic("report", "empty")
+    assert done.code == 2 and "no record" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_main_process_comes_first(tmp_path: Path) -> None:
+    for name, rank in (("rank1", 1), ("main", 0), ("p77", 0)):
+        writer = Writer(tmp_path / f"{name}.db", meta={"rank": rank})
+        writer.start()
+        writer.event("step", step=0, phase="train")
+        writer.close()
+    assert [run.path.stem for run in open_runs(tmp_path)] == ["main", "p77", "rank1"]
+
+
+def test_the_record_is_plain_sqlite_with_json(writer: Writer) -> None:
+    writer.event("op", step=0, phase="train", data={"a": 1})
+    writer.flush()
+    with sqlite3.connect(f"file:{writer.path}?mode=ro", uri=True) as connection:
+        (data,) = connection.execute("SELECT data FROM events").fetchone()
+        meta = dict(connection.execute("SELECT name, value FROM meta"))
+    assert json.loads(data) == {"a": 1} and json.loads(meta["script"]) == "train.py"
