@@ -26,6 +26,16 @@ def made(code: str, *findings: dict[str, Any], severity: Any = "error", **option
     return check
 
 
+def silent() -> Rule:
+    """A rule that looks and finds nothing."""
+
+    @rule("XX100", "silent", severity="error")
+    def check(run: object) -> Iterator[Finding]:
+        yield from ()
+
+    return check
+
+
 def ranked(*rules: Rule) -> list[tuple[str, str | None]]:
     findings = []
     for each in rules:
@@ -138,7 +148,7 @@ def test_a_rule_whose_facts_are_missing_abstains_with_the_reason(record: Make) -
     diagnosis = outcome(record(), made("XX101", needs=["step", "loader"]))
     (abstention,) = diagnosis.abstained
     assert (abstention.code, abstention.reason) == ("XX101", "no DataLoader is used")
-    assert diagnosis.findings == () and diagnosis.clear == () and diagnosis.verdict == "healthy"
+    assert diagnosis.findings == () and diagnosis.clear == () and diagnosis.verdict == "inconclusive"
 
 
 def test_a_rule_may_abstain_by_itself(record: Make) -> None:
@@ -174,7 +184,7 @@ def test_healthy_is_never_said_when_rules_crashed_and_none_looked(record: Make) 
 
 @pytest.mark.parametrize(("steps", "verdict"), [(0, "inconclusive"), (1, "inconclusive"), (10, "healthy")])
 def test_healthy_needs_steps(record: Make, steps: int, verdict: str) -> None:
-    diagnosis = outcome(record(steps))
+    diagnosis = outcome(record(steps), silent())
     assert diagnosis.verdict == verdict and bool(diagnosis.reason) == (verdict == "inconclusive")
 
 

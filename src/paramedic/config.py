@@ -58,7 +58,19 @@ def rule_options(config: Config) -> dict[str, dict[str, Any]]:
     checked: dict[str, dict[str, Any]] = {}
     for word, options in config.rules.items():
         rule = find_rule(word)
-        for key in options:
+        if not isinstance(options, dict):
+            raise ParamedicError(
+                f"{config.source}: rules.{word} is {options!r}",
+                expected="a table of options",
+                fix=f"paramedic explain {rule.code} shows one",
+            )
+        for key, value in options.items():
+            if key in rule.options and not _same_kind(value, rule.options[key]):
+                raise ParamedicError(
+                    f"{config.source} sets the option {key!r} of {rule.code} to {value!r}",
+                    expected=f"a value like its default, {rule.options[key]!r}",
+                    fix=f"paramedic explain {rule.code}",
+                )
             if key not in rule.options:
                 known = ", ".join(rule.options) or "none"
                 raise ParamedicError(
@@ -68,6 +80,14 @@ def rule_options(config: Config) -> dict[str, dict[str, Any]]:
                 )
         checked[rule.code] = dict(options)
     return checked
+
+
+def _same_kind(value: Any, default: Any) -> bool:
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    if isinstance(default, (int, float)):
+        return isinstance(value, (int, float))
+    return isinstance(value, type(default))
 
 
 def _read(file: Path) -> dict[str, Any] | None:
@@ -95,11 +115,18 @@ def _config(table: Mapping[str, Any], file: Path) -> Config:
                 expected=f"one of {', '.join(_KEYS)}",
                 fix=f"did you mean {near[0]}?" if near else "remove it",
             )
+    runs, rules = table.get("runs", DEFAULT_RUNS), table.get("rules", {})
+    if not isinstance(runs, str):
+        raise ParamedicError(f"{file}: runs is {runs!r}", expected="a folder's name", fix=f'runs = "{DEFAULT_RUNS}"')
+    if not isinstance(rules, dict):
+        raise ParamedicError(
+            f"{file}: rules is {rules!r}", expected="a table per rule", fix="[tool.paramedic.rules.PM502]"
+        )
     return Config(
         select=_words(table, "select", file),
         ignore=_words(table, "ignore", file),
-        runs=str(table.get("runs", DEFAULT_RUNS)),
-        rules=table.get("rules", {}),
+        runs=runs,
+        rules=rules,
         source=str(file),
     )
 

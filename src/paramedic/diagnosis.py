@@ -49,7 +49,7 @@ def diagnose(folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[
             abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
     ranked = rank(_not_ignored(findings.values()), rules)
     facts = _facts(folder, runs, trained, ranked)
-    verdict, reason = _verdict(ranked, facts, trained[0])
+    verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
     return Diagnosis(
         verdict=verdict,
         reason=reason,
@@ -127,7 +127,9 @@ def source_line(file: str | None, line: int | None) -> str:
     return linecache.getline(file, line).strip() if file and line else ""
 
 
-def _verdict(findings: Sequence[Finding], facts: RunFacts, run: Run) -> tuple[Verdict, str]:
+def _verdict(
+    findings: Sequence[Finding], facts: RunFacts, run: Run, *, looked: bool, crashed: int
+) -> tuple[Verdict, str]:
     if any(finding.severity != "note" for finding in findings):
         return "sick", ""
     if facts.steps == 0:
@@ -137,6 +139,10 @@ def _verdict(findings: Sequence[Finding], facts: RunFacts, run: Run) -> tuple[Ve
         return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
+    if crashed:
+        return "inconclusive", f"{crashed} rule{'s' * (crashed > 1)} failed"
+    if not looked:
+        return "inconclusive", "none of the chosen rules could be checked"
     return "healthy", ""
 
 

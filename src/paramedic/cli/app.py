@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from paramedic.cli import demo, explain, report, rules, run
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from paramedic import __version__
+
+        print(f"paramedic {__version__}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="paramedic",
-    help="A doctor for PyTorch training. Run your unmodified script under it:  paramedic run train.py",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """A doctor for PyTorch training. Run your unmodified script under it:  paramedic run train.py"""
+
+
 run.add_to(app)
 report.add_to(app)
 explain.add_to(app)

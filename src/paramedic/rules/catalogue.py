@@ -79,7 +79,14 @@ def _foreign_rules() -> Iterable[Rule]:
     from importlib.metadata import entry_points  # slow to import, and not needed to print help
 
     for entry in entry_points(group="paramedic.rules"):
-        loaded = entry.load()
+        try:
+            loaded = entry.load()
+        except Exception as error:  # another package's fault, but it must not keep anyone from training
+            raise ParamedicError(
+                f"the rules of {entry.value} cannot be loaded: {type(error).__name__}: {error}",
+                expected="an installed package whose entry point paramedic.rules can be imported",
+                fix=f"repair or uninstall {entry.dist.name if entry.dist else entry.name}",
+            ) from None
         yield from [loaded] if isinstance(loaded, Rule) else _rules_in(loaded)
 
 

@@ -27,9 +27,12 @@ from paramedic.capture.stats import layout, portable
 triton: Any = importlib.import_module("triton")
 tl: Any = importlib.import_module("triton.language")
 
-THREADS = 128
-ROWS = 4  # loads of 16 bytes that a thread has under way
-LEAST_BLOCKS, MOST_CHUNKS = 8, 1 << 14  # a chunk is at least so many blocks; a dtype is cut into about so many chunks
+# A thread has four loads of four elements under way, and so few registers that 32 warps fit on a multiprocessor:
+# enough bytes in flight for the memory's latency, with no spills in the loop that matters (compiled for sm_80, sm_90).
+THREADS, ROWS, LANES = 128, 4, 512
+BLOCK = ROWS * LANES
+LAUNCH: dict[str, Any] = {"num_warps": THREADS // 32} | ({} if torch.version.hip else {"maxnreg": 64})
+LEAST, MOST_CHUNKS = 16 * BLOCK, 1 << 14  # elements in a chunk; how many chunks a dtype is cut into, or a few more
 PLANS = 64  # tables kept, one per list of tensors
 DTYPES: dict[torch.dtype, Any] = {
     torch.float32: tl.float32,
@@ -43,7 +46,7 @@ POINTER, NUMEL, CHUNK, FIRST, CHUNKS, EVERY, TIMES, ROW, COLUMNS = (tl.constexpr
 FLOATS, COUNTS = tl.constexpr(5), tl.constexpr(3)  # what a chunk leaves behind
 BINS, WIDTH, HISTOGRAM = (tl.constexpr(value) for value in (layout.BINS, layout.WIDTH, layout.HISTOGRAM))
 # All is well where the sum of squares is below the one and the largest magnitude above the other.
-MOST, LEAST = tl.constexpr(1e38), tl.constexpr(2.0**-40)
+LARGEST, SMALLEST = tl.constexpr(1e38), tl.constexpr(2.0**-40)
 
 
 def jit(kernel: Callable[..., Any]) -> Any:
@@ -140,7 +143,7 @@ def _measure(
     n = tl.minimum(size, tl.load(entry + NUMEL) - start).to(tl.int32)
     data = tl.load(entry + POINTER).to(tl.pointer_type(DTYPE)) + start
     if ALIGNED:
-        data = tl.multiple_of(data, 16)
+        data = tl.multiple_of(data, 4 * (DTYPE.primitive_bitwidth // 8))  # load four at a time
     lanes = tl.arange(0, LANES)
     offsets = tl.arange(0, ROWS)[:, None] * LANES + lanes[None, :]
 
@@ -180,7 +183,7 @@ def _measure(
     low, high = tl.min(lows, 0), tl.max(highs, 0)
     top = tl.maximum(-low, high)
     nan, inf = 0, 0
-    if (spread < MOST) & ((top >= LEAST) | (top == 0.0)):
+    if (spread < LARGEST) & ((top >= SMALLEST) | (top == 0.0)):
         pass
     else:  # also where the spread is NaN
         low, high, nan, inf = _extremes(data, n, offsets, BLOCK, LANES)
@@ -197,15 +200,14 @@ def _measure(
     tl.store(counts + chunk * COUNTS + 1, inf)
     tl.store(counts + chunk * COUNTS + 2, tl.sum(zeros, 0))
 
-    every = tl.load(entry + EVERY)
+    every = tl.load(entry + EVERY).to(tl.int32)
     if every > 0:
-        step = (every * BLOCK).to(tl.int32)
-        behind = (start // BLOCK % every).to(tl.int32) * BLOCK  # how far this chunk begins after a block to look at
+        behind = (start // BLOCK % every).to(tl.int32)  # how many blocks ago the last one to look at was
         histogram = tl.zeros((BINS,), tl.int32)
-        for begin in range((step - behind) % step, full, step):
-            bins = _bins(_float(tl.load(data + begin + offsets)), True)
+        for block in range((every - behind) % every, full // BLOCK, every):
+            bins = _bins(_float(tl.load(data + block * BLOCK + offsets)), True)
             histogram += tl.histogram(tl.reshape(bins, (BLOCK,), can_reorder=True), BINS)
-        if (full < n) & ((full + behind) % step == 0):
+        if (full < n) & ((full // BLOCK + behind) % every == 0):
             bins = _bins(_block(data, full, n, offsets), full + offsets < n)
             histogram += tl.histogram(tl.reshape(bins, (BLOCK,), can_reorder=True), BINS)
         place = histograms + owner * BINS + tl.arange(0, BINS)
@@ -289,9 +291,8 @@ class Plan:
             groups.setdefault((each[1].dtype, each[1].data_ptr() % 16 == 0), []).append(each)
         table: list[tuple[int, ...]] = []
         for (dtype, aligned), members in groups.items():
-            block, began = ROWS * lanes(dtype), chunks
-            total = sum(flat.numel() for _, flat, _ in members)
-            size = block * max(LEAST_BLOCKS, -(-total // (MOST_CHUNKS * block)))
+            began, total = chunks, sum(flat.numel() for _, flat, _ in members)
+            size = max(LEAST, -(-total // (MOST_CHUNKS * BLOCK)) * BLOCK)
             for row, flat, times in members:
                 n, mine = flat.numel(), -(-flat.numel() // size)
                 every = -(-n // seen) | 1 if seen else 0  # odd, as rows seldom are: no column is always passed over
@@ -310,15 +311,9 @@ class Plan:
         room = (self.table, self.floats, self.counts, self.histograms)
         for first, chunks, dtype, aligned in self.launches:
             if chunks:
-                width = lanes(dtype)
-                shape = (DTYPES[dtype], aligned, ROWS, width, ROWS * width)
-                _measure[(chunks,)](*room, first, self.tensors, *shape, num_warps=THREADS // 32)
+                shape = (DTYPES[dtype], aligned, ROWS, LANES, BLOCK)
+                _measure[(chunks,)](*room, first, self.tensors, *shape, **LAUNCH)
         _merge[(self.tensors,)](*room, out, 256, num_warps=4)
-
-
-def lanes(dtype: torch.dtype) -> int:
-    """Elements side by side in one load of 16 bytes per thread."""
-    return THREADS * 16 // dtype.itemsize
 
 
 _plans: OrderedDict[Any, tuple[Plan | None, list[int]]] = OrderedDict()
@@ -334,7 +329,6 @@ def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: 
                 plan.run(out)
     reasons: list[str | None] = [None] * len(tensors)
     if others:
-        seen = min(seen, layout.SEEN_ON_HOST) if others and out.is_cuda else seen
         said = portable.summarise_into([tensors[index] for index in others], out, seen=seen, rows=others)
         for index, reason in zip(others, said, strict=True):
             reasons[index] = reason
