@@ -85,6 +85,11 @@ def attach_child() -> None:
     when_torch_is_imported(attach)
 
 
+def _belongs_to_the_training() -> bool:
+    """Ranks and multiprocessing children train along with their parent; a script started as its own job does not."""
+    return "RANK" in os.environ or "--multiprocessing-fork" in sys.argv
+
+
 def _attach(order: dict[str, Any]) -> None:
     import atexit
 
@@ -95,7 +100,7 @@ def _attach(order: dict[str, Any]) -> None:
         Path(order["folder"]),
         name=name,
         meta={"script": order.get("script", ""), "command": order.get("command", "")},
-        stop_after=order.get("stop_after"),
+        stop_after=order.get("stop_after") if _belongs_to_the_training() else None,
         eager=False,
     )
     atexit.register(attachment.finish)

@@ -42,6 +42,7 @@ class Attachment:
         self.loop = loop = Loop(watcher, census)
         self.loaders = loaders = Loaders(watcher)
         scaling = Scaling(watcher, loop)
+        losses = Losses(watcher, calls)
         passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
         self.freezes = freezes = Freezes(watcher, ops)
 
@@ -51,11 +52,12 @@ class Attachment:
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
         passes.scale = scaling.scale_of
+        passes.function_of = losses.function_of
         watcher.on_step.append(lambda: watcher.ask("calls", calls.settle))
         watcher.on_step.append(ops.forget_cycle)
 
         for probe in (
-            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, Losses(watcher, calls),
+            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             Schedulers(watcher, loop), passes, calls, ops,
         ):  # fmt: skip
@@ -68,7 +70,8 @@ class Attachment:
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
                 watcher.no_function_mode("torch.compile is used, so single tensor operations were not examined")
-                return original(*args, **kwargs)
+                with self.calls.without_hooks():  # torch warns of global hooks here
+                    return original(*args, **kwargs)
 
             return compile
 

@@ -30,6 +30,7 @@ def readable(tensor: torch.Tensor) -> bool:
         and not tensor.is_quantized
         and not tensor.is_complex()
         and not tensor.is_nested
+        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)  # inside vmap or grad: it has no values yet
         and type(tensor) in (torch.Tensor, torch.nn.Parameter)
         and tensor.numel() > 0
     )

@@ -19,7 +19,7 @@ class Curve:
     where: Where
     steps: int
     values: tuple[float, ...]
-    task: str | None  # the loss function of torch that it comes from, when there is one
+    task: str | None  # the loss function of torch whose value it is; None for a sum of terms
 
     @property
     def start(self) -> float:
@@ -53,7 +53,6 @@ def _variance(values: tuple[float, ...]) -> float:
 def loss_curves(run: Run) -> list[Curve]:
     """The curves of all backward() calls that give a single finite number per step."""
     calls = {(e.where.file, e.where.line): e for e in run.events("backward")}
-    functions = {call["function"] for call in run.events("loss_call", phase="train")}
     curves = []
     for name in run.series_names:
         kind, _, place = name.partition(":")
@@ -67,7 +66,7 @@ def loss_curves(run: Run) -> list[Curve]:
                 where=event.where,
                 steps=points[-1][0] - points[0][0] + 1,
                 values=tuple(value for _, value in points),
-                task=next(iter(functions)) if len(functions) == 1 else None,
+                task=event["function"],
             )
         )
     return curves
@@ -76,7 +75,7 @@ def loss_curves(run: Run) -> list[Curve]:
 def label_prior(run: Run) -> float | None:
     """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
     functions = run.events("loss_call", phase="train")
-    names = {call["function"] for call in functions}
+    names = {event["function"] for event in run.events("backward")}
     if not names or not names <= {
         "cross_entropy",
         "nll_loss",

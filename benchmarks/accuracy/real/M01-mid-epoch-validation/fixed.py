@@ -32,6 +32,7 @@ class VSE:
 
     def train_emb(self, images, targets):
         self.Eiters += 1
+        self.train_start()
         loss = self.criterion(self.img_enc(images), targets)
         self.optimizer.zero_grad()
         loss.backward()
@@ -47,8 +48,8 @@ def validate(val_loader, model):
 
 
 def train(opt, train_loader, model, epoch, val_loader):
+    model.train_start()
     for i, (images, targets) in enumerate(train_loader):
-        model.train_start()
         loss = model.train_emb(images, targets)
         if model.Eiters % opt["val_step"] == 0:
             print(f"epoch {epoch} step {model.Eiters} loss {loss:.3f} accuracy {validate(val_loader, model):.3f}")

@@ -32,7 +32,7 @@ class VSE:
 
     def train_emb(self, images, targets):
         self.Eiters += 1
-        loss = self.criterion(self.img_enc(images), targets)
+        loss = self.criterion(self.img_enc(images), targets)  # <- PM611
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -49,7 +49,7 @@ def validate(val_loader, model):
 def train(opt, train_loader, model, epoch, val_loader):
     model.train_start()
     for i, (images, targets) in enumerate(train_loader):
-        loss = model.train_emb(images, targets)  # <- PM611
+        loss = model.train_emb(images, targets)
         if model.Eiters % opt["val_step"] == 0:
             print(f"epoch {epoch} step {model.Eiters} loss {loss:.3f} accuracy {validate(val_loader, model):.3f}")
 

@@ -29,7 +29,7 @@ def get_batch(size):
 
 
 model = Adder()
-params = filter(lambda p: p.requires_grad, model.parameters())  # <- PM604
+params = filter(lambda p: p.requires_grad, model.parameters())
 optimizer = torch.optim.SGD(params, lr=0.05, momentum=0.9)
 criterion = nn.MSELoss()
 
@@ -39,7 +39,7 @@ for step in range(400):
     optimizer.zero_grad(set_to_none=True)
     loss = criterion(model(x), y)
     loss.backward()
-    nn.utils.clip_grad_norm_(params, max_norm=1.0)
+    nn.utils.clip_grad_norm_(params, max_norm=1.0)  # <- PM604
     optimizer.step()
     running = loss.item() if running is None else 0.95 * running + 0.05 * loss.item()
     if step % 50 == 0:

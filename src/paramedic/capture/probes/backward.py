@@ -26,6 +26,8 @@ class BackwardPasses:
         self.ops = ops
         self.began = began  # told of every pass, with the leaves it reaches when they are known
         self.scale: Callable[[torch.Tensor], torch.Tensor | float] = lambda _: 1.0
+        self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
+        self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
 
     def install(self) -> None:
@@ -51,6 +53,9 @@ class BackwardPasses:
             self._walked[site] = self._walked.get(site, 0) + 1
             self.calls.trained(found.nodes)
             self.ops.told(found.nodes, terms(losses[0].grad_fn))
+        if found is not None:
+            self._functions[site] = self.function_of(losses[0])
+        function = self._functions.get(site)
         leaves = found.leaves if found is not None and found.complete else None
         names = self.watcher.registry.parameter_names() if found is not None else {}
         parameters = sum(id(leaf) in names for leaf in leaves) if leaves is not None else None
@@ -58,10 +63,11 @@ class BackwardPasses:
             "backward",
             site=site,
             phase="train",
-            key=(site, parameters == 0),
+            key=(site, parameters == 0, function),
             data={
                 "scalar": losses[0].numel() == 1,
                 "leaf": losses[0].grad_fn is None,
+                "function": function,
                 "parameters": parameters,
                 "leaves": len(leaves) if leaves is not None else None,
                 "nodes": len(found.nodes) if found is not None else None,

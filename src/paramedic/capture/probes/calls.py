@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +89,14 @@ class Calls:
                 hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
             ]
 
+    @contextmanager
+    def without_hooks(self) -> Iterator[None]:
+        self._remove_hooks()
+        try:
+            yield
+        finally:
+            self._shift(self.watcher.examining)
+
     def _remove_hooks(self) -> None:
         for hook in self._hooks:
             hook.remove()
@@ -160,7 +169,7 @@ class Calls:
                 "p": stochastic if isinstance(stochastic, float) else None,
                 "cut": list(cut) if cut is not None else None,
                 "built_in": birth.inside if (birth := self.watcher.registry.birth(module)) else None,
-                "norm": isinstance(module, nn.modules.batchnorm._NormBase),
+                "norm": isinstance(module, nn.modules.batchnorm._BatchNorm),
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
             },
         )

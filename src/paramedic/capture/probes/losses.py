@@ -36,12 +36,23 @@ class Losses:
         self.calls = calls
         self._seen: Counter[tuple[Site, bool]] = Counter()
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
+        self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self._inside = False
         self._phase = "train"
 
     def install(self) -> None:
         for name in LOSSES:
             self._watch(name)
+        self.watcher.on_step.append(self.results.clear)
+
+    def function_of(self, loss: torch.Tensor) -> str | None:
+        """The loss function whose value this is, perhaps multiplied by a number; None for a sum of several."""
+        node = loss.grad_fn
+        while node is not None and node not in self.results:
+            inputs = [following for following, _ in node.next_functions if following is not None]
+            scaling = type(node).__name__ in ("MulBackward0", "DivBackward0", "ViewBackward0", "SqueezeBackward0")
+            node = inputs[0] if scaling and len(inputs) == 1 else None
+        return self.results.get(node) if node is not None else None
 
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
@@ -56,6 +67,8 @@ class Losses:
                     result = original(*args, **kwargs)
                 finally:
                     self._inside = False
+                if self.watcher.examining and isinstance(result, torch.Tensor) and result.grad_fn is not None:
+                    self.results[result.grad_fn] = name
                 return result
 
             return loss
@@ -102,8 +115,10 @@ class Losses:
             self.watcher.emit("loss_call", site=site, module=path, phase=phase, data=data)
             return
         classes = _class_dimension(name, prediction)
-        numbers = torch.cat([values(prediction), values(target).to(prediction.device), _rows(prediction, classes)])
-        names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES] + list(ROW_NAMES)
+        parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target)]
+        numbers = torch.cat([part.to(prediction.device) for part in parts])
+        names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES]
+        names += [*ROW_NAMES, *BEYOND_NAMES]
 
         def use(found: list[float]) -> None:
             measured = dict(zip(names, found, strict=True))
@@ -212,6 +227,7 @@ class Losses:
         self.watcher.read(torch.stack([wrong.sum(), low, high, first_wrong, last_wrong, left_out, total]), use)
 
 
+BEYOND_NAMES = ("below_0", "below_-1", "above_1")
 ROW_NAMES = ("rows", "row_sum_min", "row_sum_max", "row_exp_min", "row_exp_max", "row_spread")
 
 
@@ -220,6 +236,12 @@ def _count(values: torch.Tensor, size: int) -> torch.Tensor:
     if values.device.type == "cpu":
         return torch.bincount(values, minlength=size)
     return torch.zeros(size, dtype=torch.int64, device=values.device).index_add_(0, values, torch.ones_like(values))
+
+
+def _beyond(target: torch.Tensor) -> torch.Tensor:
+    """Shares of the targets that lie clearly outside of the usual ranges of activations."""
+    x = wide(sample(target))
+    return torch.stack([(x < -0.02).double().mean(), (x < -1.02).double().mean(), (x > 1.02).double().mean()]).to(x)
 
 
 def _is_due(count: int) -> bool:

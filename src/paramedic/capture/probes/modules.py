@@ -92,7 +92,7 @@ class Modules:
                     "file": site.file,
                     "line": site.line,
                     "container": isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)),
-                    "norm": isinstance(module, nn.modules.batchnorm._NormBase),
+                    "norm": isinstance(module, nn.modules.batchnorm._BatchNorm),
                 }
             )
         self.watcher.emit(

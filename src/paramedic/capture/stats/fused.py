@@ -27,11 +27,11 @@ from paramedic.capture.stats import layout, portable
 triton: Any = importlib.import_module("triton")
 tl: Any = importlib.import_module("triton.language")
 
-# A thread has four loads of four elements under way, and so few registers that 32 warps fit on a multiprocessor:
-# enough bytes in flight for the memory's latency, with no spills in the loop that matters (compiled for sm_80, sm_90).
+# A thread has four loads of four elements under way, and so few registers that 28 warps fit on a multiprocessor:
+# enough bytes in flight for the memory's latency, with no spills in the loop that matters (compiled for sm_90).
 THREADS, ROWS, LANES = 128, 4, 512
 BLOCK = ROWS * LANES
-LAUNCH: dict[str, Any] = {"num_warps": THREADS // 32} | ({} if torch.version.hip else {"maxnreg": 64})
+LAUNCH: dict[str, Any] = {"num_warps": THREADS // 32} | ({} if torch.version.hip else {"maxnreg": 72})
 LEAST, MOST_CHUNKS = 16 * BLOCK, 1 << 14  # elements in a chunk; how many chunks a dtype is cut into, or a few more
 PLANS = 64  # tables kept, one per list of tensors
 DTYPES: dict[torch.dtype, Any] = {
@@ -321,6 +321,8 @@ _plans: OrderedDict[Any, tuple[Plan | None, list[int]]] = OrderedDict()
 
 def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
     """As portable.summarise_into, to which what the kernels cannot read is left."""
+    if portable.is_capturing(out):
+        return [portable.CAPTURING] * len(tensors)
     seen = layout.SEEN_ON_DEVICE if seen is None else seen
     with torch._C.DisableTorchFunction():
         plan, others = _plan_for(tensors, out.device, seen)

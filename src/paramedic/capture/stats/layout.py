@@ -62,7 +62,7 @@ def flatten(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
     The order of elements means nothing to a summary, so transposed and channels-last tensors come out flat without a
     copy, and an expanded dimension is looked at once. What has gaps keeps its shape.
     """
-    tensor, times = tensor.detach(), 1
+    times = 1
     if tensor.is_neg() or tensor._is_zerotensor():
         tensor = tensor.clone().resolve_neg()
     if not tensor.is_contiguous():

@@ -48,6 +48,8 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 _FIRST_SLOTS = np.array([0, *(edge + 127 for edge in layout.EDGES)])
 _SAFE = {np.dtype(np.float32): (2.0**-40, 2.0**54), np.dtype(np.float64): (2.0**-480, 2.0**480)}
 
+CAPTURING = "inside the capture of a CUDA graph"
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Item = tuple[int, torch.Tensor, int]  # the row it belongs to, its values, how often each repeats
 
@@ -60,6 +62,8 @@ def summarise_into(
     Returns for each tensor None, or the reason why its row holds nothing but NaN. `seen` bounds the elements that each
     histogram looks at; 0 leaves it empty.
     """
+    if is_capturing(out):
+        return [CAPTURING] * len(tensors)
     places = range(len(tensors)) if rows is None else rows
     on_host = out.device.type == "cpu"
     seen = layout.SEEN_ON_HOST if seen is None else seen
@@ -72,6 +76,11 @@ def summarise_into(
             if reasons[index] is not None:
                 out[place].fill_(float("nan"))
     return reasons
+
+
+def is_capturing(out: torch.Tensor) -> bool:
+    """Whether what is launched now would become part of a CUDA graph of the script's."""
+    return out.is_cuda and torch.cuda.is_current_stream_capturing()
 
 
 @contextmanager
@@ -175,14 +184,14 @@ def _on_host(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int
             if more or not 0 < values.numel() <= SMALL:
                 target[place] = _row_of_large(values, times, more, seen)
             else:
-                small[_width(values)].append((place, values, times))
+                small[_width(values)].append((place, values if values.dim() == 1 else values.reshape(-1), times))
         except Exception as error:
             failed[place] = _failure(error)
     for dtype, group in small.items():
         for batch in _batches(group):
             places, each, times_each = zip(*batch, strict=True)
             try:
-                flat = torch.cat([values.reshape(-1).to(dtype) for values in each]).numpy()
+                flat = torch.cat([values if values.dtype is dtype else values.to(dtype) for values in each]).numpy()
                 parts, histogram = _measure_joined(flat, np.array([values.numel() for values in each]), seen)
                 target[list(places)] = layout.merge(parts[:, None], histogram, np.array(times_each), np)
             except Exception as error:

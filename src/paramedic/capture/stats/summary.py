@@ -63,9 +63,9 @@ def from_row(row: Sequence[float]) -> Summary | NotSummarised:
     """Unpack a row. A row of NaN is one that nobody has written."""
     if math.isnan(row[layout.COUNT]):
         return NotSummarised("its numbers were never written")
-    count, nan, inf, zeros = (round(value) for value in row[: layout.MEAN])
+    count, nan, inf, zeros = map(int, row[: layout.MEAN])
     mean, std, absmax, low, high = (None if math.isnan(value) else value for value in row[layout.MEAN : layout.NORM])
-    histogram = tuple(round(value) for value in row[layout.HISTOGRAM : layout.WIDTH])
+    histogram = tuple(map(int, row[layout.HISTOGRAM : layout.WIDTH]))
     return Summary(count, nan, inf, zeros, mean, std, absmax, low, high, row[layout.NORM], histogram)
 
 

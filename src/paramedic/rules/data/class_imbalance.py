@@ -34,7 +34,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
         for event in events:
             seen.update({int(label): count for label, count in event["counts"].items()})
         total = sum(seen.values())
-        if len(seen) < 2 or total < fewest or len(seen) > 100:
+        if len(seen) < 2 or total < fewest or len(seen) > 20:  # above that it is a vocabulary
             continue
         (frequent, most), (rare, least) = seen.most_common()[0], seen.most_common()[-1]
         if most < ratio * least or least < 5:
@@ -50,6 +50,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
             only = False  # probabilities are what is wanted, as for click rates: nobody asks for a class
         if only and events[-1].step - events[0].step < patience:
             raise Abstain("too few steps to tell whether the rare class is learnt")
+        weights = f"pos_weight={most / least:.0f}" if events[0]["classes"] == 2 else "weight=1 / counts"
         severity: Severity = "warning" if only else "note"
         yield Finding(
             what=f"class {frequent} is {most / least:.0f} times as frequent as class {rare} ({many(total, 'label')})"
@@ -57,7 +58,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
             why=f"always answering {frequent} is right in {most / total:.1%} of the cases, so the model stops there"
             if only
             else "accuracy hides errors on the rare class",
-            remedy=f"weight the loss (pos_weight={most / least:.0f} or class weights), or sample rare classes more",
+            remedy=f"weight the loss ({weights}), or sample the rare class more often",
             where=at(events[0], _built_at(run, events[0])),
             severity=severity,
             evidence=(

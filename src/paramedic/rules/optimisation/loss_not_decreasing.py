@@ -32,9 +32,9 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     curve = curves[0]
     if len(curve.values) < horizon:
         raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
+    if curve.task is None:
+        raise Abstain("the loss is not one whose value can be judged: a sum of terms, or written by hand")
     prior = label_prior(run)
-    if prior is None and curve.task is None:
-        raise Abstain("the loss is not one whose value can be judged")
     if curve.start <= 0 or curve.improvement >= improvement or curve.trend_down:
         return
     if _already_good(curve, prior):
