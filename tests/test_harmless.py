@@ -124,7 +124,7 @@ def test_a_probe_that_fails_is_detached_told_once_and_training_goes_on(shop: Wor
     done = shop.run("train.py")
     assert (done.code, done.stdout) == (0, shop.python(plain).stdout), done.stderr
     assert "Traceback" not in done.stderr
-    told = [line for line in done.stderr.splitlines() if "was detached" in line]
+    told = [line for line in done.stderr.splitlines() if line.startswith("paramedic: the probe ")]
     assert told and len(told) == len({line.split("'")[1] for line in told}), "every probe tells once"
     assert "Verdict: " in done.stderr
     if done.found["verdict"] == "healthy":
@@ -161,9 +161,9 @@ print("trained", loss.as_subclass(torch.Tensor).item().hex())
 def goes_on_unwatched(shop: Workshop, done: Done, place: str) -> None:
     """One clear line, no alarm, and the script's own exit code and output."""
     assert (done.code, done.stdout) == (3, "trained\n"), done.stderr
-    lines = [line for line in done.stderr.splitlines() if "cannot" in line]
-    assert len(lines) == 1 and place in lines[0], done.stderr
-    assert "--runs" in done.stderr and "Traceback" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("paramedic:")]
+    assert len(lines) == 1 and "cannot" in lines[0] and place in lines[0] and "--runs" in lines[0], done.stderr
+    assert "Traceback" not in done.stderr
     assert "Verdict: healthy" not in done.stderr
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TIMEOUT = 120  # seconds; a process that needs longer hangs
+TIMEOUT = 300  # seconds; a process that needs longer hangs
 
 # A healthy training of `steps` steps, for scripts whose subject is something else.
 TRAIN = """

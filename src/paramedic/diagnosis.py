@@ -27,8 +27,14 @@ FEWEST_STEPS = 5  # below this nobody can say "healthy"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
 
 
-def diagnose(folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, Any]] | None = None) -> Diagnosis:
-    """Ask every rule about every process of the run."""
+def diagnose(
+    folder: Path,
+    rules: Sequence[Rule],
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    incomplete: str | None = None,
+) -> Diagnosis:
+    """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
     trained = [run for run in runs if run.steps] or runs[:1]
     findings: dict[tuple[Any, ...], Finding] = {}
@@ -50,6 +56,8 @@ def diagnose(folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[
     ranked = rank(_not_ignored(findings.values()), rules)
     facts = _facts(folder, runs, trained, ranked)
     verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
+    if incomplete and verdict == "healthy":
+        verdict, reason = "inconclusive", f"the record ends at step {facts.steps}: {incomplete}"
     return Diagnosis(
         verdict=verdict,
         reason=reason,

@@ -48,6 +48,7 @@ class Outcome:
     exit_code: int
     folder: Path
     torch_seen: bool
+    record_failed: str | None = None  # why the record could not be written to its end
     interrupted: bool = False
 
 
@@ -78,7 +79,11 @@ def launch(target: Target, *, runs: Path, stop_after: int | None = None) -> Outc
         attachment.watcher.writer.set_meta(exit_code=code)
         attachment.finish(error)
     return Outcome(
-        exit_code=code, folder=folder, torch_seen=bool(attachments) or folder.exists(), interrupted=interrupted
+        exit_code=code,
+        folder=folder,
+        torch_seen=bool(attachments) or folder.exists(),
+        record_failed=attachments[0].watcher.writer.failed if attachments else None,
+        interrupted=interrupted,
     )
 
 

@@ -5,7 +5,6 @@ from fingerprint import bits, finish
 from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 x = torch.randn(220, 6)
 y = x @ torch.randn(6, 1) + 0.1 * torch.randn(220, 1)

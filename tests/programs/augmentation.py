@@ -8,8 +8,6 @@ from fingerprint import bits, finish
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-torch.set_num_threads(1)
-
 
 class Images(Dataset):
     def __init__(self):

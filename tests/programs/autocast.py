@@ -4,7 +4,6 @@ import torch
 from fingerprint import bits, finish
 from torch import nn
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(10, 32), nn.LayerNorm(32), nn.GELU(), nn.Dropout(0.1), nn.Linear(32, 4))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

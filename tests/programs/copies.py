@@ -7,7 +7,6 @@ import torch
 from fingerprint import bits, finish
 from torch import nn
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Dropout(0.2), nn.Linear(12, 1))
 average = copy.deepcopy(model).requires_grad_(False)

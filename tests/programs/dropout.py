@@ -5,7 +5,6 @@ from fingerprint import bits, finish
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset, random_split
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 x = torch.randn(480, 12)
 y = (x[:, :4].sum(1) > 0).long() + (x[:, 4] > 1).long()

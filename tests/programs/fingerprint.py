@@ -6,6 +6,10 @@ import random
 import numpy
 import torch
 
+torch.set_num_threads(1)
+numpy.random.seed(1)
+random.seed(2)
+
 
 def bits(loss):
     value = loss.item() if isinstance(loss, torch.Tensor) else loss

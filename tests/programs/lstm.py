@@ -5,7 +5,6 @@ from fingerprint import bits, finish
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 
 

@@ -7,7 +7,6 @@ from torch import nn
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 
 

@@ -8,7 +8,6 @@ from fingerprint import bits, finish
 from torch import nn
 
 warnings.simplefilter("ignore")  # TorchScript is deprecated, and so are its users
-torch.set_num_threads(1)
 torch.manual_seed(0)
 
 

@@ -4,7 +4,6 @@ import torch
 from fingerprint import bits, finish
 from torch import nn
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 
 

@@ -6,7 +6,6 @@ from fingerprint import bits, finish
 from torch import nn
 from torch.func import functional_call, grad, hessian, jacrev, stack_module_state, vmap
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.2)

@@ -7,7 +7,6 @@ from torch import nn
 from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 from torch.utils.checkpoint import checkpoint
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 
 

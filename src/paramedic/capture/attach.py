@@ -42,7 +42,7 @@ class Attachment:
         self.loop = loop = Loop(watcher, census)
         self.loaders = loaders = Loaders(watcher)
         scaling = Scaling(watcher, loop)
-        losses = Losses(watcher, calls)
+        self.losses = losses = Losses(watcher, calls)
         passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
         self.freezes = freezes = Freezes(watcher, ops)
 
@@ -53,6 +53,7 @@ class Attachment:
         calls.loader = lambda: loaders.current
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
+        passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         watcher.on_step.append(lambda: watcher.ask("calls", calls.settle))
         watcher.on_step.append(ops.forget_cycle)
 
@@ -96,6 +97,7 @@ class Attachment:
         watcher.ask("loop", self.loop.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
+            watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)
         watcher.finish()
         watcher.writer.close()

@@ -6,12 +6,14 @@ hooks and a function mode see every call. While *monitoring* only what is called
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic import voice
 from paramedic.capture.deferred import Deferred
@@ -21,6 +23,7 @@ from paramedic.record.writer import NOWHERE, Site, Writer
 
 FIRST_STEPS = 10  # examined from the start
 AFTER_NEWS = 2  # steps examined after something new happened
+BUDGET = 0.02  # share of the run's time that work which can also wait may bring the watching to
 
 
 class StopTraining(SystemExit):
@@ -57,7 +60,11 @@ class Watcher:
         started = time.perf_counter()
         self._thread.busy = True
         try:
-            return question(*args)
+            with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
+                if torch._C._len_torch_dispatch_stack():
+                    with _disable_current_modes():
+                        return question(*args)
+                return question(*args)
         except Exception as error:
             self._detach(probe, error)
             return None
@@ -72,7 +79,8 @@ class Watcher:
     def _detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
-        self.emit("probe_failed", data={"probe": probe, "error": text})
+        with contextlib.suppress(Exception):
+            self.emit("probe_failed", data={"probe": probe, "error": text})
         voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training goes on.")
 
     # Facts ------------------------------------------------------------------------------------------------------
@@ -113,6 +121,10 @@ class Watcher:
         """Something was seen for the first time: look closely for a while."""
         self._examine_until = max(self._examine_until, self.step + steps)
         self._shift(True)
+
+    def affordable(self) -> bool:
+        """Whether there is time for work that is welcome but not needed at this very step."""
+        return self.examining or self.spent < BUDGET * (time.perf_counter() - self.started)
 
     def relax(self) -> None:
         """Nothing new is to be expected before the next optimizer step."""

@@ -116,10 +116,12 @@ def _watch(
         )
         _leave(outcome, outcome.exit_code)
     code = outcome.exit_code
+    if outcome.record_failed and not any(outcome.folder.glob("*.db")):
+        _leave(outcome, code)  # it was said when it happened
     try:
         from paramedic.diagnosis import diagnose
 
-        diagnosis = diagnose(outcome.folder, rules, options)
+        diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         write_file(diagnosis, json, "json")
         write_file(diagnosis, html, "html")

@@ -33,8 +33,7 @@ class Transformer1d(nn.Module):
 
 def splitDataSet(dataset, tr_ratio=0.8):
     n_train = int(len(dataset) * tr_ratio)
-    train, valid = random_split(dataset, [n_train, len(dataset) - n_train], generator=torch.Generator().manual_seed(0))
-    return train, valid
+    return random_split(dataset, [n_train, len(dataset) - n_train], generator=torch.Generator().manual_seed(0))
 
 
 def fit_model(epochs=6):
@@ -55,7 +54,7 @@ def fit_model(epochs=6):
         with torch.no_grad():
             for exp, label in valid_loader:
                 correct += torch.eq(model(exp).argmax(1), label).sum().item()
-        print(f"[epoch {epoch}] loss {loss.item():.3f} valid acc {correct / len(exp_valid):.3f} of {len(exp_valid)}")
+        print(f"[epoch {epoch}] loss {loss.item():.3f} valid acc {correct / len(valid_loader.dataset):.3f} of {len(valid_loader.dataset)}")
 
 
 if __name__ == "__main__":

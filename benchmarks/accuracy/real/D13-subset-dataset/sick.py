@@ -33,14 +33,13 @@ class Transformer1d(nn.Module):
 
 def splitDataSet(dataset, tr_ratio=0.8):
     n_train = int(len(dataset) * tr_ratio)
-    train, valid = random_split(dataset, [n_train, len(dataset) - n_train], generator=torch.Generator().manual_seed(0))
-    return train.dataset, valid.dataset  # <- PM307
+    return random_split(dataset, [n_train, len(dataset) - n_train], generator=torch.Generator().manual_seed(0))
 
 
 def fit_model(epochs=6):
     exp_train, exp_valid = splitDataSet(Cells())
-    train_loader = DataLoader(exp_train, batch_size=25, shuffle=True)
-    valid_loader = DataLoader(exp_valid, batch_size=100)
+    train_loader = DataLoader(exp_train.dataset, batch_size=25, shuffle=True)
+    valid_loader = DataLoader(exp_valid.dataset, batch_size=100)  # <- PM307
     model = Transformer1d(60, 6)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=5e-5)
     for epoch in range(epochs):
@@ -55,7 +54,7 @@ def fit_model(epochs=6):
         with torch.no_grad():
             for exp, label in valid_loader:
                 correct += torch.eq(model(exp).argmax(1), label).sum().item()
-        print(f"[epoch {epoch}] loss {loss.item():.3f} valid acc {correct / len(exp_valid):.3f} of {len(exp_valid)}")
+        print(f"[epoch {epoch}] loss {loss.item():.3f} valid acc {correct / len(valid_loader.dataset):.3f} of {len(valid_loader.dataset)}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,9 @@ class BackwardPasses:
         self.calls = calls
         self.ops = ops
         self.began = began  # told of every pass, with the leaves it reaches when they are known
-        self.scale: Callable[[torch.Tensor], torch.Tensor | float] = lambda _: 1.0
+        self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
+        self.on_bad_loss: Callable[[], None] = lambda: None
+        self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
@@ -79,9 +82,18 @@ class BackwardPasses:
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
         step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
-        with torch.no_grad():
-            value = (loss.detach() / self.scale(loss)).reshape(1).float()
-        self.watcher.read(value, lambda numbers: self.watcher.writer.point(series, step, numbers[0]))
+        value = loss.detach()
+        scale = self.scale(loss)
+        if scale is not None:
+            value = value / scale
+        value = value.reshape(1).float()
+        self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]))
+
+    def _record(self, series: str, step: int, value: float) -> None:
+        self.watcher.writer.point(series, step, value)
+        if not math.isfinite(value) and not self._alarmed:
+            self._alarmed = True
+            self.on_bad_loss()
 
 
 def _accumulator(leaf: torch.Tensor) -> Any:

@@ -29,8 +29,8 @@ MOST_CALLS = 256  # remembered between two optimizer steps
 class Call:
     """One call of a module, from its forward pre-hook until it is known what became of its output."""
 
-    module: nn.Module
-    root: nn.Module
+    module: Any  # the nn.Module; None once the call is over
+    root: Any
     path: str
     site: Site
     training: bool
@@ -133,6 +133,8 @@ class Calls:
                 call.cut_at = _decorator_site(parent.module) or call.site
             elif parent is not None:
                 call.cut_at = parent.cut_at
+        if parent is None:
+            self.ops.fresh = True
         self.stack.append(call)
 
     def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
@@ -186,6 +188,7 @@ class Calls:
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
         self._describe_inputs(call, args, kwargs)
+        call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.relax()
 

@@ -43,7 +43,13 @@ class Account:
     highest_rates: list[float | None] = field(default_factory=list)
     sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
 
-    def stepped(self, parameters: list[torch.Tensor]) -> tuple[list[Backward], list[torch.Tensor]]:
+    def choose_sentinels(self, parameters: list[torch.Tensor]) -> None:
+        """A few parameters stand for all: the first and last with a gradient, and some between."""
+        held = [p for p in parameters if p.grad is not None]
+        chosen = held[:: max(1, len(held) // MOST_SENTINELS)][:MOST_SENTINELS]
+        self.sentinels = [(p, p.grad, p.grad._version) for p in chosen]
+
+    def stepped(self) -> tuple[list[Backward], list[torch.Tensor]]:
         """The optimizer has used what is there. Returns the backward passes and the soiled parameters it used."""
         used, self.pending = self.pending, []
         soiled, self.soiled = self.soiled, []
@@ -51,11 +57,7 @@ class Account:
             backward.used = True
         self.stale = True
         self.steps += 1
-        self.sentinels = []
-        # A few parameters stand for all: the first and last with a gradient, and some between.
-        held = [p for p in parameters if p.grad is not None]
-        for p in held[:: max(1, len(held) // MOST_SENTINELS)][:MOST_SENTINELS]:
-            self.sentinels.append((p, p.grad, p.grad._version))
+        self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
         return used, soiled
 
     def cleared(self) -> list[Backward]:

@@ -31,7 +31,7 @@ class Loaders:
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
         self._given: dict[int, int] = {}
-        self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]]] | None = None
+        self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
         watcher = self.watcher
@@ -113,19 +113,25 @@ class Loaders:
         self.current = number
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
-        self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors])
-        for path, tensor in tensors:
-            if tensor.dtype.is_floating_point and tensor.device.type == "cpu" and readable(tensor):
-                self._look_for_bad_values(number, count - 1, path, tensor, index)
+        self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        if self.watcher.affordable():
+            self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
             self._describe_batch(number, count - 1, tensors)
 
-    def tell_last(self) -> None:
-        """The script has failed: describe the batch it failed on, as far as it is still there."""
+    def tell_last(self, *, describe: bool = True) -> None:
+        """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
         if self._last is not None:
-            number, position, references = self._last
+            number, position, references, index = self._last
             alive = [(path, tensor) for path, reference in references if (tensor := reference()) is not None]
-            self._describe_batch(number, position, alive)
+            self._look_at(number, position, alive, index)
+            if describe:
+                self._describe_batch(number, position, alive)
+
+    def _look_at(self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]], index: Any) -> None:
+        for path, tensor in tensors:
+            if tensor.dtype.is_floating_point and tensor.device.type == "cpu" and readable(tensor):
+                self._look_for_bad_values(number, position, path, tensor, index)
 
     def _describe_batch(self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]]) -> None:
         described = []

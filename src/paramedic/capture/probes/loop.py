@@ -26,19 +26,20 @@ class Loop:
         self.watcher = watcher
         self.census = census
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
-        self.owners: dict[int, list[Optimizer]] = {}  # id of a parameter -> optimizers that hold it
+        # Optimizers are only held weakly: in a sweep, each must die with its model.
+        self.owners: dict[int, list[weakref.ref[Optimizer]]] = {}  # id of a parameter -> optimizers that hold it
         self.births: weakref.WeakKeyDictionary[Optimizer, Site] = weakref.WeakKeyDictionary()
         self._born_at: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
         self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
-        self._touches: dict[Site, list[Optimizer]] = {}
+        self._touches: dict[Site, list[weakref.ref[Optimizer]]] = {}
         self._reached: dict[Site, set[int]] = {}
         self._count = 0
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
-        self._ops: list[list[Any]] = []
+        self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
 
     def install(self) -> None:
@@ -80,35 +81,46 @@ class Loop:
         return account
 
     def _index_owners(self) -> None:
-        owners: dict[int, list[Optimizer]] = {}
+        owners: dict[int, list[weakref.ref[Optimizer]]] = {}
         for optimizer in list(self.accounts):
+            reference = weakref.ref(optimizer)
             for group in optimizer.param_groups:
                 for p in group["params"]:
-                    owners.setdefault(id(p), []).append(optimizer)
+                    owners.setdefault(id(p), []).append(reference)
         self.owners = owners
 
     def held(self) -> dict[int, int]:
         """id of a parameter -> number of the optimizer that holds it."""
-        return {identity: self.accounts[found[0]].number for identity, found in self.owners.items()}
+        return {identity: found[0].number for identity in self.owners if (found := self.accounts_of(identity))}
+
+    def accounts_of(self, identity: int) -> list[Account]:
+        """The accounts of the optimizers that hold the parameter with this id."""
+        alive = [optimizer for reference in self.owners.get(identity, []) if (optimizer := reference()) is not None]
+        return [self.accounts[optimizer] for optimizer in alive if optimizer in self.accounts]
 
     def note(self, op: str, site: Site, who: int | None = None, **flags: Any) -> None:
         """Add a call to the current cycle of the loop."""
         if len(self._ops) < MOST_OPS:
-            self._ops.append([op, who, site.file, site.line, {k: v for k, v in flags.items() if v}])
+            self._ops.append((op, who, site.file, site.line, tuple(name for name, value in flags.items() if value)))
 
     # Backward ---------------------------------------------------------------------------------------------------
 
     def backward_began(self, site: Site, leaves: list[torch.Tensor] | None) -> None:
-        for optimizer in [o for o in self.births if o not in self.accounts]:
-            self.account(optimizer)
-        self._index_owners() if self.watcher.examining else None
+        if len(self.accounts) < len(self.births):
+            for optimizer in [o for o in self.births if o not in self.accounts]:
+                self.account(optimizer)
+        if self.watcher.examining:
+            self._index_owners()
         if leaves is not None:
             self._reached[site] = {id(leaf) for leaf in leaves}
             self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
-        touched = [o for o in self._touches.get(site, list(self.accounts)) if o in self.accounts]
-        names = self.watcher.registry.parameter_names()
-        if leaves is not None and any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves):
-            self._private.add(site)
+        known = self._touches.get(site)
+        alive = list(self.accounts) if known is None else [o for reference in known if (o := reference()) is not None]
+        touched = [optimizer for optimizer in alive if optimizer in self.accounts]
+        if leaves is not None:
+            names = self.watcher.registry.parameter_names()
+            if any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves):
+                self._private.add(site)
         backward = Backward(site=site, step=self.watcher.step, private=site in self._private)
         for optimizer in touched:
             account = self.accounts[optimizer]
@@ -215,7 +227,6 @@ class Loop:
 
     def _stepped(self, optimizer: Optimizer, closure: bool) -> None:
         account = self.account(optimizer)
-        parameters = [p for group in optimizer.param_groups for p in group["params"]]
         site = user_site()
         if closure:
             self.watcher.emit(
@@ -231,7 +242,9 @@ class Loop:
                 self._told.add(id(optimizer))
                 self._describe(optimizer, account)
             self.census.after(optimizer, account.number, self.held())
-        used, soiled = account.stepped(parameters)
+        if self.watcher.examining or not account.sentinels:
+            account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
+        used, soiled = account.stepped()
         if used and not closure and not account.unsure:
             self._tell_stale(account, used[0], soiled)
         account.in_closure = False
@@ -269,9 +282,8 @@ class Loop:
             )
 
     def _close_cycle(self) -> None:
-        ops, self._ops = self._ops, []
-        key = repr(ops)
-        self.watcher.emit("loop", phase="train", key=key, data={"ops": ops})
+        ops, self._ops = tuple(self._ops), []
+        self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
 
     def _describe(self, optimizer: Optimizer, account: Account) -> None:
         registry = self.watcher.registry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections import Counter
 from typing import Any
 
@@ -39,11 +40,23 @@ class Losses:
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self._inside = False
         self._phase = "train"
+        self._last: tuple[str, Site, int, weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
 
     def install(self) -> None:
         for name in LOSSES:
             self._watch(name)
         self.watcher.on_step.append(self.results.clear)
+
+    def tell_last(self) -> None:
+        """The script has failed: were the labels of its last loss call to blame?"""
+        if self._last is None:
+            return
+        name, site, ignored, prediction, target = self._last
+        x, labels = prediction(), target()
+        if x is None or labels is None or labels.device.type != "cpu" or not readable(labels):
+            return
+        if name in CLASS_LOSSES and not labels.dtype.is_floating_point:
+            self._check_range(name, site, labels, x.shape[_class_dimension(name, x)], int(ignored), "mean")
 
     def function_of(self, loss: torch.Tensor) -> str | None:
         """The loss function whose value this is, perhaps multiplied by a number; None for a sum of several."""
@@ -85,6 +98,9 @@ class Losses:
         if not isinstance(prediction, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         self._phase = self.watcher.phase()
+        self._last = (name, site, given.get("ignore_index", -100), weakref.ref(prediction), weakref.ref(target))
+        if not (_is_due(self._seen[place]) or self.watcher.affordable()):
+            return
         with torch.no_grad():
             if name in CLASS_LOSSES and not target.dtype.is_floating_point:
                 self._count_labels(name, site, place, prediction, target, given)

@@ -88,6 +88,7 @@ class OpMode(TorchFunctionMode):
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[Any, Made] = {}
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
+        self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._active = False
         self._pairwise = False
         self._handlers: dict[Any, Callable[..., None]] = {}
@@ -135,6 +136,7 @@ class OpMode(TorchFunctionMode):
         """The optimizer has stepped: what was waiting for a backward pass waits no more."""
         self.cuts.clear()
         self.waiting.clear()
+        self.fresh = False
         self._pairwise = False
         self._tainted.clear()
         self._made.clear()
@@ -227,7 +229,7 @@ class OpMode(TorchFunctionMode):
 
     def _cut(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("data")
-        if not isinstance(x, T) or not x.requires_grad or len(self.cuts) >= MOST_CUTS:
+        if not isinstance(x, T) or not x.requires_grad or len(self.cuts) >= MOST_CUTS or not self.fresh:
             return
         if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
             return  # the path goes on: nothing was cut

@@ -46,7 +46,7 @@ class Clipping:
         tensors = [tensor for _, tensor in tensors_in([parameters] if isinstance(parameters, torch.Tensor) else [])]
         tensors = tensors or list(parameters)
         with_gradient = [p for p in tensors if p.grad is not None]
-        accounts = [loop.accounts[o] for p in with_gradient for o in loop.owners.get(id(p), []) if o in loop.accounts]
+        accounts = [account for p in with_gradient for account in loop.accounts_of(id(p))]
         pending = any(account.pending for account in accounts)
         stale = bool(accounts) and not pending
         scaled = bool(loop.scaled)
@@ -89,7 +89,7 @@ class Scaling:
     def scale_of(self, loss: torch.Tensor) -> Any:
         """The factor a GradScaler put on this loss."""
         known = self._scales.get(id(loss))
-        return known[1] if known is not None and known[0]() is loss else 1.0
+        return known[1] if known is not None and known[0]() is loss else None
 
     def _watched_scale(self, original: Any) -> Any:
         def scale(scaler: Any, outputs: Any) -> Any:

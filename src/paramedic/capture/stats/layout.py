@@ -38,22 +38,35 @@ PART = ("finite", "nan", "inf", "zero", "mean", "std", "min", "max")
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float("inf"), float("-inf"))
 
 
-def merge(parts: Any, histogram: Any, times: Any, xp: Any) -> Any:
-    """Packed rows from parts, shaped (tensor, part, PART); `xp` is numpy or torch. Scaled, so nothing overflows."""
+def combine(parts: Any, xp: Any) -> Any:
+    """One part per tensor from many, shaped (tensor, part, PART). `xp` is numpy or torch. Scaled: nothing overflows."""
     finite, nan, inf, zero, mean, std, low, high = (parts[..., column] for column in range(len(PART)))
-    n, nan, inf, zero = (xp.sum(column, 1) for column in (finite, nan, inf, zero))
-    low, high = xp.amin(low, 1), xp.amax(high, 1)
+    low, high, n = xp.amin(low, 1), xp.amax(high, 1), finite.sum(1)
     top = xp.maximum(-low, high)
-    scale = xp.where(top > 0, top, xp.ones_like(top))
-    weight = finite / xp.maximum(n, xp.ones_like(n))[:, None]
+    scale = xp.where(top > 0, top, 1.0)
+    weight = finite / xp.where(n > 0, n, 1.0)[:, None]
     mean, std = mean / scale[:, None], std / scale[:, None]
-    centre = xp.sum(weight * mean, 1)
-    variance = xp.sum(weight * (std * std + (mean - centre[:, None]) ** 2), 1)
-    norm = scale * xp.sqrt(n * times * (variance + centre * centre))
-    moments = (centre * scale, xp.sqrt(variance) * scale, top, low, high)
-    moments = tuple(xp.where(n > 0, each, float("nan")) for each in moments)
-    counts = [each * times for each in (n + nan + inf, nan, inf, zero)]
-    return xp.concatenate([xp.stack([*counts, *moments, norm], 1), histogram * times[:, None]], 1)
+    centre = (weight * mean).sum(1)
+    variance = (weight * (std * std + (mean - centre[:, None]) ** 2)).sum(1)
+    return xp.stack([n, nan.sum(1), inf.sum(1), zero.sum(1), centre * scale, xp.sqrt(variance) * scale, low, high], 1)
+
+
+def write_rows(parts: Any, histogram: Any, times: Any, rows: Any, xp: Any) -> None:
+    """Fill packed rows from one part per tensor, each of whose elements is repeated `times`."""
+    n, nan, inf, zero, mean, std, low, high = (parts[:, column] for column in range(len(PART)))
+    top = xp.maximum(-low, high)
+    scale = xp.where(top > 0, top, 1.0)
+    rows[:, COUNT], rows[:, NAN], rows[:, INF], rows[:, ZERO] = (
+        (n + nan + inf) * times,
+        nan * times,
+        inf * times,
+        zero * times,
+    )
+    nothing = xp.where(n > 0, 0.0, float("nan"))  # the mean of nothing does not exist
+    rows[:, MEAN], rows[:, STD], rows[:, ABSMAX] = mean + nothing, std + nothing, top + nothing
+    rows[:, MIN], rows[:, MAX] = low + nothing, high + nothing
+    rows[:, NORM] = scale * xp.sqrt(n * times * ((mean / scale) ** 2 + (std / scale) ** 2))
+    rows[:, HISTOGRAM:] = histogram * times[:, None]
 
 
 def flatten(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:

@@ -5,7 +5,11 @@ from collections.abc import Iterator
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, by_place, measured
 
-_BEYOND = {"sigmoid": ("below_0", "above_1"), "softmax": ("below_0", "above_1"), "tanh": ("below_-1", "above_1")}
+_BEYOND: dict[str, tuple[str, ...]] = {
+    "sigmoid": ("below_0", "above_1"),
+    "softmax": ("below_0", "above_1"),
+    "tanh": ("below_-1", "above_1"),
+}
 _BEYOND |= {"relu": ("below_0",), "softplus": ("below_0",)}
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf"))}
 _RANGES |= {"softplus": (0.0, float("inf"))}
