@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from .reference import Engine
 
 from paramedic.capture.stats import layout, portable
+
+from .reference import Engine
 
 
 def host(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) -> list[str | None]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from .engines import each_engine, fused
-from .reference import FLOATS, FP8, Engine, assert_same, fresh_seed, plant, random, reference, rows_of
 
 from paramedic.capture.stats import layout, portable
 from paramedic.capture.stats.summary import Summary, from_row
+
+from .engines import each_engine, fused
+from .reference import FLOATS, FP8, Engine, assert_same, fresh_seed, plant, random, reference, rows_of
 
 SIZES = [0, 1, 2, 31, 1000, 16385, 140_001]
 ALL = 1 << 30  # histogram: look at everything
@@ -172,7 +173,7 @@ def test_duplicates_are_summed_without_waiting() -> None:
 
 @each_engine
 def test_many_tensors_in_one_call(engine: Engine) -> None:
-    sizes = torch.randint(0, 3000, (150,)).tolist() + [20_000, 0, 131_072, 131_073]
+    sizes = [*torch.randint(0, 3000, (150,)).tolist(), 20000, 0, 131072, 131073]
     kinds = [*FLOATS, torch.int64]
     tensors = [
         random(size, kind) if (kind := kinds[index % len(kinds)]).is_floating_point else torch.randint(-9, 9, (size,))

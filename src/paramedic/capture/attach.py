@@ -49,13 +49,13 @@ class Attachment:
         ops.on_metric = lambda: calls.used_as("metric")
         ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
+        ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
-        watcher.on_step.append(lambda: watcher.ask("calls", calls.settle))
-        watcher.on_step.append(ops.forget_cycle)
+        watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,

@@ -46,7 +46,8 @@ class Watcher:
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
         self.on_gear: list[Callable[[bool], None]] = []
-        self.on_step: list[Callable[[], None]] = []  # called after each optimizer step, in both gears
+        # Called after each optimizer step, in both gears, with the probe each belongs to.
+        self.on_step: list[tuple[str, Callable[[], object]]] = []
         self._examine_until = FIRST_STEPS
         self._thread = threading.local()
         self._closed = False
@@ -138,8 +139,12 @@ class Watcher:
         self.step = max(step, self.step)
         self._shift(milestone or self.step < self._examine_until)
         self.deferred.poll()
-        for callback in self.on_step:
-            callback()
+        for probe, callback in self.on_step:
+            if probe not in self.detached:
+                try:
+                    callback()
+                except Exception as error:
+                    self._detach(probe, error)
 
     def check_stop(self) -> None:
         if self.stop_after is not None and self.step >= self.stop_after:

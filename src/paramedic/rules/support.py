@@ -105,7 +105,5 @@ def measured(calls: Iterable[Event], *functions: str) -> list[Event]:
 
 
 def train_first(calls: Iterable[Event]) -> list[list[Event]]:
-    """Loss calls by place; places of the evaluation only when training has none for the same model."""
-    groups = list(by_place(calls).values())
-    trained = {call.module for group in groups for call in group if call.phase == "train"}
-    return [g for g in groups if g[0].phase == "train" or not trained.intersection({c.module for c in g} | {None})]
+    """Loss calls by place, those of the training before those of evaluations."""
+    return sorted(by_place(calls).values(), key=lambda group: group[0].phase != "train")

@@ -226,6 +226,10 @@ class Calls:
         with torch.no_grad():
             self.watcher.read(values(tensor), use)
 
+    def in_forward(self) -> bool:
+        """Whether a module with parameters is running: arithmetic there is the model's, not the loss's."""
+        return any(True for call in self.stack for _ in call.module.parameters())
+
     def native_site(self) -> Site | None:
         """Where torch's own module that is running now was built: its code is not the user's, that line is."""
         if not self.stack or not type(self.stack[-1].module).__module__.startswith("torch.nn"):

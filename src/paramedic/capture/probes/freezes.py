@@ -35,7 +35,7 @@ class Freezes:
                 watcher.ask("freezes", self._on_module, module, value)
 
         watcher.patches.set(nn.Module, "__setattr__", set_attribute)
-        watcher.on_step.append(lambda: watcher.ask("freezes", self.tell) if self._tried else None)
+        watcher.on_step.append(("freezes", lambda: self.tell() if self._tried else None))
 
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         tensor = args[0]

@@ -45,7 +45,7 @@ class Losses:
     def install(self) -> None:
         for name in LOSSES:
             self._watch(name)
-        self.watcher.on_step.append(self.results.clear)
+        self.watcher.on_step.append(("losses", self.results.clear))
 
     def tell_last(self) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""

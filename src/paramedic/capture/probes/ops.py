@@ -83,6 +83,7 @@ class OpMode(TorchFunctionMode):
         self.waiting: list[Waiting] = []
         self.on_metric: Callable[[], None] = lambda: None
         self.on_grad_read: Callable[[], None] = lambda: None
+        self.inside_model: Callable[[], bool] = lambda: False
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
         self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
@@ -163,7 +164,7 @@ class OpMode(TorchFunctionMode):
             self._pairwise = True  # x[:, None] - x[None, :]
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
-        if a.shape != b.shape and a.dim() != b.dim() and _same_up_to_ones(a, b):
+        if a.dim() != b.dim() and _same_up_to_ones(a, b) and not self.inside_model():
             if result.numel() > max(a.numel(), b.numel()):
                 self._broadcast(_ARITHMETIC[func], a, b, result)
         elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
+from types import FrameType
 from typing import Any
 
 import torch
@@ -223,9 +225,22 @@ class Schedulers:
         account = self.loop.accounts.get(optimizer) if optimizer is not None else None
         site = user_site()
         before = account is None or account.steps == 0
+        if before and _in_constructor():
+            return
         rates = [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
         self.loop.note("scheduler", site, account.number if account else None)
         data = {"class": type(scheduler).__name__, "before_first_step": before, "rates": rates}
         self.watcher.emit("scheduler", site=site, phase="train", key=(site, before), data=data)
         if rates:
             self.watcher.writer.point("lr", self.watcher.step, rates[0])
+
+
+def _in_constructor() -> bool:
+    """Whether a scheduler's constructor is running: some call their parts' step() without the usual constructor."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in ("__init__", "_initial_step") and code.co_filename.endswith("lr_scheduler.py"):
+            return True
+        frame = frame.f_back
+    return False

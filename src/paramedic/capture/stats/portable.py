@@ -13,6 +13,8 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -27,19 +29,11 @@ PIECE = 1 << 17  # elements of a large host tensor measured at a time
 SERIAL = 1 << 15  # elements that torch converts without waking its threads
 DEVICE_PIECE = 1 << 22  # the same elsewhere: bounds the memory taken for float64 copies
 
-_NARROW = {
-    getattr(torch, name)
-    for name in (
-        "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
-        "float8_e8m0fnu",
-    )
-    if hasattr(torch, name)
-}  # fmt: skip
-_WIDE = {
-    getattr(torch, name)
-    for name in ("float64", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool")
-    if hasattr(torch, name)
-}
+_FP8 = ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")  # not every torch has all of them
+_NARROW = {torch.float32, torch.float16, torch.bfloat16}
+_NARROW |= {getattr(torch, f"float8_{kind}") for kind in _FP8 if hasattr(torch, f"float8_{kind}")}
+_WIDE = {torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.bool}
+_WIDE |= {torch.uint8, torch.uint16, torch.uint32, torch.uint64}
 _COMPLEX = {torch.complex32, torch.complex64, torch.complex128}
 _READABLE = _NARROW | _WIDE | _COMPLEX
 _COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc}
@@ -52,7 +46,6 @@ _FIRST_SLOTS = np.array([0, *(edge + 127 for edge in layout.EDGES)])
 _SAFE = {np.dtype(np.float32): (2.0**-40, 2.0**54), np.dtype(np.float64): (2.0**-480, 2.0**480)}
 
 CAPTURING = "inside the capture of a CUDA graph"
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Item = tuple[int, torch.Tensor, int]  # the row it belongs to, its values, how often each repeats
 
@@ -221,16 +214,9 @@ def _width(values: torch.Tensor) -> torch.dtype:
 
 
 def _batches(group: list[Item]) -> Iterator[list[Item]]:
-    batch: list[Item] = []
-    size = 0
-    for item in group:
-        if batch and size + item[1].numel() > JOINED:
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += item[1].numel()
-    if batch:
-        yield batch
+    numbers = np.cumsum([values.numel() for _, values, _ in group]) // JOINED
+    for _, batch in groupby(zip(numbers, group, strict=True), key=itemgetter(0)):
+        yield [item for _, item in batch]
 
 
 def _measure_joined(x: Array, lengths: Array, seen: int) -> tuple[Array, Array]:
@@ -240,7 +226,9 @@ def _measure_joined(x: Array, lengths: Array, seen: int) -> tuple[Array, Array]:
     zeros = np.equal(x, 0)
     zero = np.add.reduceat(zeros, starts, dtype=np.int64) if np.count_nonzero(zeros) else np.zeros_like(starts)
     histogram = _histogram(x, zero, lengths) if seen else np.zeros((len(starts), layout.BINS))
-    if not _is_ordinary(low, high, x.dtype):
+    least, most = _SAFE[x.dtype]
+    top = np.maximum(-low, high)
+    if not np.all((top == 0) | ((top >= least) & (top <= most))):  # nor is anything of this true of NaN
         return _measure_carefully(x, starts, lengths, zero), histogram
     shift = (np.add.reduceat(x, starts) / lengths).astype(x.dtype)
     x = x - np.repeat(shift, lengths)
@@ -283,8 +271,10 @@ def _measure_large(values: torch.Tensor, seen: int) -> tuple[list[Any], Array]:
                 x[begin : begin + SERIAL].copy_(piece[begin : begin + SERIAL])
         parts.append(_measure_piece(x.numpy(), scratch[: x.numel()]))
         if seen:
-            looked_at = _looked_at(x, number, seen / values.numel()).numpy()
-            histogram += _histogram(looked_at, np.count_nonzero(looked_at == 0))[0]
+            for each in _looked_at(x, number, seen / values.numel()).split(
+                SMALL
+            ):  # larger temporaries cost page faults
+                histogram += _histogram(each.numpy(), np.count_nonzero(each.numpy() == 0))[0]
     return parts, histogram
 
 
@@ -300,9 +290,10 @@ def _looked_at(piece: torch.Tensor, number: int, share: float) -> torch.Tensor:
 
 
 def _measure_piece(x: Array, scratch: Array) -> Sequence[float]:
-    n, low, high = len(x), np.minimum.reduce(x), np.maximum.reduce(x)
+    n, low, high = len(x), float(np.minimum.reduce(x)), float(np.maximum.reduce(x))
     zero = 0 if low > 0 or high < 0 else int(np.count_nonzero(np.equal(x, 0)))
-    if not _is_ordinary(low, high, x.dtype):
+    least, most = _SAFE[x.dtype]
+    if not (least <= max(-low, high) <= most or low == high == 0):  # nor is anything of this true of NaN
         careful: list[float] = _measure_carefully(x, np.array([0]), np.array([n]), np.array([zero]))[0].tolist()
         return careful
     shift = x.dtype.type(_sum(x) / n)
@@ -310,7 +301,7 @@ def _measure_piece(x: Array, scratch: Array) -> Sequence[float]:
     spread, drift = _sum_of_squares(scratch) / n, 0.0
     if spread < 1e-6 * float(shift) ** 2:  # only here does the rounding of the shift show
         drift = _sum(scratch) / n
-    return n, 0.0, 0.0, zero, float(shift) + drift, math.sqrt(max(spread - drift * drift, 0.0)), float(low), float(high)
+    return n, 0.0, 0.0, zero, float(shift) + drift, math.sqrt(max(spread - drift * drift, 0.0)), low, high
 
 
 def _sum(x: Array) -> float:
@@ -329,18 +320,10 @@ def _sum_of_squares(x: Array) -> float:
     return float(each.sum(dtype=np.float64) + np.dot(rest, rest))
 
 
-def _is_ordinary(low: Array, high: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether all is finite and can be squared and summed as it is."""
-    least, most = _SAFE[dtype]
-    top = np.maximum(-low, high)
-    return bool(np.all((top == 0) | ((top >= least) & (top <= most))))
-
-
 def _histogram(x: Array, zero: Any, lengths: Array | None = None) -> Array:
     """Counts by magnitude, one row per segment; the exponent field of a float is all it takes."""
     if x.dtype == np.float32:
-        slot = (x.view(np.uint32) >> np.uint32(23)) & np.uint32(255)
-        slot = slot.astype(np.int64)
+        slot = ((x.view(np.uint32) >> np.uint32(23)) & np.uint32(255)).astype(np.int64)
     else:
         field = (x.view(np.int64) >> 52) & 2047
         slot = np.clip(field - 896, 0, 255) + (field == 2047)

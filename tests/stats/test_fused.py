@@ -1,0 +1,93 @@
+"""The GPU kernels, as far as a machine without a GPU can tell: they compile, and their plans are kept and dropped."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import torch
+
+from paramedic.capture.stats import layout
+
+from .reference import rows_of
+
+triton = pytest.importorskip("triton")
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+
+
+@pytest.mark.skipif(INTERPRETED, reason="the interpreter compiles nothing")
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, None], ids=str)
+def test_compiles(capability: int, dtype: torch.dtype | None) -> None:
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    from paramedic.capture.stats import fused
+
+    signature: dict[str, str] = {"table": "*i64", "floats": "*fp32", "counts": "*i32", "histograms": "*i32"}
+    constants: dict[str, Any]
+    if dtype is None:
+        kernel, constants = fused._merge, {"PARTS": 256}
+        signature |= {"out": "*fp64"}
+    else:
+        kernel = fused._measure
+        signature |= {"first": "i32", "tensors": "i32"}
+        constants = {"DTYPE": fused.DTYPES[dtype], "ALIGNED": True}
+        constants |= {"ROWS": fused.ROWS, "LANES": fused.LANES, "BLOCK": fused.BLOCK}
+    signature |= dict.fromkeys(constants, "constexpr")
+    source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
+    compiled = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=dict(fused.LAUNCH))
+    if dtype is not None:  # four elements in one load, twice: where all is measured and where the histogram looks
+        assert compiled.asm["ptx"].count("ld.global.v4.b32" if dtype is torch.float32 else "ld.global.v2.b32") == 8
+
+
+@pytest.mark.skipif(not INTERPRETED and not torch.cuda.is_available(), reason="needs a GPU or TRITON_INTERPRET=1")
+def test_plans_are_kept_while_tensors_stay_where_they_are() -> None:
+    from paramedic.capture.stats import fused
+
+    fused._plans.clear()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    tensors = [torch.randn(100, device=device), torch.randn(7, 9, device=device).t(), torch.arange(3, device=device)]
+    out = torch.empty(3, layout.WIDTH, dtype=torch.float64, device=device)
+    for _ in range(3):
+        tensors[0].add_(1)
+        fused.summarise_into(tensors, out)
+        assert out[0, layout.MEAN].item() == pytest.approx(tensors[0].mean().item(), abs=1e-5)
+    assert len(fused._plans) == 1
+    for size in range(fused.PLANS + 5):
+        fused.summarise_into([torch.ones(size + 1, device=device)], out)
+    assert len(fused._plans) == fused.PLANS
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
+def test_chunks_of_any_size_merge(monkeypatch: pytest.MonkeyPatch) -> None:
+    from paramedic.capture.stats import fused
+
+    from .reference import assert_same, fresh_seed, plant, random, reference
+
+    fresh_seed()
+    fused._plans.clear()
+    monkeypatch.setattr(fused, "LEAST", fused.BLOCK)  # many chunks per tensor, more than one merge loads at once
+    tensors = [random(fused.BLOCK * 300 + 5, torch.bfloat16), plant(random(fused.BLOCK * 3, torch.float32), 2, 2)]
+    for tensor, got in zip(tensors, rows_of(tensors, fused.summarise_into, seen=1 << 30), strict=True):
+        assert_same(got, reference(tensor), eps=1e-5)
+    fused._plans.clear()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_nothing_waits_for_the_device() -> None:
+    from paramedic.capture.stats import Collector
+
+    layer = torch.nn.Linear(512, 512, device="cuda")
+    collector = Collector()
+    for step in range(4):
+        if step == 2:  # compiled and warm by now
+            torch.cuda.set_sync_debug_mode("error")
+        loss = layer(torch.randn(64, 512, device="cuda")).square().mean()
+        loss.backward()
+        collector.add([*layer.parameters(), *(p.grad for p in layer.parameters()), loss, torch.arange(9, device="cuda")])
+        collector.send(step)
+        list(collector.take())
+    torch.cuda.set_sync_debug_mode("default")
+    assert [tag for tag, _ in collector.finish()][-1] == 3
