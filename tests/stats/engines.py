@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from paramedic.capture.stats import layout, portable
+from paramedic.capture.stats import portable
 
 from .reference import Engine
 
@@ -19,15 +19,9 @@ def host(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) -> 
 
 def device(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) -> list[str | None]:
     """What runs on devices without kernels of their own; it is plain torch, so the host can try it."""
-    reasons: list[str | None] = [portable.why_not(tensor, out.device) for tensor in tensors]
-    ready = [(place, tensor) for place, tensor in enumerate(tensors) if reasons[place] is None]
-    with portable.undisturbed("cpu"):
-        failed = portable._on_device(ready, out, options.get("seen", layout.SEEN_ON_HOST))
-    for place, reason in enumerate(reasons):
-        reasons[place] = reason or failed.get(place)
-        if reasons[place]:
-            out[place].fill_(float("nan"))
-    return reasons
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portable, "_on_host", portable._on_device)
+        return portable.summarise_into(tensors, out, **options)
 
 
 def fused(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) -> list[str | None]:

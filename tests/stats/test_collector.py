@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -50,6 +50,17 @@ def test_too_many_under_way_are_dropped_and_counted() -> None:
     assert collector.send("later") and [tag for tag, _ in collector.finish()] == ["later"]
 
 
+def test_buffers_made_in_the_oddest_places_serve_everywhere() -> None:
+    collector = Collector()
+    with torch.inference_mode():
+        collector.add([torch.ones(3), torch.ones(20_000), torch.ones(3, device="meta")])
+    torch.func.grad(lambda x: (collector.add([x, torch.nn.Parameter(torch.ones(4))]), x.sum())[1])(torch.ones(2))
+    collector.add([torch.ones(3), torch.ones(20_000), torch.ones(3, device="meta")])
+    collector.send(None)
+    ((_, got),) = collector.take()
+    assert [isinstance(each, Summary) for each in got] == [True, True, False, False, False, True, True, False]
+
+
 def test_an_empty_batch() -> None:
     collector = Collector()
     collector.send("nothing")
@@ -59,11 +70,8 @@ def test_an_empty_batch() -> None:
 def test_gradients_may_come_from_several_threads() -> None:
     collector = Collector()
     tensors = [torch.full((100,), float(number)) for number in range(200)]
-    threads = [threading.Thread(target=lambda part=part: [collector.add([t]) for t in part]) for part in (tensors[::2], tensors[1::2])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda tensor: collector.add([tensor]), tensors))
     collector.send(None)
     ((_, got),) = collector.take()
     assert sorted(s.mean for s in got if isinstance(s, Summary) and s.mean is not None) == list(map(float, range(200)))

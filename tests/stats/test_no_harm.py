@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from paramedic.capture.stats.summary import from_row
 
 from .engines import each_engine
 from .reference import FLOATS, Engine, assert_same, fresh_seed, random, reference, rows_of
@@ -51,14 +56,13 @@ SURROUNDINGS: dict[str, Any] = {
 def test_same_numbers_in_any_surroundings(engine: Engine, name: str) -> None:
     fresh_seed()
     tensors = [random(size, dtype) for size in (50, 20_000) for dtype in FLOATS]
-    tensors += [torch.nn.Parameter(random((30, 7), torch.float32)), torch.full((50,), 1e30), torch.tensor([1e-30, float("nan")])]
+    tensors += [torch.nn.Parameter(random((30, 7), torch.float32))]
+    tensors += [torch.full((50,), 1e30), torch.tensor([1e-30, torch.nan])]
     wanted = [reference(tensor) for tensor in tensors]
     out = torch.empty(len(tensors), 42, dtype=torch.float64)
     surroundings: AbstractContextManager[Any] = SURROUNDINGS[name]()
     with surroundings:
         reasons = engine(tensors, out, seen=1 << 30)
-    from paramedic.capture.stats.summary import from_row
-
     assert reasons == [None] * len(tensors)
     for row, want in zip(out.tolist(), wanted, strict=True):
         assert_same(from_row(row), want, eps=1e-5)
@@ -86,9 +90,6 @@ def test_nothing_is_changed(engine: Engine) -> None:
 
 @each_engine
 def test_neither_a_graph_nor_a_reference_is_kept(engine: Engine) -> None:
-    import gc
-    import weakref
-
     weight = torch.nn.Parameter(torch.randn(5000))
     hidden = weight * 2
     rows_of([weight, hidden], engine)
@@ -106,6 +107,6 @@ def test_checkpointed_regions_recompute_the_same(engine: Engine) -> None:
     layer = torch.nn.Linear(8, 8)
     layer.register_forward_hook(lambda module, inputs, output: rows_of([output], engine) and None)
     x = torch.randn(3, 8, requires_grad=True)
-    save = [torch.ops.aten.addmm.default]
-    checkpoint(layer, x, use_reentrant=False, context_fn=lambda: create_selective_checkpoint_contexts(save)).sum().backward()
+    contexts = partial(create_selective_checkpoint_contexts, [torch.ops.aten.addmm.default])
+    checkpoint(layer, x, use_reentrant=False, context_fn=contexts).sum().backward()
     assert x.grad is not None

@@ -54,6 +54,7 @@ class Attachment:
         calls.loader = lambda: loaders.current
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
+        passes.is_private = loop.is_private
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
@@ -70,15 +71,16 @@ class Attachment:
 
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
-                watcher.no_function_mode("torch.compile is used, so single tensor operations were not examined")
-                with self.calls.without_hooks():  # torch warns of global hooks here
-                    return original(*args, **kwargs)
+                watcher.no_function_mode(
+                    "torch.compile is used, so module calls and tensor operations were not examined"
+                )
+                return original(*args, **kwargs)
 
             return compile
 
         def watched_script(original: Any) -> Any:
             def script(*args: Any, **kwargs: Any) -> Any:
-                watcher.no_function_mode("torch.jit is used, so single tensor operations were not examined")
+                watcher.no_function_mode("torch.jit is used, so module calls and tensor operations were not examined")
                 with patches.paused():
                     return original(*args, **kwargs)
 

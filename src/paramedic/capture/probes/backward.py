@@ -27,6 +27,7 @@ class BackwardPasses:
         self.ops = ops
         self.began = began  # told of every pass, with the leaves it reaches when they are known
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
+        self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
@@ -54,7 +55,7 @@ class BackwardPasses:
         if self.watcher.examining or site not in self._walked:
             found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
             self._walked[site] = self._walked.get(site, 0) + 1
-            self.calls.trained(found.nodes)
+            self.calls.trained(found.nodes, private=found.complete and self.is_private(found.leaves))
             self.ops.told(found.nodes, terms(losses[0].grad_fn))
         if found is not None:
             self._functions[site] = self.function_of(losses[0])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +39,7 @@ class Call:
     cut_at: Site | None = None  # the line that turned gradients off, when a module that has them on called this one
     nodes: list[Any] = field(default_factory=list)  # graph nodes of the outputs
     loader: int | None = None
+    repeated: bool = False  # the very same input for the third time in a row, as in Monte-Carlo dropout
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
     uses: set[str] = field(default_factory=set)  # "loss", "metric": what its output was put to
     age: int = 0
@@ -65,6 +65,8 @@ class Calls:
         self._nodes: dict[Any, str] = {}
         self._hooks: list[Any] = []
         self._order = 0
+        self._last_input: weakref.ref[torch.Tensor] | None = None
+        self._repeats = 0
 
     def install(self) -> None:
         self.watcher.on_gear.append(self._shift)
@@ -82,20 +84,13 @@ class Calls:
 
     def _shift(self, examining: bool) -> None:
         self._remove_hooks()
-        if examining:
+        # A compiler guards on global hooks: each change of them would make it compile the model again.
+        if examining and not self.watcher.compiled:
             hooks = torch.nn.modules.module
             self._hooks = [
                 hooks.register_module_forward_pre_hook(self._enter),
                 hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
             ]
-
-    @contextmanager
-    def without_hooks(self) -> Iterator[None]:
-        self._remove_hooks()
-        try:
-            yield
-        finally:
-            self._shift(self.watcher.examining)
 
     def _remove_hooks(self) -> None:
         for hook in self._hooks:
@@ -185,12 +180,22 @@ class Calls:
         self.patterns[pattern] += 1
         call.moody = moody_modules(call.module, call.path)
         call.loader = self.loader()
+        call.repeated = self._same_input_again(args)
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
         self._describe_inputs(call, args, kwargs)
         call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.relax()
+
+    def _same_input_again(self, args: Any) -> bool:
+        first = next((tensor for _, tensor in tensors_in(args)), None)
+        if first is None:
+            return False
+        again = self._last_input is not None and self._last_input() is first
+        self._last_input = weakref.ref(first)
+        self._repeats = self._repeats + 1 if again else 0
+        return self._repeats >= 2
 
     def _describe_inputs(self, call: Call, args: Any, kwargs: Any) -> None:
         inputs = [(path, tensor) for path, tensor in tensors_in((args, kwargs))][:8]
@@ -272,10 +277,10 @@ class Calls:
         for call in (fresh or self.open)[-1:]:
             call.uses.add(use)
 
-    def trained(self, nodes: set[Any]) -> None:
-        """A backward pass is about to go through these graph nodes."""
+    def trained(self, nodes: set[Any], *, private: bool) -> None:
+        """A backward pass is about to go through these nodes; a private one serves something else than training."""
         for call in self.open:
-            if not nodes.isdisjoint(call.nodes):
+            if not private and not nodes.isdisjoint(call.nodes):
                 self._settle(call, "train_forward", "train")
         self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
 
@@ -301,13 +306,14 @@ class Calls:
             module=call.path,
             phase=phase,
             step=call.step,
-            key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader),
+            key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader, call.repeated),
             data={
                 "training": call.training,
                 "grad": call.grad,
                 "moody": call.moody[:200],
                 "uses": uses,
                 "loader": call.loader,
+                "repeated": call.repeated,
             },
         )
 

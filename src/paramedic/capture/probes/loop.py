@@ -117,10 +117,8 @@ class Loop:
         known = self._touches.get(site)
         alive = list(self.accounts) if known is None else [o for reference in known if (o := reference()) is not None]
         touched = [optimizer for optimizer in alive if optimizer in self.accounts]
-        if leaves is not None:
-            names = self.watcher.registry.parameter_names()
-            if any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves):
-                self._private.add(site)
+        if leaves is not None and self.is_private(leaves):
+            self._private.add(site)
         backward = Backward(site=site, step=self.watcher.step, private=site in self._private)
         for optimizer in touched:
             account = self.accounts[optimizer]
@@ -130,6 +128,11 @@ class Loop:
         self.note("backward", site)
         if self.scaled is not None:
             self.scaled = True
+
+    def is_private(self, leaves: list[torch.Tensor]) -> bool:
+        """Whether gradients go to tensors that nobody trains, such as the inputs of an adversarial attack."""
+        names = self.watcher.registry.parameter_names()
+        return any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves)
 
     def grads_read(self) -> None:
         """The user's own code has looked at the gradients of the last backward pass: that is use enough."""

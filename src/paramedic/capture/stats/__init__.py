@@ -34,9 +34,13 @@ _no_kernels: list[str] = []  # why the fused kernels do not run here, once that 
 
 def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
     """Write one packed row per tensor into `out`, by the fastest way its device has; see portable.summarise_into."""
+    import torch
+
     from paramedic.capture.stats import portable
 
-    if out.is_cuda and not _no_kernels:
+    with torch._C.DisableTorchFunction():  # even to ask would be seen by the script's modes
+        on_cuda = out.is_cuda
+    if on_cuda and not _no_kernels:
         try:
             from paramedic.capture.stats import fused
 
@@ -68,9 +72,11 @@ class Collector:
 
     def add(self, tensors: Sequence[torch.Tensor]) -> None:
         """Summarise these into the batch; they come out in this order."""
-        homes = [_home(tensor) for tensor in tensors]
+        from paramedic.capture.stats.portable import undisturbed
+
         places: list[Place] = [""] * len(tensors)
-        with self._lock:
+        with self._lock, undisturbed():
+            homes = [_home(tensor) for tensor in tensors]
             for home in dict.fromkeys(homes):
                 mine = [index for index, other in enumerate(homes) if other == home]
                 try:
@@ -91,7 +97,9 @@ class Collector:
 
     def send(self, tag: Any) -> bool:
         """Start to copy the batch to the host. False if it was dropped, for too many are still under way."""
-        with self._lock:
+        from paramedic.capture.stats.portable import undisturbed
+
+        with self._lock, undisturbed():
             places, self._places = self._places, []
             full = {home: buffer for home, buffer in self._buffers.items() if buffer.used}
             if kept := len(self._sent) < self._most:
@@ -117,8 +125,11 @@ class Collector:
             yield self._unpack()
 
     def _unpack(self) -> tuple[Any, list[Summary | NotSummarised]]:
+        from paramedic.capture.stats.portable import undisturbed
+
         tag, places, shipments = self._sent.popleft()
-        rows = {home: shipment.open() for home, shipment in shipments.items()}
+        with undisturbed():
+            rows = {home: shipment.open() for home, shipment in shipments.items()}
         return tag, [NotSummarised(at) if isinstance(at, str) else from_row(rows[at[0]][at[1]]) for at in places]
 
 

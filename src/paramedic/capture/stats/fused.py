@@ -321,10 +321,10 @@ _plans: OrderedDict[Any, tuple[Plan | None, list[int]]] = OrderedDict()
 
 def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
     """As portable.summarise_into, to which what the kernels cannot read is left."""
-    if portable.is_capturing(out):
-        return [portable.CAPTURING] * len(tensors)
     seen = layout.SEEN_ON_DEVICE if seen is None else seen
-    with torch._C.DisableTorchFunction():
+    with portable.undisturbed():
+        if portable.is_capturing(out):
+            return [portable.CAPTURING] * len(tensors)
         plan, others = _plan_for(tensors, out.device, seen)
         if plan is not None:
             with torch.cuda.device(out.device) if out.is_cuda else nullcontext():
@@ -343,8 +343,7 @@ def _plan_for(tensors: Sequence[torch.Tensor], device: torch.device, seen: int) 
     key = (device, stream, seen, *map(_place, tensors))
     found = _plans.get(key)
     if found is None:
-        with portable.undisturbed(device.type):
-            found = _plans[key] = _make_plan(tensors, device, seen)
+        found = _plans[key] = _make_plan(tensors, device, seen)
         while len(_plans) > PLANS:
             _plans.popitem(last=False)
     else:
@@ -366,11 +365,12 @@ def _make_plan(tensors: Sequence[torch.Tensor], device: torch.device, seen: int)
     values: list[Flat] = []
     others = []
     for index, tensor in enumerate(tensors):
-        flat = None
-        if _place(tensor) is not None and not tensor.is_neg() and portable.why_not(tensor, device) is None:
+        if _place(tensor) is not None and portable.why_not(tensor, device) is None:
             flat, times = layout.flatten(tensor)
-        if flat is not None and flat.is_contiguous() and (flat.data_ptr() or not flat.numel()):
-            values.append((index, flat, times))
-        else:
-            others.append(index)
+            # Only memory of the tensor's own: a copy would be gone before the kernels come to it.
+            own = flat.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+            if own and flat.is_contiguous():
+                values.append((index, flat, times))
+                continue
+        others.append(index)
     return (Plan(values, device, seen) if values else None), others

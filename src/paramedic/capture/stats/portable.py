@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic.capture.stats import layout
@@ -58,15 +59,14 @@ def summarise_into(
     Returns for each tensor None, or the reason why its row holds nothing but NaN. `seen` bounds the elements that each
     histogram looks at; 0 leaves it empty.
     """
-    if is_capturing(out):
-        return [CAPTURING] * len(tensors)
-    places = range(len(tensors)) if rows is None else rows
-    on_host = out.device.type == "cpu"
-    seen = layout.SEEN_ON_HOST if seen is None else seen
-    with undisturbed(out.device.type):
+    with undisturbed():
+        if is_capturing(out):
+            return [CAPTURING] * len(tensors)
+        places = range(len(tensors)) if rows is None else rows
+        seen = layout.SEEN_ON_HOST if seen is None else seen
         reasons = [why_not(tensor, out.device) for tensor in tensors]
         ready = [(place, tensor) for place, tensor, reason in zip(places, tensors, reasons, strict=True) if not reason]
-        failed = (_on_host if on_host else _on_device)(ready, out, seen)
+        failed = (_on_host if out.device.type == "cpu" else _on_device)(ready, out, seen)
         for index, place in enumerate(places):
             reasons[index] = reasons[index] or failed.get(place)
             if reasons[index] is not None:
@@ -80,16 +80,21 @@ def is_capturing(out: torch.Tensor) -> bool:
 
 
 @contextmanager
-def undisturbed(device_type: str) -> Iterator[None]:
-    """Run as if no autograd, autocast, function or dispatch mode and no strict numpy were about."""
+def undisturbed() -> Iterator[None]:
+    """Run as if the script had no modes, transforms, autograd, autocast or strict numpy about."""
     with ExitStack() as stack:
         stack.enter_context(torch._C.DisableTorchFunction())
-        stack.enter_context(torch.no_grad())
         stack.enter_context(np.errstate(all="ignore"))
+        if torch._C._functorch.maybe_current_level() is not None:
+            stack.enter_context(temporarily_clear_interpreter_stack())
         if torch._C._len_torch_dispatch_stack() > 0:
             stack.enter_context(_disable_current_modes())
-        if torch.is_autocast_enabled(device_type):
-            stack.enter_context(torch.autocast(device_type, enabled=False))
+        if torch.is_inference_mode_enabled():
+            stack.enter_context(torch.inference_mode(False))
+        if torch._C._is_any_autocast_enabled():
+            for kind in filter(torch.is_autocast_enabled, ("cpu", "cuda", "mps", "xpu")):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        stack.enter_context(torch.no_grad())
         yield
 
 
@@ -166,9 +171,6 @@ def _summed_duplicates(tensor: torch.Tensor) -> tuple[torch.Tensor, list[Any]]:
     zeros = tensor.numel() - values.numel() + spare
     none, bound = torch.zeros_like(zeros), torch.where(zeros > 0, 0.0, float("inf"))
     return summed, [(zeros, -spare, none, zeros, none, none, bound, -bound)]
-
-
-# ---- host ----
 
 
 def _on_host(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int) -> dict[int, str]:
@@ -337,9 +339,6 @@ def _histogram(x: Array, zero: Any, lengths: Array | None = None) -> Array:
     rows[:, 0], rows[:, 1:] = zero, np.add.reduceat(counts, _FIRST_SLOTS, axis=1)
     rows[:, 1] -= zero
     return rows
-
-
-# ---- other devices ----
 
 
 def _on_device(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int) -> dict[int, str]:

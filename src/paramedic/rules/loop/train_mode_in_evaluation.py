@@ -18,12 +18,14 @@ def check(run: Run) -> Iterator[Finding]:
     `model.eval()` before the evaluation and `model.train()` after it.
 
     ## When this is wrong
-    Monte-Carlo dropout is recognised when only the dropout modules are in train mode. Calls whose output is not
+    Monte-Carlo dropout is recognised when only the dropout modules are in train mode, or when the same input is passed
+    several times. Calls whose output is not
     compared with labels or given to a loss (samples of a generator, a teacher's pseudo-labels) are not evaluations
     and are not reported.
     """
     trained = {event.module for event in run.events("train_forward")}
     reported: set[str | None] = set()
+    sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
         if not event["training"] or not affected or not event["uses"]:
@@ -31,6 +33,8 @@ def check(run: Run) -> Iterator[Finding]:
         if event.module not in trained or event.module in reported:
             continue
         if event["grad"] and event.count < 2:
+            continue
+        if (event.where.file, event.where.line) in sampled and not any(m["norm"] for m in affected):
             continue
         reported.add(event.module)
         yield Finding(

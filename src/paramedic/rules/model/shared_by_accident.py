@@ -1,6 +1,7 @@
 """PM406."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from paramedic.findings import Where
 from paramedic.rules import Event, Evidence, Finding, Run, rule
@@ -20,8 +21,8 @@ def check(run: Run) -> Iterator[Finding]:
     `nn.ModuleList([Block() for _ in range(4)])`: a comprehension makes a new one each time.
 
     ## When this is wrong
-    Weight sharing on purpose, as in a universal transformer. It is clearer to call one module in a loop; or put
-    `# paramedic: ignore[PM406]` on the line that builds it.
+    Weight sharing on purpose, as in a universal transformer: give the shared module a name first, and nothing is
+    reported; or call it in a loop.
     """
     for model in run.events("model"):
         with_weights = {m["path"]: m for m in model["modules"] if m["own_parameters"] or m["children"]}
@@ -31,7 +32,8 @@ def check(run: Run) -> Iterator[Finding]:
             for first, second in model["repeated"]
             if _parent(first) == _parent(second) in containers and first in with_weights
         ]
-        trained = [(a, b) for a, b in pairs if _has_parameters(model, a)]
+        built = {m["path"]: m for m in model["modules"]}
+        trained = [(a, b) for a, b in pairs if _has_parameters(model, a) and _made_in_place(built, a)]
         if not trained:
             continue
         first, second = trained[0]
@@ -45,6 +47,14 @@ def check(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="shared", value=listed([f"{a} = {b}" for a, b in trained])),),
             confidence=0.93,
         )
+
+
+def _made_in_place(built: Mapping[str, Mapping[str, Any]], path: str) -> bool:
+    """Whether it was built inside the expression that builds the list, not given a name before."""
+    module, container = built[path], built.get(_parent(path))
+    if container is None or None in (module["line"], container["line"]) or module["file"] != container["file"]:
+        return True
+    return 0 <= module["line"] - container["line"] <= 10
 
 
 def _parent(path: str) -> str:
