@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from paramedic.capture.stats import Collector, NotSummarised, Summary, summarise
+from paramedic.capture.stats import Collector, NotSummarised, Summary, layout, summarise
 
 from .engines import each_engine
 from .reference import Engine, rows_of
@@ -79,17 +79,19 @@ def test_the_collector_keeps_the_order_of_odd_and_even() -> None:
 
 @each_engine
 def test_inside_vmap_and_grad(engine: Engine) -> None:
-    found: list[Any] = []
+    weight, out = torch.ones(4), torch.empty(2, layout.WIDTH, dtype=torch.float64)
 
     def look(x: torch.Tensor) -> torch.Tensor:
-        found.extend(rows_of([x, weight], engine))
+        reasons.append(engine([x, weight], out))
         return (x * weight).sum()
 
-    weight = torch.ones(4)
-    torch.vmap(look)(torch.randn(5, 4))
-    torch.func.grad(look)(torch.randn(4))
-    assert all(isinstance(got, NotSummarised) and "vmap" in got.reason for got in found[::2])
-    assert all(isinstance(got, Summary) and got.mean == 1.0 for got in found[1::2])
+    for transform in (torch.vmap, torch.func.grad, lambda f: torch.vmap(torch.func.grad(f))):
+        reasons: list[list[str | None]] = []
+        out.zero_()
+        transform(look)(torch.randn(4) if transform is torch.func.grad else torch.randn(5, 4))
+        ((wrapped, plain),) = reasons
+        assert wrapped is not None and "vmap" in wrapped and plain is None
+        assert out[0].isnan().all() and out[1, layout.MEAN] == 1.0
 
 
 @each_engine

@@ -76,7 +76,8 @@ stage_two("detach", model, model.head.parameters())
 body.requires_grad_(False)  # 3. requires_grad_, everything in the optimizer
 model = OnTop(body, "flag")
 stage_two("requires_grad_", model, model.parameters())
-for name, p in model.named_parameters():  # 4. by name, filtered
+nn.init.zeros_(model.head[2].weight)
+for name, p in model.named_parameters():  # 4. by name, filtered, a new last layer
     p.requires_grad = name.startswith("head.2")
 stage_two("by name", model, filter(lambda p: p.requires_grad, model.parameters()))
 features = torch.cat([body(batch()[0]) for _ in range(2)])  # 5. features computed beforehand

@@ -42,7 +42,22 @@ class BackwardPasses:
 
             return backward
 
+        def watched_grad(original: Any) -> Any:
+            def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+                if self.watcher.examining:
+                    self.watcher.ask("backward", self._differentiated, outputs)
+                return original(outputs, *args, **kwargs)
+
+            return grad
+
         self.watcher.patches.wrap(torch.autograd, "backward", watched)
+        self.watcher.patches.wrap(torch.autograd, "grad", watched_grad)
+
+    def _differentiated(self, outputs: Any) -> None:
+        """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
+        tensors = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
+        found = reach(*[t.grad_fn for t in tensors if isinstance(t, torch.Tensor)])
+        self.calls.trained(found.nodes, private=True)
 
     def _begin(self, tensors: Any) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]

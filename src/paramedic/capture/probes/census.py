@@ -40,10 +40,11 @@ class Census:
                     watched = _watch_all(p) if closure else _watch(p, float(group.get("lr", 0.0)))
                     self._before.append((p, _flags(p), *watched))
 
-    def after(self, optimizer: Optimizer, number: int, held: dict[int, int]) -> None:
+    def after(self, optimizer: Optimizer, number: int, held: dict[int, int], written: set[int]) -> None:
+        """`held`: who holds which parameter; `written`: the tensors whose gradient is of this very step."""
         if not self._before:
             return
-        self.modules.describe(set(held) | self._with_gradient(), held)
+        self.modules.describe(set(held) | written, held)
         registry = self.watcher.registry
         rates = {id(p): float(g.get("lr", 0.0)) for g in optimizer.param_groups for p in g["params"]}
         names = [registry.parameter_name(p) for p, *_ in self._before]
@@ -52,7 +53,7 @@ class Census:
             name: _flags(p)
             for root in registry.roots()
             for path, p in root.named_parameters()
-            if id(p) not in held and p.grad is not None and (name := registry.parameter_name(p))
+            if id(p) not in held and id(p) in written and (name := registry.parameter_name(p))
         }
         self._tell_cuts([p for p, known, *_ in self._before if known & TRAINABLE and not known & GRADIENT])
         data = {
@@ -91,9 +92,6 @@ class Census:
                     moved = torch.where(matters.to(device), moved, torch.maximum(moved * 2 - 1, unknown))
                 results += [moved, _nonzero(p, known).to(device)]
         return torch.stack(results)
-
-    def _with_gradient(self) -> set[int]:
-        return {id(p) for root in self.watcher.registry.roots() for p in root.parameters() if p.grad is not None}
 
     def _tell_cuts(self, without: list[torch.Tensor]) -> None:
         if not without:

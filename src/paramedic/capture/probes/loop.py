@@ -35,6 +35,7 @@ class Loop:
         self.in_scaler_step = False
         self._touches: dict[Site, list[weakref.ref[Optimizer]]] = {}
         self._reached: dict[Site, set[int]] = {}
+        self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
@@ -113,6 +114,7 @@ class Loop:
             self._index_owners()
         if leaves is not None:
             self._reached[site] = {id(leaf) for leaf in leaves}
+            self._written |= self._reached[site]
             self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
         known = self._touches.get(site)
         alive = list(self.accounts) if known is None else [o for reference in known if (o := reference()) is not None]
@@ -244,7 +246,7 @@ class Loop:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
                 self._describe(optimizer, account)
-            self.census.after(optimizer, account.number, self.held())
+            self.census.after(optimizer, account.number, self.held(), self._written)
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
@@ -286,6 +288,7 @@ class Loop:
 
     def _close_cycle(self) -> None:
         ops, self._ops = tuple(self._ops), []
+        self._written = set()
         self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
 
     def _describe(self, optimizer: Optimizer, account: Account) -> None:

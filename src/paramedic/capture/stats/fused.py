@@ -365,12 +365,12 @@ def _make_plan(tensors: Sequence[torch.Tensor], device: torch.device, seen: int)
     values: list[Flat] = []
     others = []
     for index, tensor in enumerate(tensors):
+        flat = None
         if _place(tensor) is not None and portable.why_not(tensor, device) is None:
-            flat, times = layout.flatten(tensor)
-            # Only memory of the tensor's own: a copy would be gone before the kernels come to it.
-            own = flat.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
-            if own and flat.is_contiguous():
-                values.append((index, flat, times))
-                continue
-        others.append(index)
+            # Nothing that `flatten` has to copy: the copy would be gone before the kernels come to it.
+            flat, times = layout.flatten(tensor) if not (tensor.is_neg() or tensor._is_zerotensor()) else (None, 1)
+        if flat is not None and flat.is_contiguous():
+            values.append((index, flat, times))
+        else:
+            others.append(index)
     return (Plan(values, device, seen) if values else None), others
