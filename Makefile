@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench accuracy docs clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -32,6 +32,9 @@ check: $(VENV)/check  ## ruff and mypy
 
 bench: $(VENV)/test  ## overhead of watching, beside other tools where they install
 	$(VENV)/bin/python -m benchmarks.overhead
+
+accuracy: $(VENV)/installed  ## what it finds in real bugs, what it says wrongly of healthy programs
+	$(VENV)/bin/python -m benchmarks.accuracy
 
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py

@@ -15,12 +15,13 @@ from pathlib import Path
 
 COMMON = """
 import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(0)
+torch.manual_seed(0); torch.backends.cudnn.deterministic = True
 dev = "cuda"
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.c1 = nn.Conv2d(1, 16, 3, padding=1); self.b1 = nn.BatchNorm2d(16); self.c2 = nn.Conv2d(16, 32, 3, padding=1)
+        self.c1 = nn.Conv2d(1, 16, 3, padding=1); self.b1 = nn.BatchNorm2d(16)
+        self.c2 = nn.Conv2d(16, 32, 3, padding=1)
         self.drop = nn.Dropout(0.1); self.head = nn.Linear(32, 10)
     def forward(self, x):
         x = F.relu(self.b1(self.c1(x))); x = F.relu(self.c2(x)).mean((2, 3)); return self.head(self.drop(x))
@@ -92,7 +93,8 @@ for epoch in range(2):
         xb, yb = xb.to(dev), yb.to(dev)
         opt.zero_grad()
         with torch.autocast("cuda", torch.float16): loss = F.cross_entropy(net(xb), yb)
-        scaler.scale(loss).backward(); nn.utils.clip_grad_norm_(net.parameters(), 1.0); scaler.step(opt); scaler.update()
+        scaler.scale(loss).backward(); nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        scaler.step(opt); scaler.update()
 print(loss.item())
 """),
     "label out of range": ("PM304", COMMON.replace("nn.Linear(32, 10)", "nn.Linear(32, 9)") + """

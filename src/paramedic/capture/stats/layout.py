@@ -12,8 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import torch
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 FIELDS = ("count", "nan", "inf", "zero", "mean", "std", "absmax", "min", "max", "norm")
 COUNT, NAN, INF, ZERO, MEAN, STD, ABSMAX, MIN, MAX, NORM = range(len(FIELDS))
@@ -24,6 +28,7 @@ COUNT, NAN, INF, ZERO, MEAN, STD, ABSMAX, MIN, MAX, NORM = range(len(FIELDS))
 # fp8 e4m3; 16 where fp16 and fp8 e5m2 overflow; 128 where bf16 and fp32 do.
 EDGES = (-126, -64, *range(-32, 17, 2), 32, 64, 128)
 BINS = len(EDGES) + 2
+FIRST_SLOTS = np.array([0, *(edge + 127 for edge in EDGES)])  # where each begins, by the exponent field of a float32
 HISTOGRAM = len(FIELDS)  # where it begins in the row
 WIDTH = HISTOGRAM + BINS
 
@@ -67,6 +72,26 @@ def write_rows(parts: Any, histogram: Any, times: Any, rows: Any, xp: Any) -> No
     rows[:, MIN], rows[:, MAX] = low + nothing, high + nothing
     rows[:, NORM] = scale * xp.sqrt(n * times * ((mean / scale) ** 2 + (std / scale) ** 2))
     rows[:, HISTOGRAM:] = histogram * times[:, None]
+
+
+def histogram(x: Array, zero: Any, lengths: Array | None = None) -> Array:
+    """Counts by magnitude, one row per segment; the sign and exponent bits of a float32 are all it takes."""
+    if x.dtype == np.float32:
+        slot = x.view(np.uint32) >> np.uint32(23)
+    else:
+        field = (x.view(np.int64) >> 52) & 2047
+        slot = np.where(field == 2047, 511, np.clip(field - 896, 0, 255))  # the largest are 255, NaN and Inf 511
+    segments = 1 if lengths is None else len(lengths)
+    slot = slot.astype(np.int64) if lengths is None else slot + np.repeat(np.arange(segments) * 512, lengths)
+    counts = np.bincount(slot, minlength=segments * 512).reshape(segments, 2, 256)
+    counts[:, 1, 255] = 0
+    counts = counts.sum(1)
+    if x.dtype == np.float32:
+        counts[:, 255] = 0  # here, too, NaN and Inf
+    rows = np.zeros((segments, BINS))
+    rows[:, 0], rows[:, 1:] = zero, np.add.reduceat(counts, FIRST_SLOTS, axis=1)
+    rows[:, 1] -= zero
+    return rows
 
 
 def flatten(tensor: torch.Tensor) -> tuple[torch.Tensor, int]:

@@ -41,13 +41,11 @@ _COMPRESSED = {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.spars
 _SPARSE = _COMPRESSED | {torch.sparse_coo}
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 
-# Where each bin begins when elements are counted by the exponent field of a float32, and up to which magnitude squares
-# can be summed in each type without a thought for overflow and underflow.
-_FIRST_SLOTS = np.array([0, *(edge + 127 for edge in layout.EDGES)])
+# Between which magnitudes squares can be summed without a thought for overflow and underflow.
 _SAFE = {np.dtype(np.float32): (2.0**-40, 2.0**54), np.dtype(np.float64): (2.0**-480, 2.0**480)}
 
 CAPTURING = "inside the capture of a CUDA graph"
-Array = np.ndarray[Any, np.dtype[Any]]
+Array = layout.Array
 Item = tuple[int, torch.Tensor, int]  # the row it belongs to, its values, how often each repeats
 
 
@@ -227,7 +225,7 @@ def _measure_joined(x: Array, lengths: Array, seen: int) -> tuple[Array, Array]:
     low, high = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
     zeros = np.equal(x, 0)
     zero = np.add.reduceat(zeros, starts, dtype=np.int64) if np.count_nonzero(zeros) else np.zeros_like(starts)
-    histogram = _histogram(x, zero, lengths) if seen else np.zeros((len(starts), layout.BINS))
+    histogram = layout.histogram(x, zero, lengths) if seen else np.zeros((len(starts), layout.BINS))
     least, most = _SAFE[x.dtype]
     top = np.maximum(-low, high)
     if not np.all((top == 0) | ((top >= least) & (top <= most))):  # nor is anything of this true of NaN
@@ -265,6 +263,7 @@ def _measure_large(values: torch.Tensor, seen: int) -> tuple[list[Any], Array]:
     dtype, parts, histogram = _width(values), [], np.zeros(layout.BINS)
     converted = None if values.dtype is dtype else torch.empty(min(PIECE, values.numel()), dtype=dtype)
     scratch = np.empty(min(PIECE, values.numel()), np.float32 if dtype is torch.float32 else np.float64)
+    slices: list[Array] = []
     for number, piece in enumerate(layout.pieces(values, PIECE)):
         x = piece
         if converted is not None:
@@ -273,11 +272,18 @@ def _measure_large(values: torch.Tensor, seen: int) -> tuple[list[Any], Array]:
                 x[begin : begin + SERIAL].copy_(piece[begin : begin + SERIAL])
         parts.append(_measure_piece(x.numpy(), scratch[: x.numel()]))
         if seen:
-            for each in _looked_at(x, number, seen / values.numel()).split(
-                SMALL
-            ):  # larger temporaries cost page faults
-                histogram += _histogram(each.numpy(), np.count_nonzero(each.numpy() == 0))[0]
-    return parts, histogram
+            slices.append(_looked_at(x, number, seen / values.numel()).numpy().copy())
+            if sum(map(len, slices)) >= SMALL:
+                histogram += _histogram_of(slices)
+                slices = []
+    return parts, histogram + _histogram_of(slices) if slices else histogram
+
+
+def _histogram_of(slices: list[Array]) -> Array:
+    """Neither slice by slice, for each call costs, nor all at once, for large temporaries cost page faults."""
+    joined = np.concatenate(slices)
+    blocks = [joined[begin : begin + SMALL] for begin in range(0, len(joined), SMALL)]
+    return np.sum([layout.histogram(block, np.count_nonzero(block == 0))[0] for block in blocks], 0)
 
 
 def _looked_at(piece: torch.Tensor, number: int, share: float) -> torch.Tensor:
@@ -320,25 +326,6 @@ def _sum_of_squares(x: Array) -> float:
         np.vecdot(rows, rows) if hasattr(np, "vecdot") else np.einsum("ij,ij->i", rows, rows)
     )  # numpy 1 has no vecdot
     return float(each.sum(dtype=np.float64) + np.dot(rest, rest))
-
-
-def _histogram(x: Array, zero: Any, lengths: Array | None = None) -> Array:
-    """Counts by magnitude, one row per segment; the exponent field of a float is all it takes."""
-    if x.dtype == np.float32:
-        slot = ((x.view(np.uint32) >> np.uint32(23)) & np.uint32(255)).astype(np.int64)
-    else:
-        field = (x.view(np.int64) >> 52) & 2047
-        slot = np.clip(field - 896, 0, 255) + (field == 2047)
-    segments = 1 if lengths is None else len(lengths)
-    if lengths is not None:
-        slot += np.repeat(np.arange(segments) * 257, lengths)
-    counts = np.bincount(slot, minlength=segments * 257).reshape(segments, 257)[:, :256]
-    if x.dtype == np.float32:
-        counts[:, 255] = 0  # NaN and Inf
-    rows = np.zeros((segments, layout.BINS))
-    rows[:, 0], rows[:, 1:] = zero, np.add.reduceat(counts, _FIRST_SLOTS, axis=1)
-    rows[:, 1] -= zero
-    return rows
 
 
 def _on_device(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int) -> dict[int, str]:
