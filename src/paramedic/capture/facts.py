@@ -14,7 +14,7 @@ VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
 def describe(tensor: torch.Tensor) -> dict[str, Any]:
     """Shape, type and place; free of any read of the values."""
     return {
-        "shape": list(tensor.shape),
+        "shape": [tensor.size(0)] if tensor.is_nested else list(tensor.shape),
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "device": tensor.device.type,
         "requires_grad": tensor.requires_grad,

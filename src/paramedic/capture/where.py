@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import site
 import sys
@@ -72,11 +73,19 @@ def shown_path(filename: str) -> str:
     return shown
 
 
+def locals_of(frame: FrameType) -> dict[str, Any]:
+    """A frame's variables, without what looking costs: before Python 3.13 the frame would keep them all alive."""
+    found = dict(frame.f_locals)
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        frame.f_locals.clear()  # only the snapshot that looking has made; the variables themselves stay
+    return found
+
+
 def variable_name(frame: FrameType | None, value: object) -> str | None:
     """The name under which the user's code knows this object, looking outwards from a frame."""
     while frame is not None:
         if is_users(frame.f_code.co_filename):
-            name = _name_in(frame.f_locals, value) or _name_in(frame.f_globals, value)
+            name = _name_in(locals_of(frame), value) or _name_in(frame.f_globals, value)
             if name is not None:
                 return name
         frame = frame.f_back

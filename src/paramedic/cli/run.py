@@ -116,8 +116,6 @@ def _watch(
         )
         _leave(outcome, outcome.exit_code)
     code = outcome.exit_code
-    if outcome.record_failed and not any(outcome.folder.glob("*.db")):
-        _leave(outcome, code)  # it was said when it happened
     try:
         from paramedic.diagnosis import diagnose
 
@@ -126,7 +124,8 @@ def _watch(
         write_file(diagnosis, json, "json")
         write_file(diagnosis, html, "html")
     except ParamedicError as error:
-        voice.say(str(error))
+        if not outcome.record_failed:  # that was said when it happened
+            voice.say(str(error))
         _leave(outcome, code or (2 if steps else 0))
     if steps is not None and code == 0:
         code = 1 if diagnosis.alarms else 0

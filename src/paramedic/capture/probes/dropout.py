@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, user_frame
+from paramedic.capture.where import frame_site, locals_of, user_frame
 from paramedic.record.writer import Site
 
 FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -54,7 +54,7 @@ class Dropout:
         given = signature.bind(*args, **kwargs).arguments
         training = bool(given.get("training", True))
         site = frame_site(frame)
-        caller = frame.f_locals.get("self")
+        caller = locals_of(frame).get("self")
         place = (site, training, getattr(caller, "training", None))
         self._seen[place] += 1
         if self._seen[place] > CALLS_PER_SITE:
@@ -77,7 +77,7 @@ class Dropout:
     def _through_module(self) -> bool:
         frame = inspect.currentframe()
         while frame is not None:
-            caller = frame.f_locals.get("self") if frame.f_code.co_name == "forward" else None
+            caller = locals_of(frame).get("self") if frame.f_code.co_name == "forward" else None
             if caller is not None:
                 return isinstance(caller, nn.modules.dropout._DropoutNd)
             frame = frame.f_back

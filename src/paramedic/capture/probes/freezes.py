@@ -39,6 +39,8 @@ class Freezes:
 
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         tensor = args[0]
+        if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+            return
         value = bool(args[1] if len(args) > 1 else kwargs.get("requires_grad", True))
         if isinstance(tensor, nn.Parameter):
             self._tried.setdefault((user_site(), value, "parameter"), []).append(tensor)

@@ -81,6 +81,14 @@ class Loop:
             self.watcher.news(FIRST_STEPS)
         return account
 
+    def account_behind(self, optimizer: Any) -> Account | None:
+        """The account of an optimizer, or of the one that a wrapper such as accelerate's holds."""
+        for _ in range(4):
+            if isinstance(optimizer, Optimizer) and optimizer in self.accounts:
+                return self.accounts[optimizer]
+            optimizer = getattr(optimizer, "optimizer", None)
+        return None
+
     def _index_owners(self) -> None:
         owners: dict[int, list[weakref.ref[Optimizer]]] = {}
         for optimizer in list(self.accounts):

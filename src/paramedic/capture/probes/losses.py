@@ -47,6 +47,10 @@ class Losses:
             self._watch(name)
         self.watcher.on_step.append(("losses", self.results.clear))
 
+    def _after(self, name: str, result: Any) -> None:
+        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+            self.results[result.grad_fn] = name
+
     def tell_last(self) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
         if self._last is None:
@@ -80,8 +84,8 @@ class Losses:
                     result = original(*args, **kwargs)
                 finally:
                     self._inside = False
-                if self.watcher.examining and isinstance(result, torch.Tensor) and result.grad_fn is not None:
-                    self.results[result.grad_fn] = name
+                if self.watcher.examining:
+                    self.watcher.ask("losses", self._after, name, result)
                 return result
 
             return loss

@@ -11,7 +11,7 @@ from torch import nn
 
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users, user_frame, user_site
+from paramedic.capture.where import frame_site, is_users, locals_of, user_frame, user_site
 from paramedic.record.writer import NOWHERE, Site
 
 MOST_PARAMETERS = 5_000
@@ -167,7 +167,7 @@ def _built_at(module: nn.Module) -> Site:
     frame = user_frame()
     while frame is not None and frame.f_code.co_name == "__init__":
         names = frame.f_code.co_varnames
-        if not names or frame.f_locals.get(names[0]) is not module:
+        if not names or locals_of(frame).get(names[0]) is not module:
             break
         frame = frame.f_back
         while frame is not None and not is_users(frame.f_code.co_filename):

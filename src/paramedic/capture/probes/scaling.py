@@ -222,9 +222,9 @@ class Schedulers:
 
     def _stepped(self, scheduler: Any) -> None:
         optimizer = getattr(scheduler, "optimizer", None)
-        account = self.loop.accounts.get(optimizer) if optimizer is not None else None
+        account = self.loop.account_behind(optimizer)
         site = user_site()
-        before = account is None or account.steps == 0
+        before = account.steps == 0 if account is not None else self.watcher.step == 0
         if before and _in_constructor():
             return
         rates = [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
