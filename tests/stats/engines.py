@@ -28,12 +28,27 @@ def fused(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) ->
     """The GPU kernels: on a GPU, or anywhere in Triton's interpreter."""
     from paramedic.capture.stats import fused as module
 
-    if torch.cuda.is_available():
-        on_gpu = torch.full_like(out, -7.0, device="cuda")
-        reasons = module.summarise_into([tensor.cuda() for tensor in tensors], on_gpu, **options)
-        out.copy_(on_gpu)
-        return reasons
-    return module.summarise_into(tensors, out, **options)
+    if not torch.cuda.is_available():
+        return module.summarise_into(tensors, out, **options)
+    with portable.undisturbed():
+        there = [_on_gpu(tensor) for tensor in tensors]
+        rows = torch.full_like(out, -7.0, device="cuda")
+    reasons = module.summarise_into(there, rows, **options)
+    with portable.undisturbed():
+        out.copy_(rows)
+    return reasons
+
+
+def _on_gpu(tensor: torch.Tensor) -> torch.Tensor:
+    """The same tensor there, with its strides and its offset; what cannot be read stays what it is."""
+    if portable.why_not(tensor, torch.device("cpu")) is not None:
+        return tensor
+    if tensor._is_zerotensor():
+        return torch._efficientzerotensor(tensor.shape, device="cuda")
+    if tensor.layout is not torch.strided or tensor.is_complex() or tensor.is_neg():
+        return tensor.cuda()
+    memory = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage()).cuda()
+    return memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
 def _fused_runs() -> bool:

@@ -46,8 +46,9 @@ def test_compiles(capability: int, dtype: torch.dtype | None) -> None:
 def test_plans_are_kept_while_tensors_stay_where_they_are() -> None:
     from paramedic.capture.stats import fused
 
-    fused._plans.clear()
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    fused.prepare(torch.device(device))
+    fused._plans.clear()
     tensors = [torch.randn(100, device=device), torch.randn(7, 9, device=device).t(), torch.arange(3, device=device)]
     out = torch.empty(3, layout.WIDTH, dtype=torch.float64, device=device)
     for _ in range(3):

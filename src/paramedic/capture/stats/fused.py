@@ -337,6 +337,14 @@ def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: 
     return reasons
 
 
+def prepare(device: torch.device) -> None:
+    """Compile every kernel now, which takes seconds, and not in the middle of a step."""
+    out = torch.empty(2, layout.WIDTH, dtype=torch.float64, device=device)
+    for dtype in DTYPES:
+        x = torch.zeros(BLOCK + 1, dtype=dtype, device=device)
+        summarise_into([x, x[1:]], out)  # the second is not aligned
+
+
 def _plan_for(tensors: Sequence[torch.Tensor], device: torch.device, seen: int) -> tuple[Plan | None, list[int]]:
     """The plan for this list, kept for as long as its tensors lie where they lie; and the tensors left over."""
     stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
