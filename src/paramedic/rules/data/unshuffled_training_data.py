@@ -1,5 +1,6 @@
 """PM306."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -61,7 +62,7 @@ def _set_by_hand(events: list[Event]) -> bool:
     labels = [next(iter(event["counts"])) for event in events if len(event["counts"]) == 1]
     if events[0]["classes"] != 2 or len(labels) < len(events):
         return False
-    switches = sum(a != b for a, b in zip(labels, labels[1:], strict=False))
+    switches = sum(a != b for a, b in itertools.pairwise(labels))
     return switches > 0.1 * len(labels) or len(events) > 1.5 * len({event.step for event in events})
 
 
