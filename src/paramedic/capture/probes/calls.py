@@ -93,8 +93,12 @@ class Calls:
             ]
 
     def _remove_hooks(self) -> None:
+        torch_hooks = torch.nn.modules.module
         for hook in self._hooks:
             hook.remove()
+            # torch forgets to take these marks away, and a compiled model would warn of hooks for ever.
+            torch_hooks._global_forward_hooks_with_kwargs.pop(hook.id, None)
+            torch_hooks._global_forward_hooks_always_called.pop(hook.id, None)
         self._hooks = []
 
     # Hooks ------------------------------------------------------------------------------------------------------
