@@ -269,7 +269,8 @@ def test_a_script_started_from_another_folder_is_named_by_its_path(shop: Worksho
     script = shop.write("code/train.py", TRAIN + "train(8, softmax=True)\n")
     (shop.folder / "work").mkdir()
     done = shop.run("../code/train.py", cwd=shop.folder / "work")
-    assert Path(done.found["findings"][0]["where"]["file"]).resolve() == script.resolve()
+    file = done.found["findings"][0]["where"]["file"]
+    assert (shop.folder / "work" / file).resolve() == script.resolve(), "relative to where the user is, or absolute"
 
 
 def test_a_finding_names_file_line_and_function(shop: Workshop) -> None:
