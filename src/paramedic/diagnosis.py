@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -145,6 +146,9 @@ def _verdict(
     ended = run.first("exception")
     if ended is not None:
         return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
+    for curve in facts.losses:
+        if curve.values and not math.isfinite(curve.values[-1]):
+            return "inconclusive", f"the loss at {curve.label} is {curve.values[-1]} in the end, and no rule knows why"
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
     if crashed:

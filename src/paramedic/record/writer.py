@@ -70,7 +70,7 @@ class Writer:
     def __init__(self, path: Path, *, meta: Mapping[str, Any], say: Callable[[str], None] = voice.say) -> None:
         self.path = path
         self._say = say
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finaliser may record a fact while one is being written
         self._file_lock = threading.Lock()
         self._stop = threading.Event()
         self._ids: dict[Hashable, int] = {}
@@ -172,7 +172,7 @@ class Writer:
     def abandon(self) -> None:
         """Forget everything without touching the file: it belongs to the parent of this forked process."""
         self._thread, self._connection, self.failed = None, None, "forked"
-        self._lock, self._file_lock = threading.Lock(), threading.Lock()
+        self._lock, self._file_lock = threading.RLock(), threading.Lock()
 
     def _run(self) -> None:
         while not self._stop.wait(FLUSH_SECONDS):
