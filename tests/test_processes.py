@@ -238,7 +238,8 @@ def test_threads_train_exit_and_are_waited_for_as_in_python(shop: Workshop) -> N
 
 
 def test_ranks_of_torchrun_are_watched(shop: Workshop) -> None:
-    body = "import os\nrank = os.environ['RANK']\ntrain(12, softmax=rank == '1')\nos.write(1, b'rank %s\\n' % rank.encode())\n"
+    body = "import os\nrank = os.environ['RANK']\ntrain(12, softmax=rank == '1')\n"
+    body += "os.write(1, b'rank %s\\n' % rank.encode())\n"
     shop.write("train.py", TRAIN + body)
     done = shop.run("-m", "torch.distributed.run", "--nproc-per-node", "2", "train.py")
     assert sorted(done.stdout.splitlines()) == ["rank 0", "rank 1"]
