@@ -127,7 +127,7 @@ def _run(target: Target) -> tuple[int, BaseException | None, bool]:
             _run_file(target.name)
         elif os.path.isfile(main := os.path.join(os.path.abspath(target.name), "__main__.py")):
             _set_path(os.path.abspath(target.name))
-            _run_file(main)
+            _run_file(main, folder=True)
         else:
             runpy.run_path(target.name, run_name="__main__")
     except SystemExit as exit:
@@ -148,7 +148,7 @@ def _set_path(first: str) -> None:
     sys.path[0] = first
 
 
-def _run_file(name: str) -> None:
+def _run_file(name: str, *, folder: bool = False) -> None:
     path = os.path.join(os.getcwd(), name)  # as python does it: ./train.py stays /folder/./train.py
     with io.open_code(path) as stream:
         source = stream.read()
@@ -157,7 +157,8 @@ def _run_file(name: str) -> None:
         __file__=path,
         __builtins__=builtins,
         __loader__=importlib.machinery.SourceFileLoader("__main__", path),
-        __spec__=None,
+        __spec__=importlib.util.spec_from_file_location("__main__", path) if folder else None,
+        __package__="" if folder else None,
         __cached__=None,
         __annotations__={},
     )
