@@ -61,7 +61,8 @@ def train(steps):
 counter = FlopCounterMode(display=False)
 with counter:
     train(2)
-print("flops", counter.get_total_flops(), {k: {str(f): n for f, n in v.items()} for k, v in counter.get_flop_counts().items()})
+flops = {k: sorted((str(f), n) for f, n in v.items()) for k, v in counter.get_flop_counts().items()}
+print("flops", counter.get_total_flops(), sorted(flops.items()))
 print(train(20))
 with profile(activities=[ProfilerActivity.CPU]) as profiler:
     train(2)
