@@ -8,12 +8,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from paramedic import voice
+from paramedic.settings import Settings
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -95,12 +97,13 @@ def _attach(order: dict[str, Any]) -> None:
 
     from paramedic.capture.attach import attach
 
+    settings = Settings.from_dict(order.get("settings", {}))
     name = f"rank{os.environ['RANK']}" if "RANK" in os.environ else f"p{os.getpid()}"
     attachment: Attachment = attach(
         Path(order["folder"]),
         name=name,
         meta={"script": order.get("script", ""), "command": order.get("command", "")},
-        stop_after=order.get("stop_after") if _belongs_to_the_training() else None,
+        settings=settings if _belongs_to_the_training() else replace(settings, stop_after=None),
         eager=False,
     )
     atexit.register(attachment.finish)

@@ -21,6 +21,7 @@ from paramedic import voice
 from paramedic.boot import tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
+from paramedic.settings import Settings
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -52,7 +53,7 @@ class Outcome:
     interrupted: bool = False
 
 
-def launch(target: Target, *, runs: Path, stop_after: int | None = None) -> Outcome:
+def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
     """Run the target to its end. Never raises what the script raises; returns what python would have returned."""
     _check(target)
     folder = runs.absolute() / new_run_id()
@@ -66,10 +67,10 @@ def launch(target: Target, *, runs: Path, stop_after: int | None = None) -> Outc
 
         if target.is_module:
             where.claim(_package_folder(target.name))
-        attachments.append(attach_here(folder, name="main", meta=meta, stop_after=stop_after))
+        attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
 
     voice.keep()
-    tell_children(folder, {"script": target.name, "command": target.command, "stop_after": stop_after})
+    tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
     when_torch_is_imported(lambda: _harmless(attach))
     code, error, interrupted = _run(target)
     if os.getpid() != process:

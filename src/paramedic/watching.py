@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from paramedic.errors import ParamedicError
+from paramedic.settings import Settings
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -82,7 +83,8 @@ def watch(*models_and_optimizers: Any, runs: str | None = None) -> Watch:
     if running is not None:
         return Watch(running, running.watcher.writer.path.parent, owner=False)
     folder = runs_folder(load_config(), runs).absolute() / new_run_id()
-    attachment = attach(folder, name="main", meta={"script": "paramedic.watch", "command": "", "cwd": os.getcwd()})
+    meta = {"script": "paramedic.watch", "command": "", "cwd": os.getcwd()}
+    attachment = attach(folder, name="main", meta=meta, settings=Settings())
     attachment.modules.adopt_existing()
     watch = Watch(attachment, folder, owner=True)
     _active.append(watch)

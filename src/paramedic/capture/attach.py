@@ -28,13 +28,14 @@ from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site, Writer
+from paramedic.settings import Settings
 
 
 class Attachment:
     """A watcher at work in this process."""
 
-    def __init__(self, writer: Writer, *, stop_after: int | None = None) -> None:
-        self.watcher = watcher = Watcher(writer, stop_after=stop_after)
+    def __init__(self, writer: Writer, settings: Settings) -> None:
+        self.watcher = watcher = Watcher(writer, settings)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
@@ -122,12 +123,10 @@ def current() -> Attachment | None:
     return _current[0] if _current else None
 
 
-def attach(
-    folder: Path, *, name: str, meta: dict[str, Any], stop_after: int | None = None, eager: bool = True
-) -> Attachment:
+def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
     writer = Writer(folder / f"{name}.db", meta=meta | _environment())
-    attachment = Attachment(writer, stop_after=stop_after)
+    attachment = Attachment(writer, settings)
     _current.append(attachment)
     if eager:
         writer.start()

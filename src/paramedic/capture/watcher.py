@@ -20,6 +20,7 @@ from paramedic.capture.deferred import Deferred
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
 from paramedic.record.writer import NOWHERE, Site, Writer
+from paramedic.settings import Settings
 
 FIRST_STEPS = 10  # examined from the start
 AFTER_NEWS = 2  # steps examined after something new happened
@@ -33,9 +34,9 @@ class StopTraining(SystemExit):
 class Watcher:
     """One per process."""
 
-    def __init__(self, writer: Writer, *, stop_after: int | None = None) -> None:
+    def __init__(self, writer: Writer, settings: Settings) -> None:
         self.writer = writer
-        self.stop_after = stop_after
+        self.settings = settings
         self.registry = Registry()
         self.patches = Patches()
         self.deferred = Deferred()
@@ -147,7 +148,7 @@ class Watcher:
                     self._detach(probe, error)
 
     def check_stop(self) -> None:
-        if self.stop_after is not None and self.step >= self.stop_after:
+        if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
             raise StopTraining(0)
 
     def _shift(self, examining: bool) -> None:

@@ -19,6 +19,7 @@ from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Outcome, launch
 from paramedic.rules.catalogue import select as select_rules
+from paramedic.settings import Settings
 
 
 class FailOn(StrEnum):
@@ -63,7 +64,7 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, None, json, html, runs, select, ignore, verbose, quiet, fail_on)
+    _watch(ctx, Settings(), json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -85,12 +86,12 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(ctx, steps, json, html, runs, select, ignore, verbose, quiet, None)
+    _watch(ctx, Settings(stop_after=steps), json, html, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(
     ctx: typer.Context,
-    steps: int | None,
+    settings: Settings,
     json: Path | None,
     html: Path | None,
     runs: str | None,
@@ -100,7 +101,7 @@ def _watch(
     quiet: bool,
     fail_on: FailOn | None,
 ) -> None:
-    target = target_of(ctx)
+    target, steps = target_of(ctx), settings.stop_after
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
@@ -109,7 +110,7 @@ def _watch(
         if not path.parent.is_dir():
             raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
     json, html = (path.absolute() if path else None for path in (json, html))
-    outcome = launch(target, runs=runs_folder(config, runs), stop_after=steps)
+    outcome = launch(target, runs=runs_folder(config, runs), settings=settings)
     if not outcome.torch_seen:
         voice.say(
             f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded."

@@ -1,0 +1,27 @@
+"""How a run is to be watched: what the command line passes on to the watcher and to the children of the script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+DEFAULT_BUDGET = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything here can be written as JSON, for child processes read it from their environment."""
+
+    stop_after: int | None = None  # optimizer steps, then the script is stopped
+    budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
+    every: int | None = None  # take statistics every so many steps, whatever that costs
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """What a parent process passed on; a name that this version does not know is passed over."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})
