@@ -21,12 +21,11 @@ from paramedic import voice
 from paramedic.boot import tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
+from paramedic.postmortem import tracebacks
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +67,7 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
         if target.is_module:
             where.claim(_package_folder(target.name))
         attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
+        tracebacks.watch_threads()
 
     voice.keep()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
@@ -79,6 +79,8 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
     for attachment in attachments:
         attachment.watcher.writer.set_meta(exit_code=code)
         attachment.finish(error)
+    if error is not None:
+        tracebacks.release(error)
     return Outcome(
         exit_code=code,
         folder=folder,
@@ -177,33 +179,17 @@ def _exit_code(exit: SystemExit) -> int:
 
 
 def _show(error: BaseException) -> None:
-    """The traceback as python shows it, without frames of ours."""
-    _drop_our_frames(error, set())
+    """The traceback as python shows it, without frames of ours; then the values behind it."""
+    tracebacks.drop_our_frames(error)
     with contextlib.suppress(Exception):
         sys.stdout.flush()
+    pythons_own = sys.excepthook is sys.__excepthook__  # a hook of the script's own has the last word
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except Exception:
         traceback.print_exception(error)
-
-
-def _drop_our_frames(error: BaseException | None, seen: set[int]) -> None:
-    if error is None or id(error) in seen:
-        return
-    seen.add(id(error))
-    frames = []
-    entry = error.__traceback__
-    while entry is not None:
-        if not _ours(entry.tb_frame.f_code.co_filename):
-            frames.append(entry)
-        elif len(frames) > 1 and frames[-1].tb_frame.f_code.co_name == "handle_torch_function":
-            del frames[-2:]  # torch's detour through our function mode
-        entry = entry.tb_next
-    for index, frame in enumerate(frames):
-        frame.tb_next = frames[index + 1] if index + 1 < len(frames) else None
-    error.__traceback__ = frames[0] if frames else None
-    _drop_our_frames(error.__cause__, seen)
-    _drop_our_frames(error.__context__, seen)
+    if pythons_own and not isinstance(error, KeyboardInterrupt):
+        tracebacks.show(error)
 
 
 def _module_exists(name: str) -> bool:
@@ -211,10 +197,6 @@ def _module_exists(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except (ModuleNotFoundError, ValueError):
         return False
-
-
-def _ours(filename: str) -> bool:
-    return filename.startswith((_HERE, "<frozen"))
 
 
 def _wait_for_threads() -> None:

@@ -25,6 +25,7 @@ from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.workers import Workers
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site, Writer
@@ -42,6 +43,7 @@ class Attachment:
         self.census = census = Census(watcher, modules, ops)
         self.loop = loop = Loop(watcher, census)
         self.loaders = loaders = Loaders(watcher)
+        self.workers = workers = Workers(watcher)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
         passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
@@ -60,7 +62,7 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
+            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             Schedulers(watcher, loop), passes, calls, ops,
         ):  # fmt: skip

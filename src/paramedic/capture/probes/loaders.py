@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils import data as torch_data
@@ -14,11 +14,21 @@ from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
 MOST_LABELS = 2_000_000
 MOST_ROWS = 20
+
+
+class Given(NamedTuple):
+    """The last batch that reached the script, as far as it can be known without keeping it alive."""
+
+    position: int
+    step: int
+    site: Site  # where the loader was built
+    shapes: list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor
+    indices: Any  # of its samples, where the loader has a sampler
 
 
 class Loaders:
@@ -30,7 +40,9 @@ class Loaders:
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
+        self._sites: dict[int, Site] = {}
         self._given: dict[int, int] = {}
+        self.last: Given | None = None
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
@@ -80,6 +92,7 @@ class Loaders:
     def _started(self, loader: Any, iterator: Any) -> None:
         if loader not in self._numbers:
             self._numbers[loader] = len(self._numbers)
+            self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
             self._describe(loader)
             self.watcher.news(0)
         self._of_iterator[iterator] = (self._numbers[loader], deque())
@@ -114,10 +127,16 @@ class Loaders:
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        shapes = [(path, _sizes(tensor), str(tensor.dtype).removeprefix("torch.")) for path, tensor in tensors[:4]]
+        self.last = Given(count - 1, self.watcher.step, self._sites.get(number, NOWHERE), shapes, index)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
             self._describe_batch(number, count - 1, tensors)
+
+    def given(self) -> int:
+        """How many batches have reached the script."""
+        return sum(self._given.values())
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
@@ -159,6 +178,10 @@ class Loaders:
         data = {"source": "loader", "loader": number, "position": position, "path": path}
         data |= {"nan": nan, "inf": inf, "rows": places, "samples": samples}
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
+
+
+def _sizes(tensor: torch.Tensor) -> tuple[int, ...]:
+    return (tensor.size(0),) if tensor.is_nested else tuple(tensor.shape)
 
 
 def _content_hash(tensor: torch.Tensor) -> str:
