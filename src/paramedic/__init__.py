@@ -1,9 +1,10 @@
 """paramedic: a doctor for PyTorch training."""
 
 from paramedic.errors import ParamedicError
+from paramedic.postmortem.shell import shell
 from paramedic.postmortem.summarize import summarize
 from paramedic.postmortem.tracebacks import install
 from paramedic.watching import Watch, watch
 
-__all__ = ["ParamedicError", "Watch", "install", "summarize", "watch"]
+__all__ = ["ParamedicError", "Watch", "install", "shell", "summarize", "watch"]
 __version__ = "0.1.0"

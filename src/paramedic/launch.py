@@ -21,7 +21,7 @@ from paramedic import voice
 from paramedic.boot import tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
-from paramedic.postmortem import tracebacks
+from paramedic.postmortem import shell, tracebacks
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
     voice.keep()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
     when_torch_is_imported(lambda: _harmless(attach))
-    code, error, interrupted = _run(target)
+    code, error, interrupted = _run(target, pdb=settings.pdb)
     if os.getpid() != process:
         sys.exit(code)  # a fork of the script: it is not for this process to report
     _wait_for_threads()
@@ -114,7 +114,7 @@ def _package_folder(module: str) -> str:
     return os.path.dirname(origin) if origin else os.getcwd()
 
 
-def _run(target: Target) -> tuple[int, BaseException | None, bool]:
+def _run(target: Target, *, pdb: bool) -> tuple[int, BaseException | None, bool]:
     """Execute the target; returns exit code, the exception that ended it, and whether that was Ctrl-C."""
     sys.argv = [target.name, *target.args]
     sys.excepthook = sys.__excepthook__  # the command line library has put its own there
@@ -139,7 +139,7 @@ def _run(target: Target) -> tuple[int, BaseException | None, bool]:
         _show(interrupt)
         return 130, None, True
     except BaseException as error:
-        _show(error)
+        _show(error, pdb=pdb)
         return 1, error, False
     return 0, None, False
 
@@ -178,7 +178,7 @@ def _exit_code(exit: SystemExit) -> int:
     return 1
 
 
-def _show(error: BaseException) -> None:
+def _show(error: BaseException, *, pdb: bool = False) -> None:
     """The traceback as python shows it, without frames of ours; then the values behind it."""
     tracebacks.drop_our_frames(error)
     with contextlib.suppress(Exception):
@@ -190,6 +190,8 @@ def _show(error: BaseException) -> None:
         traceback.print_exception(error)
     if pythons_own and not isinstance(error, KeyboardInterrupt):
         tracebacks.show(error)
+    if pdb and not isinstance(error, KeyboardInterrupt):
+        shell.debug(error)
 
 
 def _module_exists(name: str) -> bool:
@@ -201,6 +203,9 @@ def _module_exists(name: str) -> bool:
 
 def _wait_for_threads() -> None:
     """Python waits for the script's own threads before it exits, and so do we."""
+    pools = sys.modules.get("concurrent.futures.thread")
+    if pools is not None:
+        pools._python_exit()  # as python does: workers of a pool finish their work, and only then do they end
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not thread.daemon:
             thread.join()

@@ -23,6 +23,7 @@ from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.pause import Pause
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.workers import Workers
@@ -46,7 +47,7 @@ class Attachment:
         self.workers = workers = Workers(watcher)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
-        passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
+        self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
         self.freezes = freezes = Freezes(watcher, ops)
 
         ops.on_metric = lambda: calls.used_as("metric")
@@ -64,7 +65,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops,
+            Schedulers(watcher, loop), passes, calls, ops, Pause(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -93,6 +94,18 @@ class Attachment:
         patches.wrap(torch.nn.Module, "compile", watched_compile)
         for name in ("script", "trace"):
             patches.wrap(torch.jit, name, watched_script)
+
+    def objects(self) -> dict[str, Any]:
+        """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
+        roots = sorted(self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in root.parameters()))
+        optimizers = list(self.loop.births)
+        found = {
+            "model": roots[0] if roots else None,
+            "optimizer": optimizers[-1] if optimizers else None,
+            "batch": self.loaders.last_tensors(),
+            "loss": self.passes.last() if self.passes.last is not None else None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
     def finish(self, error: BaseException | None = None) -> None:
         """The script is over: settle what is open, put torch back, close the record."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -73,6 +73,15 @@ class Watcher:
         finally:
             self._thread.busy = False
             self.spent += time.perf_counter() - started
+
+    @contextlib.contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """What happens in here, in this thread, is none of the watcher's business."""
+        before, self._thread.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self._thread.busy = before
 
     @property
     def busy(self) -> bool:

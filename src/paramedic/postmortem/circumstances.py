@@ -28,9 +28,8 @@ def add_modules(page: Page, error: BaseException) -> None:
 
 def module_path(running: list[Running]) -> str:
     """`model → model.encoder → model.encoder.layers.3.attn (Attention)`."""
-    return " → ".join(
-        [one.path for one in running[:-1]] + [f"{running[-1].path} ({type(running[-1].module).__name__})"]
-    )
+    *outer, last = running
+    return " → ".join([*(one.path for one in outer), f"{last.path} ({type(last.module).__name__})"])
 
 
 def add_step(page: Page, errors: list[BaseException]) -> None:

@@ -50,10 +50,11 @@ def _unique(heads: list[ast.expr]) -> list[ast.expr]:
 def _innermost(tree: ast.Module, line: int) -> ast.stmt | None:
     best: ast.stmt | None = None
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            # The later in the file a statement that still covers the line begins, the further inside it is.
-            if best is None or (node.lineno, node.col_offset) >= (best.lineno, best.col_offset):
-                best = node
+        if not isinstance(node, ast.stmt) or not node.lineno <= line <= (node.end_lineno or node.lineno):
+            continue
+        # The later in the file a statement that still covers the line begins, the further inside it is.
+        if best is None or (node.lineno, node.col_offset) >= (best.lineno, best.col_offset):
+            best = node
     return best
 
 

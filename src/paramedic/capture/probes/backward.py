@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,7 @@ class BackwardPasses:
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
+        self.last: weakref.ref[torch.Tensor] | None = None  # the loss that was back-propagated last
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self._functions: dict[Site, str | None] = {}
@@ -63,6 +65,7 @@ class BackwardPasses:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if not losses:
             return
+        self.last = weakref.ref(losses[0])
         site = user_site()
         if site not in self._walked and not self.watcher.examining:
             self.watcher.news()

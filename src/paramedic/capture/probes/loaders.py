@@ -138,6 +138,12 @@ class Loaders:
         """How many batches have reached the script."""
         return sum(self._given.values())
 
+    def last_tensors(self) -> dict[str, torch.Tensor] | None:
+        """The tensors of the last batch that are still alive, by their path in it."""
+        if self._last is None:
+            return None
+        return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
+
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
         if self._last is not None:
