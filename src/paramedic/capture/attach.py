@@ -29,6 +29,7 @@ from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.workers import Workers
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
@@ -38,13 +39,14 @@ class Attachment:
 
     def __init__(self, writer: Writer, settings: Settings) -> None:
         self.watcher = watcher = Watcher(writer, settings)
+        self.crashes = crashes = Crashes(watcher, writer.path.parent)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
         self.census = census = Census(watcher, modules, ops)
         self.loop = loop = Loop(watcher, census)
         self.loaders = loaders = Loaders(watcher)
-        self.workers = workers = Workers(watcher)
+        self.workers = workers = Workers(watcher, crashes)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
         self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
@@ -56,6 +58,8 @@ class Attachment:
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
+        calls.on_enter = crashes.entered
+        loaders.on_given = crashes.given
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
@@ -118,6 +122,7 @@ class Attachment:
             watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)
         watcher.finish()
+        self.crashes.finish()
         watcher.writer.close()
         if self in _current:
             _current.remove(self)
@@ -145,6 +150,8 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
     _current.append(attachment)
     if eager:
         writer.start()
+    if eager or "RANK" in os.environ:
+        attachment.crashes.install()
 
     def forked() -> None:
         if attachment.watcher.writer is writer:

@@ -37,6 +37,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's l
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
 Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncaught exception was raised.")]
 ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
+StallAfter = Annotated[
+    float | None, typer.Option(min=0.1, metavar="SECONDS", help="Show all stacks after so long without progress.")
+]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -57,6 +60,7 @@ def run(
     fail_on: Fail = None,
     pdb: Pdb = False,
     shell_at: ShellAt = None,
+    stall_after: StallAfter = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -68,7 +72,18 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, Settings(pdb=pdb, shell_at=shell_at), json, html, runs, select, ignore, verbose, quiet, fail_on)
+    _watch(
+        ctx,
+        Settings(pdb=pdb, shell_at=shell_at, stall_after=stall_after),
+        json,
+        html,
+        runs,
+        select,
+        ignore,
+        verbose,
+        quiet,
+        fail_on,
+    )
 
 
 def check(

@@ -42,6 +42,8 @@ def add_step(page: Page, errors: list[BaseException]) -> None:
         if worker is not None:
             page.text(worker.lines)
             sentence = worker.sentence or sentence
+        for line in attachment.crashes.dead_workers([str(error) for error in errors]):
+            page.label(*line)
         steps = attachment.watcher.step
         if steps or attachment.loaders.given():
             page.label("step", f"{steps:,}")
@@ -49,6 +51,14 @@ def add_step(page: Page, errors: list[BaseException]) -> None:
             _add_last_batch(page, attachment)
     if sentence:
         page.label("loading", sentence)
+
+
+def add_now(page: Page) -> None:
+    """Step and batch of a run that is under way."""
+    attachment = _attachment()
+    if attachment is not None:
+        page.label("step", f"{attachment.watcher.step:,}")
+        _add_last_batch(page, attachment)
 
 
 def _add_last_batch(page: Page, attachment: Any) -> None:

@@ -23,10 +23,11 @@ class Page:
         self._labelled: dict[str, list[str]] = {}
         self._shown: set[tuple[str, int]] = set()
 
-    def spots(self, spots: list[Spot], *, title: str = "") -> None:
+    def spots(self, spots: list[Spot], *, title: str = "", again: bool = False) -> None:
+        """Places with their values; a place that was shown is passed over, unless it is to be shown `again`."""
         lines = []
         for spot in spots:
-            if (spot.file, spot.line) not in self._shown:
+            if again or (spot.file, spot.line) not in self._shown:
                 self._shown.add((spot.file, spot.line))
                 lines += self._spot(spot)
         if lines:

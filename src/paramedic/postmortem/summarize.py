@@ -51,6 +51,11 @@ def is_module(value: Any) -> bool:
     return nn is not None and issubclass(type(value), getattr(nn, "Module", ()))
 
 
+def is_optimizer(value: Any) -> bool:
+    optim = sys.modules.get("torch.optim")
+    return optim is not None and issubclass(type(value), getattr(optim, "Optimizer", ()))
+
+
 def _brief(value: Any, depth: int) -> str:
     kind = type(value)
     if is_tensor(value):
@@ -71,6 +76,8 @@ def _brief(value: Any, depth: int) -> str:
         return f"{kind.__name__}({_text(str(value))})"
     if is_module(value):
         return _module(value)
+    if is_optimizer(value):
+        return _optimizer(value)
     if issubclass(kind, BaseException):
         told = value.args[0] if value.args else ""
         return f"{kind.__name__}: {told}"[: MOST_TEXT * 2] if type(told) is str and told else kind.__name__
@@ -110,6 +117,12 @@ def _module(value: Any) -> str:
     mode = "" if value.__dict__.get("training", True) else ", eval mode"
     inner = f"{children} submodule{'s' if children > 1 else ''}" if children and not details else details
     return f"{kind.__name__}({inner}){mode}"
+
+
+def _optimizer(value: Any) -> str:
+    groups = value.__dict__.get("param_groups", [])
+    rates = ", ".join(dict.fromkeys(brief(group.get("lr"), 0) for group in groups))
+    return f"{type(value).__name__}(lr={rates}, {sum(len(group['params']) for group in groups):,} parameters)"
 
 
 def _container(value: Any, kind: type, depth: int) -> str:

@@ -62,6 +62,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
     "seed": ("a random seed being set", "no seed was set"),
+    "stall": ("no progress for a long time, and where", "the run never stood still"),
+    "stall_over": ("progress after a stall", "the run never stood still"),
     "exception": ("the exception that ended the script", "the script ended by itself"),
     "probe_failed": ("a probe that failed and was detached", "no probe failed"),
     "gear": ("what the watcher could not examine, and why", "everything could be examined"),

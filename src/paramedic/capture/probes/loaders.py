@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -43,6 +44,9 @@ class Loaders:
         self._sites: dict[int, Site] = {}
         self._given: dict[int, int] = {}
         self.last: Given | None = None
+        self.on_given: Callable[[list[tuple[str, tuple[int, ...], str]]], None] = lambda _: (
+            None
+        )  # told the shapes of every batch
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
@@ -129,6 +133,7 @@ class Loaders:
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
         shapes = [(path, _sizes(tensor), str(tensor.dtype).removeprefix("torch.")) for path, tensor in tensors[:4]]
         self.last = Given(count - 1, self.watcher.step, self._sites.get(number, NOWHERE), shapes, index)
+        self.on_given(shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:

@@ -6,8 +6,10 @@ import sys
 from typing import Any, NamedTuple
 
 from torch._utils import ExceptionWrapper
+from torch.utils.data._utils import signal_handling
 
 from paramedic.capture.watcher import Watcher
+from paramedic.postmortem.crashes import Crashes
 
 _ATTRIBUTE = "_paramedic"
 
@@ -23,8 +25,9 @@ class WorkerFailure(NamedTuple):
 class Workers:
     """Torch wraps a worker's exception as text; this adds the values, which only the worker can see."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, crashes: Crashes) -> None:
         self.watcher = watcher
+        self.crashes = crashes
         self._last: WorkerFailure | None = None
 
     def install(self) -> None:
@@ -45,6 +48,10 @@ class Workers:
 
             return reraise
 
+        def watched_handlers(original: Any) -> Any:
+            return lambda: self.crashes.in_worker(original)
+
+        watcher.patches.wrap(signal_handling, "_set_worker_signal_handlers", watched_handlers)
         watcher.patches.wrap(ExceptionWrapper, "__init__", watched_init)
         watcher.patches.wrap(ExceptionWrapper, "reraise", watched_reraise)
 
