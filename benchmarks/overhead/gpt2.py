@@ -156,8 +156,6 @@ def main() -> None:
         for name, found in times.items():
             mean, median = statistics.mean(found) / base, statistics.median(found) / base
             print(f"  {name:40} {mean:6.3f}x   (median {median:.3f}x)")
-                f"  {name:40} {statistics.mean(found) / base:6.3f}x   (median {statistics.median(found) / base:.3f}x)"
-            )
         del model, optimizer
         torch.cuda.empty_cache()
 
