@@ -91,6 +91,6 @@ def test_nothing_waits_for_the_device() -> None:
         weights = list(layer.parameters())
         collector.add([*weights, *(weight.grad for weight in weights), loss, torch.arange(9, device="cuda")])
         collector.send(step)
-        arrived += [tag for tag, _ in collector.take()]
+        arrived += [batch.tag for batch in collector.take()]
     torch.cuda.set_sync_debug_mode("default")
-    assert arrived + [tag for tag, _ in collector.finish()] == [0, 1, 2, 3]
+    assert arrived + [batch.tag for batch in collector.finish()] == [0, 1, 2, 3]
