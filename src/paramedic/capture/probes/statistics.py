@@ -6,6 +6,7 @@ import math
 import statistics
 from collections import deque
 from collections.abc import Sequence
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch.optim import Optimizer
 
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.copies import Copies
-from paramedic.capture.stats import Batch, Collector, layout
+from paramedic.capture.stats import Batch, Collector, layout, prepare
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample
@@ -50,10 +51,14 @@ class Statistics:
         self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
         self._count = 0
+        self._ready = True  # nothing has to be compiled first
+        self._devices: set[torch.device] = set()  # whose kernels are compiled
+        self._preparing: Thread | None = None
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
         self.watcher.on_step.append(("statistics", self.poll))
+        self.watcher.on_rested.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
         self._shift(self.watcher.sampling)
 
@@ -61,7 +66,7 @@ class Statistics:
 
     def _shift(self, sampling: bool) -> None:
         self._remove_hook()
-        if sampling and not self.watcher.compiled:
+        if sampling and not self.watcher.compiled and self._ready:
             self._due = dict(self.watcher.registry.module_names())
             self._hook = nn.modules.module.register_module_forward_hook(self._called)
 
@@ -108,14 +113,32 @@ class Statistics:
 
     def before_step(self, optimizer: Optimizer, closure: bool) -> None:
         """Right before an optimizer's step; with a closure the gradients are not there yet."""
-        self._summarise_held()
         parameters = _trained(optimizer)
+        if not self._prepared(parameters):
+            return
+        self._summarise_held()
         if not closure:
             self._add_gradients(optimizer, parameters)
         self._add("weight", self._names(parameters), parameters)
         self.copies.take(optimizer, parameters)
 
+    def _prepared(self, parameters: list[torch.Tensor]) -> bool:
+        """Kernels for a GPU take seconds to compile: that goes on beside the training, and statistics wait for it."""
+        on_gpu = next((p.device for p in parameters if p.is_cuda), None)
+        if on_gpu is None or on_gpu in self._devices:
+            self._ready = True
+        elif self._preparing is None:
+            self._ready = False
+            self._preparing = Thread(target=prepare, args=(on_gpu,), name="paramedic-kernels", daemon=True)
+            self._preparing.start()
+        elif not self._preparing.is_alive():
+            self._devices.add(on_gpu)
+            self._preparing, self._ready = None, True
+        return self._ready
+
     def after_step(self, optimizer: Optimizer, closure: bool) -> None:
+        if not self._ready:
+            return
         if closure:
             self._add_gradients(optimizer, _trained(optimizer))
         changed, differences = self.copies.differences(optimizer)
@@ -124,6 +147,8 @@ class Statistics:
         self.collector.send((self.watcher.step, labels))
         self.stopwatch.close()
         self._count += 1
+        if self._hook is not None:  # the next step may be sampled as well
+            self._due = dict(self.watcher.registry.module_names())
 
     def _add_gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
         given = [p for p in parameters if p.grad is not None]

@@ -195,13 +195,20 @@ def _by_home(tensors: Sequence[torch.Tensor]) -> Iterator[tuple[Home, list[int] 
     """Tensors by the device and stream where they are summarised; None stands for all of them."""
     import torch
 
-    plain = (torch.Tensor, torch.nn.Parameter)
+    kinds = {tensor.device: None for tensor in tensors}
+    if len(kinds) == 1 and (device := next(iter(kinds))).type in ("cpu", "cuda"):
+        yield _home(device), None
+        return
     host = torch.device("cpu")  # what has no values goes there, and is told so
-    devices = [t.device if type(t) in plain and not t.is_meta else host for t in tensors]
-    kinds = dict.fromkeys(devices)
-    for device in kinds:
-        home = (device, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0)
-        yield home, None if len(kinds) == 1 else [index for index, other in enumerate(devices) if other == device]
+    devices = [host if tensor.is_meta else tensor.device for tensor in tensors]
+    for device in dict.fromkeys(devices):
+        yield _home(device), [index for index, other in enumerate(devices) if other == device]
+
+
+def _home(device: torch.device) -> Home:
+    import torch
+
+    return device, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
 
 
 class _Buffer:
