@@ -16,7 +16,6 @@ class Settings:
     stop_after: int | None = None  # optimizer steps, then the script is stopped
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
     shell_at: int | None = None  # open a shell before the optimizer applies this step
-    stall_after: float | None = None  # seconds without progress until the stacks are shown
     pdb: bool = False  # open a debugger at an uncaught exception
     every: int | None = None  # take statistics every so many steps, whatever that costs
 

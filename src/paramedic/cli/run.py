@@ -37,9 +37,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's l
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
 Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncaught exception was raised.")]
 ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
-StallAfter = Annotated[
-    float | None, typer.Option(min=0.1, metavar="SECONDS", help="Show all stacks after so long without progress.")
-]
+Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
+Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -58,9 +57,10 @@ def run(
     verbose: Verbose = 0,
     quiet: Quiet = False,
     fail_on: Fail = None,
+    budget: Budget = "2%",
+    every: Every = None,
     pdb: Pdb = False,
     shell_at: ShellAt = None,
-    stall_after: StallAfter = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -72,18 +72,8 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(
-        ctx,
-        Settings(pdb=pdb, shell_at=shell_at, stall_after=stall_after),
-        json,
-        html,
-        runs,
-        select,
-        ignore,
-        verbose,
-        quiet,
-        fail_on,
-    )
+    settings = Settings(budget=share(budget), every=every, pdb=pdb, shell_at=shell_at)
+    _watch(ctx, settings, json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -155,6 +145,21 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.findings))
     _leave(outcome, code)
+
+
+def share(text: str) -> float:
+    """A share of the run's time: 2%, or 0.02."""
+    try:
+        found = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise ParamedicError(
+            f"--budget {text} is not a share of the run's time",
+            expected="a percentage such as 2% or 0.5%, or 0 for no statistics",
+            fix="--budget 2%",
+        )
+    return found
 
 
 def words(given: list[str] | None) -> tuple[str, ...]:

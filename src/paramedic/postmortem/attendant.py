@@ -1,4 +1,4 @@
-"""A small process beside the run: it tells of the run's death, collects its stacks, and notices when it stands still.
+"""A small process beside the run: it tells of the run's death and collects its stacks.
 
 It has no torch, is no child of the run (the script may wait for its own children), and ends with it.
 """
@@ -29,21 +29,17 @@ from paramedic.postmortem.places import (
 
 POLL = 0.25  # seconds
 PATIENCE = 3.0  # seconds that the interpreter has to answer
-STALLED_SECONDS = 120.0  # without progress, at least
-STALLED_STEPS = 30  # and so many typical steps
-BUSY = 0.2  # of a core: a run that uses more than this is at work, whatever it does
 
 
 class Attendant:
     """Watches one process."""
 
-    def __init__(self, folder: Path, pid: int, speak: int, stall_after: float) -> None:
-        self.folder, self.pid, self.speak, self.stall_after = folder, pid, speak, stall_after
+    def __init__(self, folder: Path, pid: int, speak: int) -> None:
+        self.folder, self.pid, self.speak = folder, pid, speak
         self.box = Reader(box_file(folder, pid))
         self.process = os.pidfd_open(pid)
         self.killed_before = kernel.out_of_memory_kills()
         self.read = 0  # bytes of the stacks file that have been told
-        self.stalled: float | None = None  # time of the progress that was the last one
 
     def attend(self) -> None:
         waiting = select.poll()
@@ -67,7 +63,6 @@ class Attendant:
         elif size > self.read:
             time.sleep(POLL)  # it may still be writing
             say(self._keep(self._dump(asked=False)))
-        self._watch_progress(self.box.state())
 
     # Death ------------------------------------------------------------------------------------------------------
 
@@ -141,25 +136,6 @@ class Attendant:
             stream.write(text)
         return text
 
-    # Progress ---------------------------------------------------------------------------------------------------
-
-    def _watch_progress(self, state: State) -> None:
-        patience = self.stall_after or max(STALLED_SECONDS, STALLED_STEPS * state.typical)
-        silent = time.time() - state.progress
-        if self.stalled is not None and state.progress > self.stalled:
-            self.stalled = None
-            with contextlib.suppress(OSError):
-                os.write(self.speak, b"r")
-            say("paramedic: the run makes progress again\n")
-        elif self.stalled is None and state.typical and silent > patience:
-            self.stalled = state.progress
-            idle = kernel.cpu_share(self.pid, 1.0) < BUSY
-            with contextlib.suppress(OSError):
-                os.write(self.speak, b"i" if idle else b"s")
-            what = "waits for something and uses no processor" if idle else "is busy"
-            took = f"{silent:.0f} s; a step took {state.typical:.2g} s"
-            say(f"\nparamedic: no progress for {took} so far. The run {what}. It goes on.\n{self._keep(self._dump())}")
-
 
 def say(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
@@ -183,13 +159,13 @@ def _wait(true: Callable[[], bool]) -> bool:
 
 
 def main() -> None:
-    folder, pid, speak, stall_after = sys.argv[1:]
+    folder, pid, speak = sys.argv[1:]
     if os.fork():
         os._exit(0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it ends when the run ends
     with contextlib.suppress(OSError):
-        Attendant(Path(folder), int(pid), int(speak), float(stall_after)).attend()
+        Attendant(Path(folder), int(pid), int(speak)).attend()
 
 
 if __name__ == "__main__":

@@ -6,22 +6,18 @@ import contextlib
 import mmap
 import os
 import struct
-import time
 from pathlib import Path
 from typing import NamedTuple
 
-_NUMBERS = struct.Struct("<qdd??")  # step, time of the last progress, typical step seconds, ended, takes SIGUSR1
+_NUMBERS = struct.Struct("<q??")  # step, ended, takes SIGUSR1
 _WORDS = 500  # bytes for each of module and batch
 _SIZE = _NUMBERS.size + 2 * _WORDS
-_WEIGHT = 0.2  # of the newest step in the typical step time
 
 
 class State(NamedTuple):
     """What the box said last."""
 
     step: int
-    progress: float  # seconds since the epoch
-    typical: float  # seconds that a step takes; 0 before the second one
     ended: bool  # the process was finishing by itself
     takes_signal: bool  # SIGUSR1 makes it write its stacks
     module: str
@@ -38,31 +34,19 @@ class BlackBox:
         with path.open("r+b") as stream:
             self._memory = mmap.mmap(stream.fileno(), _SIZE)
         self._step = 0
-        self.typical = 0.0
-        self._stepped_at = 0.0
         self._ended = False
         self.takes_signal = False
         self._batch: list[tuple[str, tuple[int, ...], str]] = []
         self._write()
 
     def stepped(self, step: int) -> None:
-        now = time.time()
-        if self._stepped_at:
-            seconds = now - self._stepped_at
-            # One long evaluation between two steps must not count as what a step takes.
-            seconds = min(seconds, 10 * self.typical) if self.typical else seconds
-            self.typical += (seconds - self.typical) * (_WEIGHT if self.typical else 1.0)
-        self._step, self._stepped_at = step, now
-        self._write()
-
-    def progressed(self) -> None:
+        self._step = step
         self._write()
 
     def batch(self, shapes: list[tuple[str, tuple[int, ...], str]]) -> None:
         if shapes != self._batch:
             self._batch = shapes
             self._words(1, ", ".join(f"{path} {shape} {dtype}".strip() for path, shape, dtype in shapes))
-        self._write()
 
     def module(self, path: str) -> None:
         self._words(0, path)
@@ -74,9 +58,7 @@ class BlackBox:
             self.path.unlink()
 
     def _write(self) -> None:
-        _NUMBERS.pack_into(
-            self._memory, 0, self._step, time.time(), self.typical, self._ended, self.takes_signal
-        )  # fmt: skip
+        _NUMBERS.pack_into(self._memory, 0, self._step, self._ended, self.takes_signal)
 
     def _words(self, place: int, text: str) -> None:
         start = _NUMBERS.size + place * _WORDS

@@ -62,9 +62,9 @@ def add_now(page: Page) -> None:
 
 
 def _add_last_batch(page: Page, attachment: Any) -> None:
-    last = attachment.loaders.last
-    if last is None or last.step != attachment.watcher.step:
-        return  # another batch has been used since, one that was not seen
+    last = attachment.loaders.last()
+    if last is None:
+        return
     shapes = ", ".join(f"{path} {shape} {dtype}".strip() for path, shape, dtype in last.shapes[:4])
     origin = f" of the loader at {last.site.file}:{last.site.line}" if last.site.file else ""
     page.label("batch", f"number {last.position:,}{origin}: {shapes or 'no tensors'}")

@@ -43,9 +43,10 @@ class Crashes:
             return
         self.killed_before = out_of_memory_kills()
         self._catch()
+        self.box.stepped(self.watcher.step)
         self._print_native_stacks()
         self._call_attendant()
-        self.watcher.on_step.append(("crashes", self._stepped))
+        self.watcher.on_count = self._stepped
 
     def in_worker(self, set_torchs_handlers: Any) -> None:
         """In a DataLoader worker, which has signal handlers of torch's: ours come first, then torch's."""
@@ -95,10 +96,10 @@ class Crashes:
         if interrupt is not None:
             signal.signal(signal.SIGINT, interrupt)  # for torch Ctrl-C is fatal too; for us it is not
 
-    def _stepped(self) -> None:
+    def _stepped(self, step: int) -> None:
         if self.box is not None and os.getpid() == self._process:
             self.box.takes_signal &= signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL
-            self.box.stepped(self.watcher.step)
+            self.box.stepped(step)
 
     # The attendant ----------------------------------------------------------------------------------------------
 
@@ -107,9 +108,8 @@ class Crashes:
             return  # process 1 takes all others with it; then there is nobody left to speak
         hear, speak = os.pipe()
         environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
-        after = self.watcher.settings.stall_after
         command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
-        command += [str(self.folder), str(self._process), str(speak), str(after or 0)]
+        command += [str(self.folder), str(self._process), str(speak)]
         try:
             # It forks and is then nobody's child: the script may wait for its own children, and for no other.
             started = subprocess.Popen(command, pass_fds=[speak], env=environment, start_new_session=True,
@@ -129,20 +129,13 @@ class Crashes:
                 self._answer(word)
 
     def _answer(self, word: bytes) -> None:
-        from paramedic.postmortem.dumps import all_threads, main_site
+        from paramedic.postmortem.dumps import all_threads
 
         if word == b"d":
             path = answer_file(self.folder, self._process)
             half = path.with_suffix(".half")
             half.write_text(all_threads(), encoding="utf-8")
             half.replace(path)
-        elif word in (b"s", b"i"):  # stalled while busy, stalled while idle
-            typical = self.box.typical if self.box is not None else 0.0
-            data = {"typical": typical, "idle": word == b"i"}
-            self.watcher.emit("stall", site=main_site(), phase="train", data=data)
-            self.watcher.writer.flush()
-        elif word == b"r":
-            self.watcher.emit("stall_over", phase="train")
 
     def dead_workers(self, messages: list[str]) -> list[tuple[str, str]]:
         """What is known of the DataLoader workers whose death these error messages report, as labels and texts."""

@@ -6,11 +6,9 @@ import contextlib
 import sys
 import threading
 
-from paramedic.capture.where import is_users, shown_path
 from paramedic.postmortem.circumstances import add_now
 from paramedic.postmortem.frames import of_thread, spots
 from paramedic.postmortem.page import Page
-from paramedic.record.writer import NOWHERE, Site
 
 MOST_FRAMES = 5
 
@@ -33,15 +31,6 @@ def all_threads() -> str:
     if idle:
         page.label("besides", f"{idle} thread{'s' if idle > 1 else ''} without code of yours")
     return page.render("the run", ending="is now")
-
-
-def main_site() -> Site:
-    """The user's line that the main thread is at."""
-    for at in reversed(of_thread(threading.main_thread().ident or 0)):
-        if is_users(at.frame.f_code.co_filename):
-            code = at.frame.f_code
-            return Site(shown_path(code.co_filename), at.line, code.co_name)
-    return NOWHERE
 
 
 def _accelerators_spared() -> contextlib.AbstractContextManager[None]:

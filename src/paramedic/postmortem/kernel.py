@@ -1,8 +1,7 @@
-"""What Linux knows: who was killed for want of memory, how much there is, who catches which signal, who works."""
+"""What Linux knows: who was killed for want of memory, how much there is, who catches which signal."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import psutil
@@ -65,21 +64,3 @@ def descendants(pid: int) -> list[int]:
         return [child.pid for child in psutil.Process(pid).children(recursive=True)]
     except psutil.Error:
         return []
-
-
-def cpu_share(pid: int, seconds: float) -> float:
-    """Cores that a process and its children use, measured for a while."""
-    before = _cpu_seconds(pid)
-    time.sleep(seconds)
-    return max(0.0, _cpu_seconds(pid) - before) / seconds
-
-
-def _cpu_seconds(pid: int) -> float:
-    total = 0.0
-    for one in [pid, *descendants(pid)]:
-        try:
-            times = psutil.Process(one).cpu_times()
-        except psutil.Error:
-            continue
-        total += times.user + times.system
-    return total

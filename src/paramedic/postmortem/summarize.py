@@ -79,8 +79,9 @@ def _brief(value: Any, depth: int) -> str:
     if is_optimizer(value):
         return _optimizer(value)
     if issubclass(kind, BaseException):
-        told = value.args[0] if value.args else ""
-        return f"{kind.__name__}: {told}"[: MOST_TEXT * 2] if type(told) is str and told else kind.__name__
+        told = value.args[0] if type(value.args) is tuple and value.args else ""
+        told = told if type(told) is str else brief(told, 0)
+        return f"{kind.__name__}: {told}"[: MOST_TEXT * 2] if told else kind.__name__
     if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)):
         return f"{kind.__name__} {value.__name__}"
     return _container(value, kind, depth) or _object(value, kind, depth)

@@ -22,13 +22,15 @@ MOST_LABELS = 2_000_000
 MOST_ROWS = 20
 
 
+Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
+
+
 class Given(NamedTuple):
     """The last batch that reached the script, as far as it can be known without keeping it alive."""
 
     position: int
-    step: int
     site: Site  # where the loader was built
-    shapes: list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor
+    shapes: Shapes
     indices: Any  # of its samples, where the loader has a sampler
 
 
@@ -43,10 +45,9 @@ class Loaders:
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
         self._sites: dict[int, Site] = {}
         self._given: dict[int, int] = {}
-        self.last: Given | None = None
-        self.on_given: Callable[[list[tuple[str, tuple[int, ...], str]]], None] = lambda _: (
-            None
-        )  # told the shapes of every batch
+        self._seen: Given | None = None  # the last batch, in words
+        self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
+        self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
@@ -80,11 +81,15 @@ class Loaders:
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
                 batch = original(iterator)
-                watcher.ask("loaders", self._gave, iterator, batch)
+                if watcher.resting:
+                    self._glance(iterator, batch)
+                else:
+                    watcher.ask("loaders", self._gave, iterator, batch)
                 return batch
 
             return following
 
+        watcher.on_wake.append(self._let_go)
         watcher.patches.wrap(DataLoader, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
         watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
@@ -122,6 +127,23 @@ class Loaders:
             },
         )
 
+    def _glance(self, iterator: Any, batch: Any) -> None:
+        """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
+        known = self._of_iterator.get(iterator)
+        if known is not None:
+            self.current, indices = known
+            count = self._given[self.current] = self._given.get(self.current, 0) + 1
+            self._held = (self.current, count - 1, batch, indices.popleft() if indices else None)
+
+    def _let_go(self) -> None:
+        """A rest is over: keep in sight what it held."""
+        if self._held is not None:
+            number, position, batch, index = self._held
+            tensors = list(tensors_in(batch))[:16]
+            self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+            self._seen = Given(position, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+            self._held = None
+
     def _gave(self, iterator: Any, batch: Any) -> None:
         number, indices = self._of_iterator.get(iterator, (None, deque()))
         index = indices.popleft() if indices else None
@@ -131,9 +153,8 @@ class Loaders:
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
-        shapes = [(path, _sizes(tensor), str(tensor.dtype).removeprefix("torch.")) for path, tensor in tensors[:4]]
-        self.last = Given(count - 1, self.watcher.step, self._sites.get(number, NOWHERE), shapes, index)
-        self.on_given(shapes)
+        self._seen = Given(count - 1, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+        self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
@@ -143,14 +164,21 @@ class Loaders:
         """How many batches have reached the script."""
         return sum(self._given.values())
 
+    def last(self) -> Given | None:
+        """The last batch in words."""
+        self._let_go()
+        return self._seen
+
     def last_tensors(self) -> dict[str, torch.Tensor] | None:
         """The tensors of the last batch that are still alive, by their path in it."""
+        self._let_go()
         if self._last is None:
             return None
         return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
+        self._let_go()
         if self._last is not None:
             number, position, references, index = self._last
             alive = [(path, tensor) for path, reference in references if (tensor := reference()) is not None]
@@ -191,8 +219,11 @@ class Loaders:
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
 
 
-def _sizes(tensor: torch.Tensor) -> tuple[int, ...]:
-    return (tensor.size(0),) if tensor.is_nested else tuple(tensor.shape)
+def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
+    return [
+        (path, (t.size(0),) if t.is_nested else tuple(t.shape), str(t.dtype).removeprefix("torch."))
+        for path, t in tensors[:4]
+    ]
 
 
 def _content_hash(tensor: torch.Tensor) -> str:
