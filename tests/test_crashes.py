@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from paramedic.cli.dump import watched_processes
 from workshop import TIMEOUT, TRAIN, Workshop, wait_for_line, wait_until
 
 TRAINING = """
@@ -147,7 +148,7 @@ def start_hanging(shop: Workshop, what: str) -> subprocess.Popen[str]:
     shop.write("train.py", TRAINING.replace("{what}", what))
     process = shop.start("run", "-q", "train.py")
     wait_for_line(process, "hanging")
-    wait_until(lambda: "attendant" in subprocess.run(["ps", "ax"], capture_output=True, text=True).stdout)
+    wait_until(lambda: process.pid in watched_processes())
     return process
 
 

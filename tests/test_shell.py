@@ -78,7 +78,7 @@ def test_a_shell_in_the_code_has_the_variables_of_that_place(shop: Workshop) -> 
     shop.write("train.py", LOOP.format(extra="if x[0, 0] == data[8][0][0]: paramedic.shell()"))
     asked = [("In [1]:", "print('rows', len(x), model.weight.shape)"), ("In [2]:", "exit")]
     seen = talk(shop, command("train.py"), asked)
-    assert "a shell at train.py:16" in seen and "rows 8 torch.Size([1, 4])" in seen and "last " in seen
+    assert "a shell at train.py:17" in seen and "rows 8 torch.Size([1, 4])" in seen and "last " in seen
 
 
 def test_without_ipython_python_does_it(shop: Workshop) -> None:
@@ -103,5 +103,5 @@ def test_without_a_terminal_the_run_goes_on_at_once_and_says_so(shop: Workshop) 
     done = shop.run("train.py", options=("--shell-at", "2", "--pdb"))
     assert done.code == 0 and done.stdout == plain.stdout
     assert "a shell before the update of step 2 was passed over: there is no terminal" in done.stderr
-    assert "a shell at train.py:16 was passed over" in done.stderr and "a shell at train.py:16" in plain.stderr
+    assert "a shell at train.py:17 was passed over" in done.stderr and "a shell at train.py:17" in plain.stderr
     assert done.found["verdict"] == "healthy"

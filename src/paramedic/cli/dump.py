@@ -28,7 +28,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
     """
     from paramedic.postmortem.places import request_file
 
-    watched = _watched()
+    watched = watched_processes()
     if pid not in watched:
         known = ", ".join(map(str, watched)) or "none"
         raise ParamedicError(
@@ -52,7 +52,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
         print(stream.read().strip("\n"))
 
 
-def _watched() -> dict[int, Path]:
+def watched_processes() -> dict[int, Path]:
     """The processes that have an attendant, with the folders of their runs."""
     import psutil
 

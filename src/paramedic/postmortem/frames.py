@@ -105,7 +105,7 @@ def _value(node: ast.expr, local: dict[str, Any], shared: dict[str, Any]) -> Val
 def _boring(value: Value) -> bool:
     if value.missing is not None:
         return False
-    return isinstance(value.value, _HIDDEN) or value.name.startswith("torch.")
+    return issubclass(type(value.value), _HIDDEN) or value.name.startswith("torch.")
 
 
 def of_traceback(traceback: TracebackType | None) -> list[At]:

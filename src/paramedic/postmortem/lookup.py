@@ -66,7 +66,7 @@ def _attribute(owner: Any, name: str) -> Any:
         return _tensor_attribute(owner, name)
     if type(owner).__module__ == "numpy" and name in _OF_ARRAYS and type(owner).__name__ == "ndarray":
         return getattr(owner, name)
-    if isinstance(owner, types.ModuleType):
+    if type(owner) is types.ModuleType:
         return _present(vars(owner), name)
     if is_module(owner):
         for holder in ("_parameters", "_buffers", "_modules"):
@@ -77,7 +77,7 @@ def _attribute(owner: Any, name: str) -> Any:
         found = inspect.getattr_static(owner, name)
     except (AttributeError, TypeError):
         raise Unknown(name) from None
-    if isinstance(found, types.MemberDescriptorType):  # a slot
+    if type(found) is types.MemberDescriptorType:  # a slot
         try:
             return found.__get__(owner, type(owner))
         except AttributeError:

@@ -198,20 +198,22 @@ def _einsum(found: re.Match[str], tensors: Tensors, innermost: Running | None) -
 
 @_on(r"same dtype|expected scalar type|should be the same|Found dtype|expected m1 and m2 to have the same")
 def _types(found: re.Match[str], tensors: Tensors, innermost: Running | None) -> str | None:
-    inputs = dict(tensors)
-    if innermost is not None:
-        inputs |= {name: value for name, value in innermost.inputs.items() if is_tensor(value)}
-        inputs |= {f"{innermost.path}.{name}": p for name, p in innermost.module.named_parameters(recurse=False)}
-    return _by_property(inputs, lambda tensor: str(tensor.dtype).removeprefix("torch."), ("is", "are"))
+    return _by_property(
+        _involved(tensors, innermost), lambda tensor: str(tensor.dtype).removeprefix("torch."), ("is", "are")
+    )
 
 
 @_on(r"Expected all tensors to be on the same device|is not on the expected device")
 def _devices(found: re.Match[str], tensors: Tensors, innermost: Running | None) -> str | None:
-    inputs = dict(tensors)
-    if innermost is not None:
-        inputs |= {name: value for name, value in innermost.inputs.items() if is_tensor(value)}
-        inputs |= {f"{innermost.path}.{name}": p for name, p in innermost.module.named_parameters(recurse=False)}
-    return _by_property(inputs, lambda tensor: str(tensor.device), ("is on", "are on"))
+    return _by_property(_involved(tensors, innermost), lambda tensor: str(tensor.device), ("is on", "are on"))
+
+
+def _involved(tensors: Tensors, innermost: Running | None) -> Tensors:
+    """What met: a layer's input and its parameters, or else the tensors of the user's statement."""
+    inputs = {name: value for name, value in innermost.inputs.items() if is_tensor(value)} if innermost else {}
+    if innermost is None or not inputs or not type(innermost.module).__module__.startswith("torch.nn"):
+        return {**tensors, **inputs}
+    return inputs | {f"{innermost.path}.{name}": p for name, p in innermost.module.named_parameters(recurse=False)}
 
 
 def _by_property(tensors: Tensors, of: Callable[[Any], str], verb: tuple[str, str]) -> str | None:

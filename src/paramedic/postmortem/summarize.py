@@ -1,4 +1,7 @@
-"""`paramedic.summarize(x)`: any value in one line, without running any of the user's code."""
+"""`paramedic.summarize(x)`: any value in one line, without running any of the user's code.
+
+Types are looked at with `issubclass(type(x), ...)`: `isinstance` would ask the object itself for its `__class__`.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ def _brief(value: Any, depth: int) -> str:
         return _numpy(value)
     if issubclass(kind, enum.Enum):
         return f"{kind.__name__}.{value._name_}"
-    if isinstance(value, pathlib.PurePath):
+    if issubclass(kind, pathlib.PurePath):
         return f"{kind.__name__}({_text(str(value))})"
     if is_module(value):
         return _module(value)
@@ -82,7 +85,7 @@ def _brief(value: Any, depth: int) -> str:
         told = value.args[0] if type(value.args) is tuple and value.args else ""
         told = told if type(told) is str else brief(told, 0)
         return f"{kind.__name__}: {told}"[: MOST_TEXT * 2] if told else kind.__name__
-    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)):
+    if issubclass(kind, (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)):
         return f"{kind.__name__} {value.__name__}"
     return _container(value, kind, depth) or _object(value, kind, depth)
 
