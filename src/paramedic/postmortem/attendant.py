@@ -73,7 +73,7 @@ class Attendant:
             lines = [f"paramedic: the run has crashed: {cause}", *_last_known(state), ""]
             text = "\n".join([*lines, *stacks.shown(threads, crashed=True)])
         elif kernel.out_of_memory_kills() > self.killed_before:
-            lines = ["paramedic: the kernel has killed the run, because memory ran out", *_last_known(state)]
+            lines = ["paramedic: the run was killed, probably by the kernel: memory ran out", *_last_known(state)]
             text = "\n".join([*lines, *kernel.memory_figures()])
         else:
             return  # it left by os._exit, or was killed by somebody: python says nothing then, and neither do we

@@ -10,7 +10,10 @@ GIB = 1 << 30
 
 
 def out_of_memory_kills() -> int:
-    """How many processes of this container or machine the kernel has killed so far, because memory ran out."""
+    """How many processes of this container the kernel has killed so far, because memory ran out.
+
+    Without a container the count is that of the whole machine: a kill may have hit somebody else.
+    """
     for path in ("/sys/fs/cgroup/memory.events", "/proc/vmstat"):
         try:
             words = Path(path).read_text().split()

@@ -27,11 +27,7 @@ def obituaries(folder: Path, messages: list[str], killed_before: int) -> list[tu
 
 
 def _killed(pid: int, kills: int) -> str:
+    advice = "fewer workers, a smaller batch or a lower prefetch_factor need less"
     if kills > 0:
-        return (
-            f"process {pid} was killed by the kernel, because memory ran out ({kills} kill{'s' if kills > 1 else ''})"
-        )
-    return (
-        f"process {pid} was killed from outside. If nobody did it, memory ran out: fewer workers, a smaller batch or a "
-        "lower prefetch_factor need less"
-    )
+        return f"process {pid} was killed, and the kernel did kill for want of memory during this run: {advice}"
+    return f"process {pid} was killed from outside. If nobody did it, memory ran out: {advice}"
