@@ -76,7 +76,7 @@ def test_a_crash_leaves_a_message_with_stacks_step_module_and_batch(shop: Worksh
     told = " ".join(done.stderr.split())
     assert f"paramedic: the run has crashed: {cause} step 3 module net" in told
     assert "batch [0] (8, 4) float32, [1] (8,) int64" in told
-    assert "train.py:31 in happen" in told or "train.py:34 in __getattr__" in told
+    assert "train.py:32 in happen" in told or "train.py:35 in __getattr__" in told
     assert "frame #0: " in told, "native frames"
     kept = (run_folder(shop) / "crash.txt").read_text()
     assert f"the run has crashed: {cause}" in kept and "most recent call first" in kept
@@ -160,7 +160,7 @@ def test_a_hanging_run_says_where_it_is_and_goes_on(shop: Workshop) -> None:
     for _ in range(2):
         told = shop.paramedic("dump", process.pid)
         assert told.code == 0, told.stderr
-        assert "train.py:31 in happen" in told.stdout and "train.py:24 in train" in told.stdout
+        assert "train.py:32 in happen" in told.stdout and "train.py:25 in train" in told.stdout
         assert "x          (8, 4) float32 cpu · " in told.stdout or "x  (8, 4) float32 cpu · " in told.stdout
         assert "step     3" in told.stdout
     process.send_signal(signal.SIGUSR1)
@@ -178,7 +178,7 @@ def test_a_run_stuck_in_native_code_still_says_where_it_is(shop: Workshop) -> No
     told = shop.paramedic("dump", process.pid)
     assert told.code == 0, told.stderr
     assert "python does not answer: it is busy in native code" in told.stdout
-    assert "train.py:32 in happen" in told.stdout
+    assert "train.py:33 in happen" in told.stdout
     assert process.communicate(timeout=TIMEOUT)[0].endswith("trained\n")
 
 

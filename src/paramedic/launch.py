@@ -67,7 +67,7 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
         if target.is_module:
             where.claim(_package_folder(target.name))
         attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
-        tracebacks.watch_threads()
+        tracebacks.offer(main=False)  # what ends the main thread is shown below
 
     voice.keep()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})

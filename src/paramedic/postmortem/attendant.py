@@ -44,15 +44,17 @@ class Attendant:
     def attend(self) -> None:
         waiting = select.poll()
         waiting.register(self.process, select.POLLIN)
+        waiting.register(self.speak, select.POLLHUP)
         while not waiting.poll(POLL * 1000):
-            if self.box.state().ended:
-                return
             with contextlib.suppress(OSError):
                 self._look()
+        waiting.unregister(self.speak)
+        if not self.box.state().ended:
+            waiting.poll()  # the process has hung up, and is about to be gone
         state = self.box.state()
         if not state.ended:
             self._died(state)
-            tidy(self.folder, self.pid)
+            tidy(self.folder, {self.pid})
 
     def _look(self) -> None:
         request = request_file(self.folder, self.pid)

@@ -10,6 +10,7 @@ import contextlib
 import faulthandler
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from typing import IO, Any
 
 from paramedic.capture.watcher import Watcher
 from paramedic.postmortem.blackbox import BlackBox
-from paramedic.postmortem.kernel import out_of_memory_kills
+from paramedic.postmortem.kernel import descendants, out_of_memory_kills
 from paramedic.postmortem.places import answer_file, box_file, crash_file, stacks_file, tidy
 
 
@@ -33,6 +34,9 @@ class Crashes:
         self._process = os.getpid()
         self._files: list[IO[bytes]] = []
         self._ours = False  # faulthandler writes where we told it to
+        self._socket: socket.socket | None = None  # to the attendant
+        # Process 1 takes all others with it when it dies: there would be nobody left to speak.
+        self._attended = hasattr(os, "pidfd_open") and bool(sys.executable) and self._process != 1
 
     def install(self) -> None:
         """Fails silently where the folder cannot be written: the record's writer says so."""
@@ -45,7 +49,8 @@ class Crashes:
         self._catch()
         self.box.stepped(self.watcher.step)
         self._print_native_stacks()
-        self._call_attendant()
+        if self._attended:
+            self._call_attendant()
         self.watcher.on_count = self._stepped
 
     def in_worker(self, set_torchs_handlers: Any) -> None:
@@ -72,7 +77,10 @@ class Crashes:
         pid = os.getpid()
         with contextlib.suppress(OSError, RuntimeError, ValueError):
             if not faulthandler.is_enabled():  # the script, or the user by -X faulthandler, has it where they want it
-                faulthandler.enable(self._open(crash_file(self.folder, pid)))
+                if self._attended or pid != self._process:
+                    faulthandler.enable(self._open(crash_file(self.folder, pid)))
+                else:
+                    faulthandler.enable()
                 self._ours = True
             if hasattr(signal, "SIGUSR1") and signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL:
                 # No chaining: what comes next in the chain is the default action, death.
@@ -98,44 +106,42 @@ class Crashes:
 
     def _stepped(self, step: int) -> None:
         if self.box is not None and os.getpid() == self._process:
-            self.box.takes_signal &= signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL
+            if self.box.takes_signal and signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL:
+                self.box.takes_signal = False  # the script has taken it for itself
             self.box.stepped(step)
 
     # The attendant ----------------------------------------------------------------------------------------------
 
     def _call_attendant(self) -> None:
-        if os.getpid() == 1 or not hasattr(os, "pidfd_open") or not sys.executable:
-            return  # process 1 takes all others with it; then there is nobody left to speak
-        hear, speak = os.pipe()
+        self._socket, other = socket.socketpair()
         environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
         command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
-        command += [str(self.folder), str(self._process), str(speak)]
+        command += [str(self.folder), str(self._process), str(other.fileno())]
         try:
             # It forks and is then nobody's child: the script may wait for its own children, and for no other.
-            started = subprocess.Popen(command, pass_fds=[speak], env=environment, start_new_session=True,
+            started = subprocess.Popen(command, pass_fds=[other.fileno()], env=environment, start_new_session=True,
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # fmt: skip
         except OSError:
-            os.close(hear)
             return
         finally:
-            os.close(speak)
-        listener = threading.Thread(target=self._listen, args=(started, hear), name="paramedic-listener", daemon=True)
-        listener.start()
+            other.close()
+        listen = threading.Thread(target=self._listen, args=(started,), name="paramedic-listener", daemon=True)
+        listen.start()
 
-    def _listen(self, started: Any, hear: int) -> None:
+    def _listen(self, started: Any) -> None:
         started.wait()
-        while word := os.read(hear, 1):
-            with contextlib.suppress(Exception):
-                self._answer(word)
+        with contextlib.suppress(OSError):
+            while self._socket is not None and self._socket.recv(1):
+                with contextlib.suppress(Exception):
+                    self._answer()
 
-    def _answer(self, word: bytes) -> None:
+    def _answer(self) -> None:
         from paramedic.postmortem.dumps import all_threads
 
-        if word == b"d":
-            path = answer_file(self.folder, self._process)
-            half = path.with_suffix(".half")
-            half.write_text(all_threads(), encoding="utf-8")
-            half.replace(path)
+        path = answer_file(self.folder, self._process)
+        half = path.with_suffix(".half")
+        half.write_text(all_threads(), encoding="utf-8")
+        half.replace(path)
 
     def dead_workers(self, messages: list[str]) -> list[tuple[str, str]]:
         """What is known of the DataLoader workers whose death these error messages report, as labels and texts."""
@@ -154,4 +160,7 @@ class Crashes:
             faulthandler.unregister(signal.SIGUSR1)
         for file in self._files:
             file.close()
-        tidy(self.folder, self._process)
+        tidy(self.folder, {self._process, *descendants(self._process)})
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+_KINDS = ("crash", "stacks", "box", "request", "answer")
+
 
 def crash_file(folder: Path, pid: int) -> Path:
     """Stacks at a fatal signal."""
@@ -30,13 +32,17 @@ def answer_file(folder: Path, pid: int) -> Path:
     return folder / f"answer-{pid}.txt"
 
 
-def tidy(folder: Path, pid: int) -> None:
-    """Remove what nobody needs any more: everything but what was told, in crash.txt and dump.txt."""
-    gone = [box_file(folder, pid), request_file(folder, pid), answer_file(folder, pid)]
-    gone += [path for path in folder.glob("crash-*.txt") if not size_of(path)]
-    for path in [*gone, *folder.glob("stacks-*.txt")]:
-        with contextlib.suppress(OSError):
-            path.unlink()
+def tidy(folder: Path, pids: set[int]) -> None:
+    """Remove what nobody needs any more of these processes: all but what was told, in crash.txt and dump.txt.
+
+    Files of processes that are gone go as well; other ranks, which share the folder, keep theirs.
+    """
+    for path in [*folder.glob("*-*.txt"), *folder.glob("*-*[0-9]")]:
+        kind, _, number = path.stem.rpartition("-")
+        told = kind == "crash" and size_of(path)
+        if kind in _KINDS and not told and (int(number) in pids or not Path(f"/proc/{number}").exists()):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def size_of(path: Path) -> int:

@@ -34,17 +34,20 @@ def install(*, tensor_repr: bool = False) -> None:
     if sys.excepthook is not _main_hook:
         _previous["main"] = sys.excepthook
         sys.excepthook = _main_hook
-    watch_threads()
+    if threading.excepthook is not _thread_hook:
+        _previous["thread"] = threading.excepthook
+        threading.excepthook = _thread_hook
     _install_in_ipython()
     if tensor_repr or "torch" in sys.modules:
         when_torch_is_imported(lambda: _set_tensor_repr(tensor_repr))
 
 
-def watch_threads() -> None:
-    """The same for exceptions that end a thread."""
-    if threading.excepthook is not _thread_hook:
-        _previous["thread"] = threading.excepthook
-        threading.excepthook = _thread_hook
+def offer(*, main: bool) -> None:
+    """The same for a script that did not ask for it: hooks of its own stay as they are."""
+    if main and sys.excepthook is sys.__excepthook__:
+        _previous["main"], sys.excepthook = sys.excepthook, _main_hook
+    if threading.excepthook is threading.__excepthook__:
+        _previous["thread"], threading.excepthook = threading.excepthook, _thread_hook
 
 
 def _main_hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
