@@ -200,7 +200,8 @@ def _show(error: BaseException, *, pdb: bool = False) -> None:
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
     """A DataLoader raises when a worker dies, wherever python is just then: not in the middle of a traceback."""
-    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGCHLD)):
+    in_main = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGCHLD")
+    if not in_main or not callable(signal.getsignal(signal.SIGCHLD)):
         yield
         return
     handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
