@@ -17,9 +17,11 @@ from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
+from paramedic.capture.probes.holdings import Holdings
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.memory import Memory
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
@@ -46,6 +48,7 @@ class Attachment:
         self.losses = losses = Losses(watcher, calls)
         passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
         self.freezes = freezes = Freezes(watcher, ops)
+        self.memory = memory = Memory(watcher, loaders.workers)
 
         ops.on_metric = lambda: calls.used_as("metric")
         ops.on_grad_read = loop.grads_read
@@ -62,7 +65,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops,
+            Schedulers(watcher, loop), passes, calls, ops, memory, Holdings(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -98,6 +101,7 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("memory", self.memory.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)

@@ -31,6 +31,7 @@ class Loaders:
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
         self._given: dict[int, int] = {}
+        self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
@@ -82,7 +83,15 @@ class Loaders:
             self._numbers[loader] = len(self._numbers)
             self._describe(loader)
             self.watcher.news(0)
-        self._of_iterator[iterator] = (self._numbers[loader], deque())
+        number = self._numbers[loader]
+        self._of_iterator[iterator] = (number, deque())
+        of_loader = f" of loader {number}" if number else ""
+        started = enumerate(getattr(iterator, "_workers", ()))
+        self._workers[number] = {worker.pid: f"worker {index}{of_loader}" for index, worker in started}
+
+    def workers(self) -> dict[int, str]:
+        """The worker processes started last, by process id; asked from another thread."""
+        return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
 
     def _describe(self, loader: Any) -> None:
         dataset, sampler = loader.dataset, loader.sampler

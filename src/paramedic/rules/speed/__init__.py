@@ -1,0 +1,1 @@
+"""Rules on speed and memory."""
