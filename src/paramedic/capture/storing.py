@@ -6,6 +6,8 @@ import ast
 import functools
 import linecache
 from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
 
 from paramedic.capture.holders import Holder
 from paramedic.capture.where import shown_path
@@ -15,31 +17,46 @@ _ADDS = {"append", "appendleft", "extend", "add", "insert", "update", "setdefaul
 _TAKES = {"pop", "popleft", "popitem", "clear", "remove"}
 
 
+class Effect(Enum):
+    """What a statement does to a variable."""
+
+    GROWS = "more is stored in it"
+    SHRINKS = "something is taken out of it"
+    STARTS = "it is assigned"
+
+
+class Use(NamedTuple):
+    """A statement that does something to a variable."""
+
+    line: int
+    function: str
+    effect: Effect
+
+
 def stored_at(holders: list[Holder]) -> Site:
     """The line that makes one of these variables grow; they are names of the same object."""
     for holder in holders:
         for file in holder.files:
-            found = [(line, function) for line, function, grows in _uses(file, holder.name) if grows]
-            # The function a local variable belongs to is where it is stored, unless it is passed on.
-            own = [(line, function) for line, function in found if function == (holder.function or function)]
-            for line, function in own:
-                return Site(shown_path(file), line, function)
+            for use in _uses(file, holder.name):
+                # The function a local variable belongs to is where it is stored, unless it is passed on.
+                if use.effect is Effect.GROWS and use.function == (holder.function or use.function):
+                    return Site(shown_path(file), use.line, use.function)
     return NOWHERE
 
 
 def is_ever_emptied(holders: list[Holder]) -> bool:
     """Whether some line takes elements out of the container or begins it anew."""
-    return any(not grows for holder in holders for file in holder.files for _, _, grows in _uses(file, holder.name))
+    for holder in holders:
+        effects = [use.effect for file in holder.files for use in _uses(file, holder.name)]
+        # The first assignment is how it came to be; every further one begins it anew.
+        if Effect.SHRINKS in effects or effects.count(Effect.STARTS) > 1:
+            return True
+    return False
 
 
 @functools.lru_cache(maxsize=256)
-def _uses(file: str, name: str) -> tuple[tuple[int, str, bool], ...]:
-    """Line, function, and whether the variable grows there (otherwise it shrinks)."""
-    found = list(_uses_in(_tree(file), "<module>", name))
-    starts = [use for use in found if use[2] is None]
-    # The first assignment is how it came to be; every further one begins it anew.
-    again = [(line, function, False) for line, function, _ in starts[1:]]
-    return tuple((line, function, grows) for line, function, grows in found if grows is not None) + tuple(again)
+def _uses(file: str, name: str) -> tuple[Use, ...]:
+    return tuple(_uses_in(_tree(file), "<module>", name))
 
 
 @functools.lru_cache(maxsize=64)
@@ -50,43 +67,40 @@ def _tree(file: str) -> ast.Module:
         return ast.Module(body=[], type_ignores=[])
 
 
-def _uses_in(node: ast.AST, function: str, name: str) -> Iterator[tuple[int, str, bool | None]]:
+def _uses_in(node: ast.AST, function: str, name: str) -> Iterator[Use]:
     for child in ast.iter_child_nodes(node):
         inner = child.name if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
-        if (grows := _effect(child, name)) is not _NONE:
-            yield child.lineno, inner, grows  # type: ignore[attr-defined]
+        effect = _effect(child, name)
+        if effect is not None:
+            yield Use(getattr(child, "lineno", 0), inner, effect)
         yield from _uses_in(child, inner, name)
 
 
-_NONE = object()
-
-
-def _effect(node: ast.AST, name: str) -> bool | None | object:
-    """True: grows, False: shrinks, None: is assigned; _NONE: the statement has nothing to do with it."""
+def _effect(node: ast.AST, name: str) -> Effect | None:
     if isinstance(node, ast.AugAssign):
-        return True if _base(node.target) == name else _NONE
+        return Effect.GROWS if _base(node.target) == name else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _base(node.func.value) == name:
         if node.func.attr in _ADDS:
-            return True
-        return False if node.func.attr in _TAKES else _NONE
+            return Effect.GROWS
+        return Effect.SHRINKS if node.func.attr in _TAKES else None
     if isinstance(node, ast.Delete):
-        return False if any(_base(target) == name for target in node.targets) else _NONE
+        return Effect.SHRINKS if any(_base(target) == name for target in node.targets) else None
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        for target in (inner for target in targets for inner in _flat(target)):
+        for target in [single for given in targets for single in _flat(given)]:
             if _base(target) == name:
                 return _assigned(target, node.value, name)
-    return _NONE
+    return None
 
 
-def _assigned(target: ast.expr, value: ast.expr, name: str) -> bool | None:
+def _assigned(target: ast.expr, value: ast.expr, name: str) -> Effect:
     if isinstance(target, ast.Subscript):
-        return not isinstance(target.slice, ast.Slice)
+        return Effect.SHRINKS if isinstance(target.slice, ast.Slice) else Effect.GROWS
     mentions = [inner for inner in ast.walk(value) if isinstance(inner, (ast.Name, ast.Attribute))]
     if not any(_base(inner) == name for inner in mentions):
-        return None
+        return Effect.STARTS
     # `kept = kept[-100:]` shrinks, `total = total + loss` grows.
-    return not isinstance(value, ast.Subscript)
+    return Effect.SHRINKS if isinstance(value, ast.Subscript) else Effect.GROWS
 
 
 def _flat(target: ast.expr) -> list[ast.expr]:

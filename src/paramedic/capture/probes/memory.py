@@ -17,7 +17,7 @@ import torch
 from paramedic.capture.host import footprint, limit, peak, proportional
 from paramedic.capture.watcher import Watcher
 
-OFTEN, RARELY = 0.2, 1.0  # seconds between two polls, in the first seconds and later
+OFTEN, RARELY = 0.1, 1.0  # seconds between two polls, in the first seconds and later
 FIRST_SECONDS = 10.0
 CHILDREN_EVERY = 5.0  # seconds; the kernel's whole list of processes is read for it
 DEAR = 200  # PSS and USS are read so rarely that reading takes less than one part in this many
@@ -53,10 +53,9 @@ class Memory:
             self._ask_devices()
 
     def finish(self) -> None:
-        """The last values, and the highest ones."""
+        """How high it ever was; what is left now that the script is over says nothing."""
         if self._owner == os.getpid() and self._thread is not None:
             self._stop_thread()
-            self._poll(time.monotonic(), dear=False)
             self.watcher.emit("memory_peak", phase="train", data={"rss": peak()})
 
     # The thread -------------------------------------------------------------------------------------------------
