@@ -22,6 +22,7 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.reader import Run, open_runs
+from paramedic.rules.growth import memory_lines
 from paramedic.rules.rule import Abstain, Rule, missing_need
 
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
@@ -176,6 +177,7 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         losses=tuple(_loss_curves(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        memory=tuple(line for run in trained for line in memory_lines(run)),
         notices=tuple(_notices(runs)),
         source={
             f"{f.where.file}:{f.where.line}": text

@@ -15,6 +15,7 @@ from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.dropout import Dropout
+from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
 from paramedic.capture.probes.holdings import Holdings
@@ -106,6 +107,9 @@ class Attachment:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)
+            if is_exhaustion(error):
+                known = (list(self.loop.births), self.calls.maker, self.memory.base)
+                watcher.ask("memory", tell_exhaustion, watcher, *known, error, _raised_at(error))
         watcher.finish()
         watcher.writer.close()
         if self in _current:

@@ -48,7 +48,7 @@ def limit() -> Limit:
     for folder, names in _cgroup_folders():
         most, used = (_number(folder / name) for name in names)
         if most is not None and used is not None and most < min(machine.total, UNLIMITED):
-            return Limit(most, max(0, used - _cache(folder)), "cgroup")
+            return Limit(most, _in_use(folder, used), "cgroup")
     return Limit(machine.total, machine.total - machine.available, "machine")
 
 
@@ -79,13 +79,18 @@ def _number(file: Path) -> int | None:
         return None
 
 
-def _cache(folder: Path) -> int:
-    """File pages that the kernel gives up before it kills anybody."""
+def _in_use(folder: Path, used: int) -> int:
+    """Without the files that the kernel has cached: it gives those up before it kills anybody."""
     try:
         pairs = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        return max((int(value) for name, value in pairs if name in ("inactive_file", "total_inactive_file")), default=0)
+        found = {name: int(value) for name, value in pairs}
     except (OSError, ValueError):
-        return 0
+        return used
+    if "anon" in found:
+        return found["anon"] + found.get("shmem", 0)
+    if "total_rss" in found:
+        return found["total_rss"] + found.get("total_shmem", 0)
+    return used
 
 
 def peak() -> int | None:
@@ -95,3 +100,13 @@ def peak() -> int | None:
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
+
+
+def address_space() -> tuple[int, int] | None:
+    """The limit that `ulimit -v` puts on this process, and how much of it is used; None where there is none."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else (most, psutil.Process().memory_info().vms)

@@ -54,6 +54,12 @@ def is_ever_emptied(holders: list[Holder]) -> bool:
     return False
 
 
+def assigned_at(file: str, function: str, name: str, before: int) -> int | None:
+    """The last line of a function, up to a line, that assigns a variable or stores into it."""
+    lines = [use.line for use in _uses(file, name) if use.function == function and use.effect is not Effect.SHRINKS]
+    return max((line for line in lines if line <= before), default=None)
+
+
 @functools.lru_cache(maxsize=256)
 def _uses(file: str, name: str) -> tuple[Use, ...]:
     return tuple(_uses_in(_tree(file), "<module>", name))

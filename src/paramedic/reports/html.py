@@ -122,5 +122,6 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
     yield "Watching cost", "" if run.overhead is None else words.percent(run.overhead)
     yield "Models", "\n".join(run.models)
     yield "Optimizers", "\n".join(run.optimizers)
+    yield "Memory", "\n".join(run.memory)
     yield "Versions", ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
     yield "Record", run.record

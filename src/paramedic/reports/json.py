@@ -69,6 +69,7 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "models": run.models,
         "optimizers": run.optimizers,
         "notices": run.notices,
+        "memory": run.memory,
     }
 
 

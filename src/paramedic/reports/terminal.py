@@ -27,6 +27,7 @@ def render(
         _notices(screen, diagnosis.run.notices, verbose)
     if verbose >= 1:
         _not_checked(screen, diagnosis, verbose)
+        _memory(screen, diagnosis.run)
     if verbose >= 2 and diagnosis.clear:
         screen.line(("Looked at and clear", "bold"))
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
@@ -120,6 +121,14 @@ def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
             screen.line(f"{crash.code}: {crash.error}", label="  - ", indent=4)
             if verbose >= 2:
                 screen.verbatim(crash.traceback, indent=4, style="dim")
+        screen.blank()
+
+
+def _memory(screen: Screen, run: RunFacts) -> None:
+    if run.memory:
+        screen.line(("Memory", "bold"))
+        for line in run.memory:
+            screen.line(line, label="  - ", indent=4)
         screen.blank()
 
 

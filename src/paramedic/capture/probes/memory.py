@@ -32,6 +32,7 @@ class Memory:
     def __init__(self, watcher: Watcher, workers: Callable[[], dict[int, str]]) -> None:
         self.watcher = watcher
         self.workers = workers  # process ids of DataLoader workers, with a name for each
+        self.base = (0, 0)  # bytes resident and mapped before the script built anything
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._owner = 0  # the process that the thread runs in
@@ -41,6 +42,8 @@ class Memory:
         self._next_children = self._next_dear = self._next_device = 0.0
 
     def install(self) -> None:
+        now = psutil.Process().memory_info()
+        self.base = (now.rss, now.vms)
         self.watcher.on_step.append(("memory", self._after_step))
         self.watcher.patches.on_undo(self._stop_thread)
 
