@@ -14,7 +14,7 @@ from paramedic.capture.where import shown_path
 from paramedic.record.writer import NOWHERE, Site
 
 _ADDS = {"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"}
-_TAKES = {"pop", "popleft", "popitem", "clear", "remove"}
+_TAKES = {"pop", "popleft", "popitem", "remove"}
 
 
 class Effect(Enum):
@@ -22,7 +22,7 @@ class Effect(Enum):
 
     GROWS = "more is stored in it"
     SHRINKS = "something is taken out of it"
-    STARTS = "it is assigned"
+    STARTS = "it is assigned or cleared"
 
 
 class Use(NamedTuple):
@@ -44,14 +44,18 @@ def stored_at(holders: list[Holder]) -> Site:
     return NOWHERE
 
 
-def is_ever_emptied(holders: list[Holder]) -> bool:
-    """Whether some line takes elements out of the container or begins it anew."""
-    for holder in holders:
-        effects = [use.effect for file in holder.files for use in _uses(file, holder.name)]
-        # The first assignment is how it came to be; every further one begins it anew.
-        if Effect.SHRINKS in effects or effects.count(Effect.STARTS) > 1:
-            return True
-    return False
+def is_window(holders: list[Holder]) -> bool:
+    """Whether some line takes single elements out of the container, as one does to keep the latest only."""
+    return any(Effect.SHRINKS in _effects(holder) for holder in holders)
+
+
+def is_begun_anew(holders: list[Holder]) -> bool:
+    """Whether the container is cleared or replaced at times; its first assignment is how it came to be."""
+    return any(_effects(holder).count(Effect.STARTS) > 1 for holder in holders)
+
+
+def _effects(holder: Holder) -> list[Effect]:
+    return [use.effect for file in holder.files for use in _uses(file, holder.name)]
 
 
 def assigned_at(file: str, function: str, name: str, before: int) -> int | None:
@@ -88,6 +92,8 @@ def _effect(node: ast.AST, name: str) -> Effect | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _base(node.func.value) == name:
         if node.func.attr in _ADDS:
             return Effect.GROWS
+        if node.func.attr == "clear":
+            return Effect.STARTS
         return Effect.SHRINKS if node.func.attr in _TAKES else None
     if isinstance(node, ast.Delete):
         return Effect.SHRINKS if any(_base(target) == name for target in node.targets) else None

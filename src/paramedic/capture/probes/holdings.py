@@ -16,12 +16,13 @@ import torch
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph_life import is_spent, summed
 from paramedic.capture.holders import Holder, ends, holders
-from paramedic.capture.storing import is_ever_emptied, stored_at
+from paramedic.capture.storing import is_begun_anew, is_window, stored_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 
 CLOSE_LOOKS = 8  # consecutive steps looked at once a graph seems to be kept
 ENOUGH_GROWTH = 5  # looks at which there was more than at the look before
+WINDOW = 100  # a container that keeps the latest only may keep so many
 FEWEST_BYTES = 1 << 20  # what piles up to less than this is nobody's trouble
 MOST_TRACKS = 500
 MOST_TOLD = 200
@@ -100,6 +101,8 @@ class Holdings:
     def _look_at_container(self, step: int, value: Any, names: list[Holder]) -> None:
         first = _first_graph(value)
         if first is not None:
+            if (_maxlen(value) or WINDOW) < WINDOW:
+                return  # it will let go soon enough
             track = self._follow("graphs", names[0], id(value), first, step, len(value))
             if track is not None and track.growth >= ENOUGH_GROWTH and is_spent(first):
                 self._tell_retained(track, first, names, type(value).__name__)
@@ -130,7 +133,7 @@ class Holdings:
 
     def _tell_retained(self, track: Track, tensor: torch.Tensor, names: list[Holder], how: str) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
-        if count < 2 * track.told:
+        if count < 2 * track.told or (count < WINDOW and is_window(names)):
             return
         track.told = count
         site = stored_at(names)
@@ -148,7 +151,7 @@ class Holdings:
 
     def _tell_hoard(self, track: Track, value: Any, each: int, device: str, names: list[Holder]) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
-        limit = value.maxlen if isinstance(value, deque) else None
+        bounded = _maxlen(value) is not None or names[0].shared_by > count
         site = stored_at(names)
         self._emit(
             "hoard",
@@ -159,7 +162,7 @@ class Holdings:
             bytes=each * count,
             per_step=each * (count - first_count) / max(1, last_step - first_step),
             device=device,
-            bounded=limit is not None or names[0].shared_by > count or is_ever_emptied(names),
+            bounded=bounded or is_window(names) or is_begun_anew(names),
             in_dataset=any(holder.in_dataset for holder in names),
             line_known=bool(site.file),
         )
@@ -168,6 +171,10 @@ class Holdings:
         if self._told < MOST_TOLD:
             self._told += 1
             self.watcher.emit(kind, site=site, phase="train", data={"variable": holder.path, **data})
+
+
+def _maxlen(value: Any) -> int | None:
+    return value.maxlen if isinstance(value, deque) else None
 
 
 def is_milestone(step: int) -> bool:

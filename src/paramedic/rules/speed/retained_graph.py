@@ -30,8 +30,10 @@ def check(run: Run) -> Iterator[Finding]:
     found = run.events("retained")
     if not found and run.steps < FEWEST_STEPS:
         raise Abstain(f"only {run.steps} steps, and what is kept shows over {FEWEST_STEPS}")
-    latest = {event["variable"]: event for event in found}
-    for event in sorted(latest.values(), key=lambda event: -event["count"]):
+    latest = list({event["variable"]: event for event in found}.values())
+    # What is computed from a kept tensor keeps the same graphs; the line that stores is the one to repair.
+    stored = [event for event in latest if event["line_known"]]
+    for event in sorted(stored or latest[:1], key=lambda event: -event["count"]):
         yield _finding(event)
 
 
