@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import psutil
 import torch
+from torch import nn
 from torch.optim import Optimizer
 
 from paramedic.capture.host import address_space, limit
@@ -89,6 +90,7 @@ def tell_exhaustion(
             "gradients": sum(gradients.values()),
             "state": sum(state.values()),
             "buffers": sum(buffers.values()),
+            "progress": _progress(error),
             "largest": _largest(space.device, kept, _frames(error), lambda tensor: maker(tensor) or _function(tensor)),
         },
     )
@@ -129,6 +131,23 @@ def _function(tensor: torch.Tensor) -> str | None:
     """The operation that computed it: softmax."""
     name = type(tensor.grad_fn).__name__
     return name.partition("Backward")[0].lower() if "Backward" in name else None
+
+
+def _progress(error: BaseException) -> float | None:
+    """The share of the model's layers that the forward pass had reached; None when it failed elsewhere."""
+    running: list[nn.Module] = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_name == "_call_impl":
+            module = locals_of(traceback.tb_frame).get("self")
+            running += [module] if isinstance(module, nn.Module) else []
+        traceback = traceback.tb_next
+    if not running:
+        return None
+    layers = [id(module) for module in running[0].modules() if not module._modules]
+    inside = [id(module) for module in running[-1].modules() if not module._modules]
+    # Of a block with several layers, nobody knows which came last: the middle one.
+    return (layers.index(inside[len(inside) // 2]) + 1) / len(layers)
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:

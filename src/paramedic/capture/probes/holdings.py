@@ -118,6 +118,7 @@ class Holdings:
     ) -> Track | None:
         """The variable's track, if it holds more than at the look before."""
         track = self._tracks.get((kind, holder.path))
+        news = track is None  # a list that is made anew in each step is none
         if track is None or not track.continues(identity, first, count):
             if track is None and len(self._tracks) >= MOST_TRACKS:
                 return None
@@ -125,9 +126,11 @@ class Holdings:
             self._tracks[kind, holder.path] = track
         elif count == track.counts[-1][1]:
             return None
+        else:
+            news = True
         track.counts.append((step, count))
         del track.counts[1:-60]  # the beginning and the latest looks
-        if kind != "bytes" and not track.told:
+        if news and kind != "bytes" and not track.told:
             self._close_until = max(self._close_until, step + CLOSE_LOOKS)
         return track
 

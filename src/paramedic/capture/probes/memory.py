@@ -105,8 +105,10 @@ class Memory:
         for pid, name in processes.items():
             with suppress(psutil.Error):
                 process = self._processes.setdefault(pid, psutil.Process(pid))
-                self._tell_process(pid, name)
                 rss, private = footprint(process)
+                if not rss:
+                    continue  # it has ended, and waits to be noticed
+                self._tell_process(pid, name)
                 self._point("rss", name, rss)
                 self._point("private", name, private)
                 if dear:

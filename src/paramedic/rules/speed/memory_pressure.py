@@ -100,12 +100,13 @@ def _way_out(run: Run, event: Event) -> str:
     if room <= 0:
         return "the model itself does not fit: fewer parameters, bfloat16, or several devices (FSDP)"
     needed = _used(event) + asked - base - _held(event)
+    if event["progress"]:  # failed in the forward pass: the other layers and the backward pass need room as well
+        needed = needed / event["progress"] + 2 * asked
     if batch is None or needed <= 0:
         return "make what this line allocates smaller: a smaller batch, shorter inputs, or bfloat16"
     fitting = int(SAFETY * batch * room / needed)
     if fitting < 1 or batch == 1:
         return f"not even a batch of one would fit (it is {batch} now): shorten the inputs or use checkpointing"
-    # It failed half-way, so the whole step needs more than was seen.
     return (
         f"begin with a batch of {min(fitting, batch // 2)} instead of {batch}, and accumulate gradients over several "
         "batches to keep the effective size"
