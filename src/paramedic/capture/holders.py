@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import types
 from collections import deque
@@ -13,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, Dataset
 
 from paramedic.capture.where import is_users, locals_of, user_frame
 
@@ -20,6 +22,7 @@ MOST_VISITS = 20_000
 DEEPEST = 7
 ENDS = 4  # of a long container only so many elements from either end are looked into
 
+_CAPACITY, _DURATION = re.compile("cap|max|limit|size|len"), re.compile("step|epoch|iter|batch")
 _CONTAINERS = (list, tuple, dict, set, deque)
 # What torch keeps in a module, and no user stores anything in; its hooks stay, for they lead to their owners.
 _OF_TORCH = {"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_is_full_backward_hook", "training"}
@@ -33,8 +36,7 @@ class Holder:
     name: str  # its last identifier: history
     files: tuple[str, ...]  # where the line that stores into it may be
     function: str | None = None  # of a local variable: the function it belongs to
-    shared_by: int = 0  # of an attribute: the largest whole number among its owner's attributes, perhaps a capacity
-    in_dataset: bool = False
+    room: int = 0  # of an attribute: a capacity that its owner mentions, or the length of the data set it belongs to
 
 
 def holders(depth: int = 1) -> Iterator[tuple[Holder, Any]]:
@@ -86,6 +88,8 @@ def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
     elif issubclass(kind, functools.partial):
         yield holder, value.func
         yield holder, list(value.args)
+    elif issubclass(kind, DataLoader):
+        yield _inner(holder, f"{holder.path}.dataset", "dataset"), value.dataset
     elif issubclass(kind, types.ModuleType):
         if _file_of(value):
             yield from _attributes(holder, value, value.__dict__, str(value.__file__))
@@ -140,8 +144,7 @@ def _variables_of(holder: Holder, function: types.FunctionType) -> Iterator[tupl
 
 def _attributes(holder: Holder, owner: Any, names: dict[str, Any], file: str) -> Iterator[tuple[Holder, Any]]:
     items = [(name, value) for name, value in list(names.items()) if name not in _OF_TORCH]
-    numbers = [value for _, value in items if type(value) is int]
-    in_dataset = holder.in_dataset or isinstance(owner, torch.utils.data.Dataset)
+    room = max([holder.room, _length(owner), *(value for name, value in items if _is_capacity(name, value))])
     for name, value in items:
         if not name.startswith("__"):
             yield (
@@ -149,22 +152,28 @@ def _attributes(holder: Holder, owner: Any, names: dict[str, Any], file: str) ->
                     path=f"{holder.path}.{name}",
                     name=name,
                     files=tuple(dict.fromkeys((file, *holder.files))),
-                    shared_by=max(numbers, default=0),
-                    in_dataset=in_dataset,
+                    room=room,
                 ),
                 value,
             )
 
 
 def _inner(holder: Holder, path: str, name: str) -> Holder:
-    return Holder(
-        path=path,
-        name=name,
-        files=holder.files,
-        function=holder.function,
-        shared_by=holder.shared_by,
-        in_dataset=holder.in_dataset,
-    )
+    return Holder(path=path, name=name, files=holder.files, function=holder.function, room=holder.room)
+
+
+def _is_capacity(name: str, value: Any) -> bool:
+    return type(value) is int and bool(_CAPACITY.search(name)) and not _DURATION.search(name)
+
+
+def _length(owner: Any) -> int:
+    """Of a data set: what it caches is bounded by it."""
+    if not issubclass(type(owner), Dataset):
+        return 0
+    try:
+        return len(owner)
+    except (TypeError, NotImplementedError):
+        return 0
 
 
 def _file_of(module: types.ModuleType) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import sys
 from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
 from paramedic.capture.holders import Holder
-from paramedic.capture.where import shown_path
+from paramedic.capture.where import is_users, shown_path
 from paramedic.record.writer import NOWHERE, Site
 
 _ADDS = {"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"}
@@ -56,6 +57,23 @@ def is_begun_anew(holders: list[Holder]) -> bool:
 
 def _effects(holder: Holder) -> list[Effect]:
     return [use.effect for file in holder.files for use in _uses(file, holder.name)]
+
+
+def filled_in(owner: object) -> list[tuple[str, Site]]:
+    """The containers among an object's attributes that its methods store into, each with the line."""
+    kind = type(owner)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    names = [name for name, value in vars(owner).items() if isinstance(value, (list, dict, set))]
+    if not isinstance(file, str) or not is_users(file):
+        return []
+    own = [node for node in ast.walk(_tree(file)) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
+    return [
+        (name, Site(shown_path(file), use.line, use.function))
+        for name in names
+        for body in own[:1]
+        for use in _uses_in(body, "", name)
+        if use.effect is Effect.GROWS and use.function != "__init__"
+    ]
 
 
 def assigned_at(file: str, function: str, name: str, before: int) -> int | None:

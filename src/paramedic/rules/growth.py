@@ -10,7 +10,7 @@ from paramedic.record.reader import Run
 
 MOST_POINTS = 200  # a robust fit compares all pairs
 FEWEST_POINTS = 7
-STEADY = 0.5  # of the pace of the second half, the least pace of its last part; less is levelling off
+STEADY = 0.5  # of the pace before, the least pace later on; less is levelling off
 
 MB = 1e6
 GB = 1e9
@@ -46,6 +46,7 @@ def growth(points: Points) -> Growth | None:
     slope = _slope(half)
     offset = median(value - slope * step for step, value in half)
     noise = median(abs(value - slope * step - offset) for step, value in half)
+    before = _slope([point for point in points if point[0] < middle])
     end = _slope(half[len(half) // 2 :])
     found = Growth(
         per_step=slope,
@@ -55,9 +56,9 @@ def growth(points: Points) -> Growth | None:
         last_step=half[-1][0],
         points=len(half),
     )
-    if slope <= 0 or end < STEADY * slope or found.gained < 4 * noise:
+    if slope <= 0 or found.gained < 4 * noise:
         return None
-    return found
+    return found if slope >= STEADY * before and end >= STEADY * slope else None
 
 
 def _per_step(points: Points) -> Points:

@@ -154,7 +154,7 @@ class Holdings:
 
     def _tell_hoard(self, track: Track, value: Any, each: int, device: str, names: list[Holder]) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
-        bounded = _maxlen(value) is not None or names[0].shared_by > count
+        bounded = _maxlen(value) is not None or max(holder.room for holder in names) > count
         site = stored_at(names)
         self._emit(
             "hoard",
@@ -166,7 +166,6 @@ class Holdings:
             per_step=each * (count - first_count) / max(1, last_step - first_step),
             device=device,
             bounded=bounded or is_window(names) or is_begun_anew(names),
-            in_dataset=any(holder.in_dataset for holder in names),
             line_known=bool(site.file),
         )
 

@@ -12,6 +12,7 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -111,6 +112,7 @@ class Loaders:
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
                 "labels": _label_order(dataset),
+                "filled": _filled_in(dataset) if loader.num_workers else [],
             },
         )
 
@@ -180,6 +182,15 @@ def _length(dataset: Any) -> int | None:
         return len(dataset)
     except (TypeError, NotImplementedError):
         return None
+
+
+def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
 
 
 def _label_order(dataset: Any) -> dict[str, int] | None:

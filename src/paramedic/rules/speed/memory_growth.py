@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paramedic.findings import Severity, Where
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.growth import MB, Growth, first_epoch, growth, size
+from paramedic.rules.support import at, many
 
 FEWEST_STEPS = 30
 FEWEST_STEPS_UNEXPLAINED = 200
@@ -37,13 +39,17 @@ def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) ->
     """
     if run.steps < FEWEST_STEPS:
         raise Abstain(f"only {run.steps} steps; growth shows over {FEWEST_STEPS}")
-    fits = [(who, growth(_points(run, what, who))) for what, who in _series(run)]
-    if not any(run.series(f"memory:{what}:{who}") for what, who in _series(run)):
+    series = _series(run)
+    if not series:
         raise Abstain("memory was not polled")
-    for who, found in fits:
-        if found is None or found.gained < max(least * MB, 0.05 * found.first):
-            continue
+    fits = [(who, growth(_points(run, what, who))) for what, who in series]
+    growing = [(who, fit) for who, fit in fits if fit and fit.gained >= max(least * MB, 0.05 * fit.first)]
+    workers = [(who, fit) for who, fit in growing if who.startswith("worker")]
+    for who, found in [pair for pair in growing if pair not in workers]:
         yield from _judge(run, who, found, least_unexplained)
+    if workers:  # they all run the same code
+        who, found = max(workers, key=lambda pair: pair[1].per_step)
+        yield from _judge(run, who, found, least_unexplained, others=len(workers) - 1)
 
 
 def _series(run: Run) -> list[tuple[str, str]]:
@@ -58,19 +64,31 @@ def _points(run: Run, what: str, who: str) -> list[tuple[int, float]]:
     return [(step, value) for step, value in run.series(f"memory:{what}:{who}") if step >= max(births, default=0)]
 
 
-def _judge(run: Run, who: str, found: Growth, least_unexplained: float) -> Iterator[Finding]:
+def _judge(run: Run, who: str, found: Growth, least_unexplained: float, others: int = 0) -> Iterator[Finding]:
     if who == "main" or ":" in who:
         hoard = _explanation(run, "cpu" if who == "main" else who.partition(":")[0], found)
         if hoard is not None:
-            if not hoard["bounded"] and not hoard["in_dataset"]:
+            if not hoard["bounded"]:
                 yield _named(run, who, found, hoard)
             return
     if run.steps < FEWEST_STEPS_UNEXPLAINED or found.gained < max(least_unexplained * MB, 0.1 * found.first):
         return
+    severity: Severity = "warning" if _all_loaded(run, who, found.first_step) else "note"
+    if who.startswith("worker"):
+        yield _in_worker(run, who, found, severity, others)
+    else:
+        yield _unnamed(run, who, found, severity)
+
+
+def _all_loaded(run: Run, who: str, step: int) -> bool:
+    """Whether a cache of samples would be full by then; who knows no epoch cannot tell."""
     epoch = first_epoch(run)
-    # Until everything was loaded once, a cache may still be filling; and who knows no epoch cannot tell.
-    severity: Severity = "warning" if epoch is not None and found.first_step > 1.05 * epoch else "note"
-    yield _unnamed(run, who, found, severity)
+    if epoch is None or not who.startswith("worker"):
+        return epoch is not None and step > 1.05 * epoch
+    # In a shuffled epoch each of several workers sees only its share; but nobody caches in a list.
+    kinds = [kind for loader in run.events("loader") for _, kind, *_ in loader.get("filled", ())]
+    workers = max(loader["workers"] for loader in run.events("loader"))
+    return step > (1.05 if kinds and set(kinds) == {"list"} else 2 * workers) * epoch
 
 
 def _explanation(run: Run, device: str, found: Growth) -> Event | None:
@@ -96,17 +114,34 @@ def _named(run: Run, who: str, found: Growth, hoard: Event) -> Finding:
 
 
 def _unnamed(run: Run, who: str, found: Growth, severity: Severity) -> Finding:
-    in_worker = who.startswith("worker")
     return Finding(
         what=f"the memory of {_words(run, who)} grows by {size(found.per_step)} per step: {size(found.first)} at step "
         f"{found.first_step:,}, {size(found.last)} at step {found.last_step:,}",
         why=f"no variable of the training loop accounts for it; {_end(run, who, found)}",
-        remedy="look for what the data set keeps in __getitem__ or the collate function: a cache, a log, open files"
-        if in_worker
-        else "look for a cache without limit (functools.cache, a library), or figures and files that are never closed",
+        remedy="look for a cache without limit (functools.cache, a library), and for figures or files left open",
         where=Where(step=found.first_step, rank=run.rank),
         evidence=_evidence(found),
         confidence=0.8,
+        severity=severity,
+    )
+
+
+def _in_worker(run: Run, who: str, found: Growth, severity: Severity, others: int) -> Finding:
+    """Nobody can look into another process; but the data set's code is known."""
+    filled = [(loader, *place) for loader in run.events("loader") for place in loader.get("filled", ())]
+    loader, name, _, *place = filled[0] if filled else (run.events("loader")[0], None, None)
+    also = f", as does that of {many(others, 'other worker')}" if others else ""
+    guess = f"it is probably {name}, which {place[2]} fills" if name else "the data set keeps something"
+    return Finding(
+        what=f"the memory of {_words(run, who)} grows by {size(found.per_step)} per step{also}: {size(found.first)} at "
+        f"step {found.first_step:,}, {size(found.last)} at step {found.last_step:,}",
+        why=f"{guess}, and every worker has its own; {_end(run, who, found, processes=others + 1)}",
+        remedy=f"do not store samples in {name}, or give it an end"
+        if name
+        else "look for what __getitem__ or the collate function keeps: a cache, a log, open files",
+        where=replace(at(loader, place), step=found.first_step),
+        evidence=_evidence(found),
+        confidence=0.85 if name else 0.8,
         severity=severity,
     )
 
@@ -118,7 +153,7 @@ def _words(run: Run, who: str) -> str:
     return f"DataLoader {who} (pid {pids[-1]})" if pids and who.startswith("worker") else who
 
 
-def _end(run: Run, who: str, found: Growth) -> str:
+def _end(run: Run, who: str, found: Growth, processes: int = 1) -> str:
     """When the memory will be used up at this pace."""
     device = next((event for event in run.events("device_memory") if event["name"] == who), None)
     memory = run.events("memory")[0]
@@ -128,7 +163,7 @@ def _end(run: Run, who: str, found: Growth) -> str:
         points = run.series(f"memory:used:{memory['source']}")
         used = points[-1][1] if points else memory["used"]
         most, whose = memory["limit"], f"the {memory['source']}'s {size(memory['limit'])}"
-    step = found.last_step + max(0.0, most - used) / found.per_step
+    step = found.last_step + max(0.0, most - used) / (processes * found.per_step)
     return f"at this pace {whose} will be full at step {_rounded(step):,}"
 
 
