@@ -7,7 +7,7 @@ import re
 import sys
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -39,12 +39,14 @@ class Holder:
     room: int = 0  # of an attribute: a capacity that its owner mentions, or the length of the data set it belongs to
 
 
-def holders(depth: int = 1) -> Iterator[tuple[Holder, Any]]:
-    """Every tensor and container that the user's running functions and their modules can reach, with its name.
+def holders(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, Any]]:
+    """Every tensor and container that the user's running functions, their modules and `models` can reach, by name.
 
     The innermost function comes first. An object that has several names comes with each of them.
     """
-    waiting: deque[tuple[Holder, Any, int]] = deque(_roots(depth + 1))
+    waiting: deque[tuple[Holder, Any, int]] = deque(_roots())
+    # A framework may hold the model where no variable of the user's leads to.
+    waiting.extend((Holder(path=name, name=name, files=()), model, 0) for name, model in models)
     entered: set[int] = set()
     visits = 0
     while waiting and visits < MOST_VISITS:
@@ -59,8 +61,8 @@ def holders(depth: int = 1) -> Iterator[tuple[Holder, Any]]:
         waiting.extend((inner, item, level + 1) for inner, item in _inside(holder, value))
 
 
-def _roots(depth: int) -> Iterator[tuple[Holder, Any, int]]:
-    frame = user_frame(depth + 1)
+def _roots() -> Iterator[tuple[Holder, Any, int]]:
+    frame = user_frame()
     modules: dict[int, tuple[str, dict[str, Any]]] = {}
     while frame is not None:
         file = frame.f_code.co_filename
@@ -97,7 +99,7 @@ def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
         if (file := _file_of_class(value)) is not None:
             yield from _attributes(holder, value, dict(value.__dict__), file)
     elif issubclass(kind, nn.Module) or _file_of_class(kind) is not None:
-        file = _file_of_class(kind) or holder.files[0]
+        file = _file_of_class(kind) or next(iter(holder.files), "")
         own = getattr(value, "__dict__", None)
         yield from _attributes(holder, value, own if isinstance(own, dict) else {}, file)
         if issubclass(kind, nn.Module):

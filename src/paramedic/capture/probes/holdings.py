@@ -76,7 +76,8 @@ class Holdings:
     def _look(self, step: int) -> None:
         names: dict[int, list[Holder]] = {}
         found: dict[int, Any] = {}
-        for holder, value in holders():
+        registry = self.watcher.registry
+        for holder, value in holders((registry.root_name(root), root) for root in registry.roots()):
             if id(value) in names:
                 names[id(value)].append(holder)
             elif isinstance(value, torch.Tensor):
