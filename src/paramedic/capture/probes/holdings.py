@@ -20,7 +20,9 @@ from paramedic.capture.storing import is_begun_anew, is_window, stored_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 
-CLOSE_LOOKS = 8  # consecutive steps looked at once a graph seems to be kept
+FIRST_LOOK = 4  # after so many steps; then after half as many again, and so on
+CLOSE_LOOKS = 8  # in a row, once a graph seems to be kept
+MOST_WOKEN = 5  # times that a rest is ended for it
 ENOUGH_GROWTH = 5  # looks at which there was more than at the look before
 WINDOW = 100  # a container that keeps the latest only may keep so many
 FEWEST_BYTES = 1 << 20  # what piles up to less than this is nobody's trouble
@@ -54,23 +56,26 @@ class Holdings:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._tracks: dict[tuple[str, str], Track] = {}
-        self._last = -1
-        self._close_until = 0
+        self._next = FIRST_LOOK
+        self._close = 0  # looks still to be taken in a row
+        self._woken = 0
         self._spent = 0.0
         self._told = 0
 
     def install(self) -> None:
         self.watcher.on_step.append(("holdings", self._after_step))
+        self.watcher.on_rested.append(("holdings", self._after_step))
 
     def _after_step(self) -> None:
         step = self.watcher.step
-        if step == self._last or not (step < self._close_until or is_milestone(step)):
+        if step < self._next:
             return
         started = time.perf_counter()
         if self._spent > ALLOWANCE + SHARE * (started - self.watcher.started):
             return
-        self._last = step
+        self._close -= 1
         self._look(step)
+        self._next = step + 1 if self._close > 0 else max(step + 1, step * 3 // 2)
         self._spent += time.perf_counter() - started
 
     def _look(self, step: int) -> None:
@@ -111,7 +116,7 @@ class Holdings:
         each, device = _weight(value)
         if each * len(value) >= FEWEST_BYTES:
             track = self._follow("bytes", names[0], id(value), None, step, len(value))
-            if track is not None and track.growth >= 3 and is_milestone(step):
+            if track is not None and track.growth >= 3 and 4 * track.counts[-1][1] >= 5 * track.told:
                 self._tell_hoard(track, value, each, device, names)
 
     def _follow(
@@ -132,8 +137,14 @@ class Holdings:
         track.counts.append((step, count))
         del track.counts[1:-60]  # the beginning and the latest looks
         if news and kind != "bytes" and not track.told:
-            self._close_until = max(self._close_until, step + CLOSE_LOOKS)
+            self._look_closely()
         return track
+
+    def _look_closely(self) -> None:
+        self._close = CLOSE_LOOKS
+        if self.watcher.resting and self._woken < MOST_WOKEN:
+            self._woken += 1
+            self.watcher.news(CLOSE_LOOKS)
 
     def _tell_retained(self, track: Track, tensor: torch.Tensor, names: list[Holder], how: str) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
@@ -155,6 +166,7 @@ class Holdings:
 
     def _tell_hoard(self, track: Track, value: Any, each: int, device: str, names: list[Holder]) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
+        track.told = count
         bounded = _maxlen(value) is not None or max(holder.room for holder in names) > count
         site = stored_at(names)
         self._emit(
@@ -178,12 +190,6 @@ class Holdings:
 
 def _maxlen(value: Any) -> int | None:
     return value.maxlen if isinstance(value, deque) else None
-
-
-def is_milestone(step: int) -> bool:
-    """4, 6, 8, 12, 16, 24, 32 …"""
-    power = 1 << (step.bit_length() - 1) if step >= 4 else 0
-    return power > 0 and (step == power or 2 * step == 3 * power)
 
 
 def _first_graph(value: Any) -> torch.Tensor | None:

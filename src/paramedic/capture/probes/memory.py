@@ -45,6 +45,7 @@ class Memory:
         now = psutil.Process().memory_info()
         self.base = (now.rss, now.vms)
         self.watcher.on_step.append(("memory", self._after_step))
+        self.watcher.on_rested.append(("memory", self._after_step))
         self.watcher.patches.on_undo(self._stop_thread)
 
     def _after_step(self) -> None:
