@@ -122,6 +122,7 @@ class Attachment:
         text = str(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
+        data["cause"] = str(error.__cause__ or "")[:200]
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 
