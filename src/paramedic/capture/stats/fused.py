@@ -334,13 +334,18 @@ _plans: OrderedDict[Any, Plan] = OrderedDict()
 _is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # inside vmap or grad: it has no values yet
 
 
-def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
-    """As portable.summarise_into, to which what the kernels cannot read is left."""
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
+) -> list[str | None]:
+    """As portable.summarise_into, to which what the kernels cannot read is left.
+
+    Stable tensors live on from call to call, as weights do: while they stay where they are, nothing is asked twice.
+    """
     seen = layout.SEEN_ON_DEVICE if seen is None else seen
     with portable.undisturbed():
         if portable.is_capturing(out):
             return [portable.CAPTURING] * len(tensors)
-        layouts, addresses, others = _look(tensors, out.device)
+        layouts, addresses, others = (_look_again if stable else _look)(tensors, out.device)
         if layouts:
             with torch.cuda.device(out.device) if out.is_cuda else nullcontext():
                 _plan_for(layouts, out.device, seen).run(addresses, out)
@@ -376,12 +381,28 @@ def _look(tensors: Sequence[torch.Tensor], device: torch.device) -> tuple[tuple[
     return tuple(layouts), addresses, others
 
 
+_known: OrderedDict[tuple[int, ...], tuple[list[tuple[int, int]], Any]] = OrderedDict()
+
+
+def _look_again(
+    tensors: Sequence[torch.Tensor], device: torch.device
+) -> tuple[tuple[Layout, ...], list[int], list[int]]:
+    who, where = tuple(map(id, tensors)), [(tensor.data_ptr(), tensor.numel()) for tensor in tensors]
+    known = _known.get(who)
+    if known is None or known[0] != where:
+        known = _known[who] = (where, _look(tensors, device))
+        while len(_known) > PLANS:
+            _known.popitem(last=False)
+    found: tuple[tuple[Layout, ...], list[int], list[int]] = known[1]
+    return found
+
+
 def _lie(tensor: torch.Tensor, device: torch.device) -> tuple[torch.dtype, int, int, int] | None:
     """Its dtype, elements in memory, repeats of each, and address; None if the kernels cannot read it."""
     try:
         if type(tensor) not in portable.PLAIN or tensor.dtype not in DTYPES or tensor.device != device:
             return None
-        if tensor.is_neg() or tensor._is_zerotensor() or _is_wrapped(tensor):
+        if tensor.is_nested or tensor.is_neg() or tensor._is_zerotensor() or _is_wrapped(tensor):
             return None
         if tensor.is_contiguous() and (address := tensor.data_ptr()):  # 0: it has no memory
             return tensor.dtype, tensor.numel(), 1, address
