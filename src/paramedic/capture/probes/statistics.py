@@ -25,7 +25,7 @@ from paramedic.record.samples import NewSample
 
 TOGETHER = 128  # module outputs summarised in one go
 MOST_HELD = 64 << 20  # bytes of module outputs held until then
-MOST_HELD_OF_DEVICE = 0.01  # or this share of an accelerator's memory
+MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
 TIMED = 4  # samples timed on the device, and then every 16th
