@@ -43,6 +43,7 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.detached: set[str] = set()
+        self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
@@ -60,6 +61,7 @@ class Watcher:
         if getattr(self._thread, "busy", False) or probe in self.detached or self._closed:
             return None
         started = time.perf_counter()
+        self.asked += 1
         self._thread.busy = True
         try:
             with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
@@ -68,7 +70,7 @@ class Watcher:
                         return question(*args)
                 return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
         finally:
             self._thread.busy = False
@@ -78,7 +80,7 @@ class Watcher:
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
 
-    def _detach(self, probe: str, error: Exception) -> None:
+    def detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
@@ -145,7 +147,7 @@ class Watcher:
                 try:
                     callback()
                 except Exception as error:
-                    self._detach(probe, error)
+                    self.detach(probe, error)
 
     def check_stop(self) -> None:
         if self.settings.stop_after is not None and self.step >= self.settings.stop_after:

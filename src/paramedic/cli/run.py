@@ -35,6 +35,8 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
+Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -53,6 +55,8 @@ def run(
     verbose: Verbose = 0,
     quiet: Quiet = False,
     fail_on: Fail = None,
+    log: Log = False,
+    trace: Trace = 0,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -64,7 +68,7 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, Settings(), json, html, runs, select, ignore, verbose, quiet, fail_on)
+    _watch(ctx, Settings(log=log, trace=trace), json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(

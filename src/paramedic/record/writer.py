@@ -79,6 +79,7 @@ class Writer:
         self._per_kind: dict[str, int] = {}
         self._series: dict[str, _Series] = {}
         self._points: list[tuple[str, int, str]] = []
+        self.latest: dict[str, tuple[int, float]] = {}  # the last point of every series
         self._meta: dict[str, str] = {}
         self._next_id = 1
         self._connection: sqlite3.Connection | None = None
@@ -127,6 +128,7 @@ class Writer:
 
     def point(self, series: str, step: int, value: float) -> None:
         with self._lock:
+            self.latest[series] = (step, value)
             if self.failed is None:
                 for at, kept in self._series.setdefault(series, _Series()).add(step, value):
                     self._points.append((series, at, json.dumps(kept)))

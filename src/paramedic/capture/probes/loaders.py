@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,6 +14,9 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.probes.clock import DATA, Clock
+from paramedic.capture.probes.epochs import Epochs
+from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -24,8 +29,11 @@ MOST_ROWS = 20
 class Loaders:
     """Watches the batches that reach the training script; worker processes are left alone."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self.watcher = watcher
+        self.clock = clock
+        self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
+        self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
@@ -45,8 +53,10 @@ class Loaders:
 
         def watched_iter(original: Any) -> Any:
             def iterate(loader: Any) -> Any:
-                iterator = original(loader)
-                watcher.ask("loaders", self._started, loader, iterator)
+                self.clock.started_epoch()
+                began = time.perf_counter()
+                iterator = self.clock.timed(DATA, original, loader)
+                watcher.ask("loaders", self._started, loader, iterator, time.perf_counter() - began)
                 return iterator
 
             return iterate
@@ -63,8 +73,14 @@ class Loaders:
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
-                batch = original(iterator)
-                watcher.ask("loaders", self._gave, iterator, batch)
+                known = self._of_iterator.get(iterator)
+                began = time.perf_counter()
+                try:
+                    batch = self.clock.next_batch(known[0] if known else None, original, iterator)
+                except StopIteration:
+                    watcher.ask("loaders", self.epochs.ended, iterator)
+                    raise
+                watcher.ask("loaders", self._gave, iterator, batch, time.perf_counter() - began)
                 return batch
 
             return following
@@ -77,12 +93,13 @@ class Loaders:
     def _born(self, loader: Any) -> None:
         self._births[loader] = user_site()
 
-    def _started(self, loader: Any, iterator: Any) -> None:
+    def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:
             self._numbers[loader] = len(self._numbers)
             self._describe(loader)
             self.watcher.news(0)
         self._of_iterator[iterator] = (self._numbers[loader], deque())
+        self.epochs.started(iterator, self._numbers[loader], loader.num_workers, seconds)
 
     def _describe(self, loader: Any) -> None:
         dataset, sampler = loader.dataset, loader.sampler
@@ -105,19 +122,27 @@ class Loaders:
             },
         )
 
-    def _gave(self, iterator: Any, batch: Any) -> None:
+    def _gave(self, iterator: Any, batch: Any, seconds: float) -> None:
         number, indices = self._of_iterator.get(iterator, (None, deque()))
         index = indices.popleft() if indices else None
         if number is None:
             return
         self.current = number
+        self.epochs.waited(iterator, seconds)
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
+        self.on_batch(shapes, self.clock.evaluating)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
             self._describe_batch(number, count - 1, tensors)
+
+    def last_padding(self) -> float | None:
+        """How much of the last batch is padding, as far as it is still there."""
+        references = self._last[2] if self._last is not None else []
+        return padding_share([(path, tensor) for path, held in references if (tensor := held()) is not None])
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""

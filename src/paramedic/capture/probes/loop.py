@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from paramedic.capture.probes.census import Census
+from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import user_site
@@ -22,9 +23,10 @@ MOST_OPS = 200  # per cycle
 class Loop:
     """Follows optimizers and the gradients they live on."""
 
-    def __init__(self, watcher: Watcher, census: Census) -> None:
+    def __init__(self, watcher: Watcher, census: Census, clock: Clock) -> None:
         self.watcher = watcher
         self.census = census
+        self.clock = clock
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
         # Optimizers are only held weakly: in a sweep, each must die with its model.
         self.owners: dict[int, list[weakref.ref[Optimizer]]] = {}  # id of a parameter -> optimizers that hold it
@@ -204,9 +206,11 @@ class Loop:
     def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if not torch.compiler.is_compiling():
             self.watcher.ask("loop", self._about_to_step, optimizer, _has_closure(args, kwargs))
+            self.clock.step_began()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if not torch.compiler.is_compiling():
+            self.clock.step_ended()
             self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
             self.watcher.check_stop()
 
@@ -214,6 +218,7 @@ class Loop:
         account = self.account(optimizer)
         self.watcher.writer.start()
         if self.watcher.examining:
+            self.clock.follow(optimizer.param_groups[0]["params"])
             self._index_owners()
             self.census.before(optimizer, account.number, closure)
         account.in_closure = closure
@@ -271,6 +276,9 @@ class Loop:
         rates = [group.get("lr") for group in optimizer.param_groups]
         if rates != account.rates:
             account.rates = rates
+            for place, rate in enumerate(rates):
+                if isinstance(rate, (int, float)):
+                    self.watcher.writer.point(f"rate:{account.number}.{place}", self.watcher.step, float(rate))
             numbers = [rate if isinstance(rate, (int, float)) else None for rate in rates]
             highest = account.highest_rates or numbers
             account.highest_rates = [

@@ -1,0 +1,65 @@
+"""A thread that looks at the training thread a few times per second: which line is at work, and is it still moving?"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from paramedic.capture.where import frame_site, is_users
+
+if TYPE_CHECKING:
+    from paramedic.capture.probes.clock import Clock
+
+QUICKEST, SLOWEST = 0.025, 0.5  # seconds between two looks
+MOST_SEEN = 200  # looks remembered per step
+
+
+class Sampler:
+    """Costs the training thread nothing but the moment for which it cannot have the interpreter."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.on_look: list[Callable[[FrameType], None]] = []  # given the innermost frame; must not keep it
+        self._stop = threading.Event()
+        self._process = 0
+
+    def start(self) -> None:
+        if self._process != os.getpid():  # a fork does not inherit its parent's threads
+            self._process = os.getpid()
+            self._stop = threading.Event()
+            threading.Thread(target=self._run, args=(self._stop,), name="paramedic-clock", daemon=True).start()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _run(self, stop: threading.Event) -> None:
+        clock = self.clock
+        while not stop.wait(min(max(2 * (clock.typical or 0.0), QUICKEST), SLOWEST)):
+            frame = sys._current_frames().get(clock.thread)
+            if frame is None:
+                continue
+            try:
+                self._look(frame)
+            except Exception as error:
+                clock.watcher.detach("sampler", error)
+                return
+            finally:
+                del frame  # or the variables of the user's functions would live longer than they should
+
+    def _look(self, frame: FrameType) -> None:
+        clock = self.clock
+        for use in self.on_look:
+            use(frame)
+        user: FrameType | None = frame
+        while user is not None and not is_users(user.f_code.co_filename):
+            user = user.f_back
+        if user is None:
+            return
+        site, part = frame_site(user), clock.part
+        if len(clock.seen) < MOST_SEEN:
+            clock.seen.append(site)
+        clock.watcher.emit("sample", site=site, phase="train", key=(part, site), data={"part": part})
