@@ -16,6 +16,7 @@ from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
@@ -29,6 +30,7 @@ from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.sampler import Sampler
+from paramedic.capture.stall import StallWatch
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site, Writer
@@ -44,6 +46,9 @@ class Attachment:
         self.windows = windows = Windows(watcher, clock)
         self.log = log = Log(watcher, name)
         self.sampler = sampler = Sampler(clock)
+        self.stall = stall = StallWatch(clock)
+        sampler.on_look.append(stall.look)
+        self.compiles = Compiles(watcher)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
@@ -72,7 +77,7 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            clock, windows, loaders.epochs, modules, freezes,
+            clock, windows, stall, self.compiles, loaders.epochs, modules, freezes,
             Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             Schedulers(watcher, loop), passes, calls, ops,
@@ -85,6 +90,7 @@ class Attachment:
 
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
+                watcher.ask("compiles", self.compiles.called, args)
                 watcher.no_function_mode(
                     "torch.compile is used, so module calls and tensor operations were not examined"
                 )
@@ -108,14 +114,15 @@ class Attachment:
     def finish(self, error: BaseException | None = None) -> None:
         """The script is over: settle what is open, put torch back, close the record."""
         watcher = self.watcher
+        self.sampler.stop()
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
         watcher.ask("loaders", self.loaders.epochs.finish)
         watcher.ask("clock", self.clock.finish)
+        watcher.ask("compiles", self.compiles.look)
         watcher.ask("clock", self.windows.tell)
         watcher.ask("log", self.log.finish)
-        self.sampler.stop()
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
@@ -164,6 +171,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
     attachment.calls.follow_this_thread()
     attachment.log.forget(f"p{os.getpid()}")
+    attachment.clock.restart()
     watcher.relax()
     # Children of multiprocessing leave through os._exit, which skips atexit but not this.
     multiprocessing.util.register_after_fork(

@@ -68,6 +68,10 @@ class Clock:
     def install(self) -> None:
         self.watcher.on_step.append(("clock", self._stepped))
 
+    def restart(self) -> None:
+        """In a forked child, which has one thread: this one."""
+        self.thread, self._started = threading.get_ident(), False
+
     # Marks ------------------------------------------------------------------------------------------------------
 
     def switch(self, part: str) -> str:
@@ -83,10 +87,12 @@ class Clock:
         return before
 
     def _switch(self, before: str) -> None:
-        if not self._started:
-            self._started = True
-            self.on_start()
         now, spent = time.perf_counter(), self.watcher.spent
+        if not self._started:  # what came before was no training
+            self._started = True
+            self._since = self._lap_began = now
+            self._spent = self._spent_before = spent
+            self.on_start()
         # What the probes themselves took is not the script's time.
         self._parts[before] += now - self._since - (spent - self._spent)
         self._since, self._spent = now, spent

@@ -1,0 +1,67 @@
+"""Where the time of a run went, as rules and reports see it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from paramedic.findings import Where
+from paramedic.record.reader import Event, Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """The parts of some steps, in seconds."""
+
+    steps: int
+    seconds: float
+    parts: Mapping[str, float]
+
+    @property
+    def training(self) -> float:
+        """Without evaluations."""
+        return self.seconds - self.parts.get("evaluation", 0.0)
+
+    def share(self, part: str) -> float:
+        return self.parts.get(part, 0.0) / self.training if self.training > 0 else 0.0
+
+
+def add_up(windows: Iterable[Event]) -> Times:
+    parts: Counter[str] = Counter()
+    steps, seconds = 0, 0.0
+    for window in windows:
+        parts.update(window["parts"])
+        steps += window["steps"]
+        seconds += window["seconds"]
+    return Times(steps=steps, seconds=seconds, parts=parts)
+
+
+def times(run: Run) -> Times:
+    """Of the steps that nobody looked at closely, for looking slows them down; of all steps when there are few."""
+    windows = run.events("time")
+    ordinary = add_up(window for window in windows if not window["examined"])
+    return ordinary if ordinary.steps >= 20 else add_up(windows)
+
+
+def latest_times(run: Run, share: float = 0.5) -> Times:
+    """Of the last part of the run: caches are warm by then."""
+    windows = [window for window in run.events("time") if not window["examined"]]
+    total, kept = sum(window["seconds"] for window in windows), []
+    late = 0.0
+    for window in reversed(windows):
+        kept.append(window)
+        late += window["seconds"]
+        if late >= share * total:
+            break
+    return add_up(kept)
+
+
+def busiest_line(run: Run, part: str) -> tuple[Where, float] | None:
+    """The line of the script that was most often seen at work in this part of the loop, and its share of the looks."""
+    looks = [event for event in run.events("sample") if event["part"] == part]
+    total = sum(event.count for event in looks)
+    if total < 5:
+        return None
+    most = max(looks, key=lambda event: event.count)
+    return most.where, most.count / total
