@@ -31,6 +31,7 @@ from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
+from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site, Writer
@@ -49,6 +50,7 @@ class Attachment:
         self.stall = stall = StallWatch(clock)
         sampler.on_look.append(stall.look)
         self.compiles = Compiles(watcher)
+        self.trace = Trace(watcher, name)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
@@ -73,11 +75,12 @@ class Attachment:
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
+        passes.known_pass = loop.as_before
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            clock, windows, stall, self.compiles, loaders.epochs, modules, freezes,
+            clock, windows, stall, self.trace, self.compiles, loaders.epochs, modules, freezes,
             Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             Schedulers(watcher, loop), passes, calls, ops,
@@ -118,11 +121,13 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("statistics", self.loop.statistics.finish)
         watcher.ask("loaders", self.loaders.epochs.finish)
         watcher.ask("clock", self.clock.finish)
         watcher.ask("compiles", self.compiles.look)
         watcher.ask("clock", self.windows.tell)
         watcher.ask("log", self.log.finish)
+        watcher.ask("trace", self.trace.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)

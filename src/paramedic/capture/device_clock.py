@@ -61,7 +61,7 @@ class DeviceClock:
         return not marks or marks[-1][1].query()
 
     def _read(self, lap: Lap, start: torch.cuda.Event | None, marks: list[tuple[str, torch.cuda.Event]]) -> Lap:
-        if start is None or not marks or not marks[-1][1].query():
+        if start is None or not marks or not lap.parts or not marks[-1][1].query():
             return lap
         parts: dict[str, float] = dict.fromkeys(lap.parts, 0.0)
         before = start

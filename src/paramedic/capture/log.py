@@ -32,6 +32,7 @@ class Log:
         self._steps = {"train": 0, "eval": 0}
         self._seconds = {"train": 0.0, "eval": 0.0}
         self._samples = {"train": 0, "eval": 0}
+        self._watched = {"train": 0.0, "eval": 0.0}  # seconds of the steps whose batches were seen
         self._shapes: dict[str, list[list[int]] | None] = {"train": None, "eval": None}
         self._phase = "train"  # of the last batch
         self._counted = 0.0  # seconds of evaluation since the last step that were added up
@@ -39,13 +40,15 @@ class Log:
         self._memory: tuple[float, int | None] = (float("-inf"), None)
 
     def stepped(self, lap: Lap) -> None:
-        evaluation = lap.parts[EVALUATION]
+        evaluation = lap.parts.get(EVALUATION, 0.0)
         if self._steps["eval"]:
-            self._seconds["eval"] += evaluation - self._counted
+            self._seconds["eval"] += max(evaluation - self._counted, 0.0)
+            self._watched["eval"] = self._seconds["eval"]
             self._write_if_due("eval")
         self._counted = 0.0
         self._steps["train"] += lap.steps
         self._seconds["train"] += lap.seconds - evaluation
+        self._watched["train"] += lap.seconds - evaluation if lap.watched else 0.0
         self._step["train"] = lap.step
         self._write_if_due("train")
 
@@ -54,6 +57,7 @@ class Log:
         self._steps["eval"] += 1
         self._step["eval"] = self.watcher.step
         self._seconds["eval"] += seconds - self._counted
+        self._watched["eval"] = self._seconds["eval"]
         self._counted = seconds
         if seconds > SHORTEST:  # a short one is written when it is over
             self._write_if_due("eval")
@@ -85,7 +89,7 @@ class Log:
     def _write(self, phase: str) -> None:
         line = self._line(phase)
         self._written[phase] = time.perf_counter()
-        self._steps[phase], self._seconds[phase], self._samples[phase] = 0, 0.0, 0
+        self._steps[phase], self._seconds[phase], self._samples[phase], self._watched[phase] = 0, 0.0, 0, 0.0
         if self.human:
             voice.say(for_people(line))
         if self._failed:
@@ -100,7 +104,8 @@ class Log:
             self._failed = True
 
     def _line(self, phase: str) -> dict[str, Any]:
-        seconds, steps, samples = self._seconds[phase], self._steps[phase], self._samples[phase]
+        seconds, steps = self._seconds[phase], self._steps[phase]
+        watched, samples = self._watched[phase], self._samples[phase]
         latest = self.watcher.writer.latest
         losses = "loss:" if phase == "train" else "eval_loss:"
         return {
@@ -109,10 +114,10 @@ class Log:
             "step": self._step[phase],
             "steps": steps,
             "loss": {name.removeprefix(losses): latest[name][1] for name in list(latest) if name.startswith(losses)},
-            "learning_rate": [latest[name][1] for name in sorted(latest) if name.startswith("rate:")],
+            "learning_rate": [latest[name][1] for name in sorted(latest) if name.startswith("lr:")],
             "gradient_norm": latest["gradient_norm"][1] if "gradient_norm" in latest else None,
             "seconds_per_step": round(seconds / steps, 6) if steps else None,
-            "samples_per_second": round(samples / seconds, 1) if samples and seconds else None,
+            "samples_per_second": round(samples / watched, 1) if samples and watched else None,
             "batch": self._shapes[phase],
             "padding": self.padding() if phase == self._phase else None,
             "memory": self._memory_now(),

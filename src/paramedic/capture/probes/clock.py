@@ -22,6 +22,7 @@ DATA, MOVE, FORWARD, BACKWARD, OPTIMIZER, EVALUATION, OTHER = PARTS = (
 SLOW = 3.0  # times the median step
 SLOW_BY = 0.01  # seconds more than the median: less is noise
 MOST_SLOW = 1_000  # slow steps told of
+WORTHWHILE = 0.005  # seconds of a step that is timed even while the watcher rests
 REMEMBERED = 101  # steps that the median is taken of
 MEDIAN_EVERY = 16  # steps
 
@@ -33,7 +34,8 @@ class Lap:
     step: int  # steps completed at its end
     seconds: float
     parts: dict[str, float]
-    steps: int = 1  # more than one when steps in between ran unwatched
+    steps: int = 1  # more than one when steps in between ran untimed; then the parts are not known
+    watched: bool = True  # the batches of this step were looked at
     examined: bool = False
     marks: set[str] = field(default_factory=set)  # "epoch", "evaluation": what else happened meanwhile
     seen: list[Site] = field(default_factory=list)  # lines of the user's code seen at work, a few per second
@@ -64,6 +66,8 @@ class Clock:
         self._spent = self._spent_before = 0.0
         self._last_step = 0
         self._started = False
+        self._gap = False  # parts of this lap were not timed
+        self._disturbed = False  # this lap was looked at closely
 
     def install(self) -> None:
         self.watcher.on_step.append(("clock", self._stepped))
@@ -74,9 +78,17 @@ class Clock:
 
     # Marks ------------------------------------------------------------------------------------------------------
 
+    @property
+    def idle(self) -> bool:
+        """The watcher rests, and steps are so short that a look at the clock would be felt."""
+        return self.watcher.resting and (self.typical is None or self.typical < WORTHWHILE)
+
     def switch(self, part: str) -> str:
         """From now on time belongs to this part. Returns the part that it belonged to, for switching back."""
         before = self.part
+        if self.idle:
+            self._gap = True
+            return before
         if threading.get_ident() != self.thread or "clock" in self.watcher.detached:
             return before
         try:
@@ -96,6 +108,7 @@ class Clock:
         # What the probes themselves took is not the script's time.
         self._parts[before] += now - self._since - (spent - self._spent)
         self._since, self._spent = now, spent
+        self._disturbed |= self.watcher.examining or (self.watcher.sampling and self.device.active)
         self.device.mark(before)
 
     def timed(self, part: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -152,7 +165,15 @@ class Clock:
 
     # Laps -------------------------------------------------------------------------------------------------------
 
-    def _stepped(self) -> None:
+    def rested(self) -> None:
+        """A step was completed that nobody watched."""
+        if not self.idle and "clock" not in self.watcher.detached:
+            try:
+                self._stepped(watched=False)
+            except Exception as error:
+                self.watcher.detach("clock", error)
+
+    def _stepped(self, *, watched: bool = True) -> None:
         steps = self.watcher.step - self._last_step
         if steps <= 0 or threading.get_ident() != self.thread:
             return
@@ -163,15 +184,17 @@ class Clock:
         lap = Lap(
             step=self.watcher.step,
             seconds=max(total, 0.0),
-            parts=self._parts,
+            parts={} if self._gap else self._parts,
             steps=steps,
-            examined=self.watcher.examining,
+            watched=watched and not self._gap,
+            examined=self._disturbed,
             marks=self._marks,
             seen=self.seen,
         )
         self._parts, self._marks, self.seen = dict.fromkeys(PARTS, 0.0), set(), []
         self._lap_began, self._spent_before = self._since, self._spent
         self._last_step = self.watcher.step
+        self._gap = self._disturbed = False
         self._laps += 1
         for finished in self.device.lap(lap):
             self._tell(finished)
@@ -187,7 +210,12 @@ class Clock:
         self._recent.append(each)
         if self._laps % MEDIAN_EVERY == 0 or self.typical is None:
             self.typical = median(self._recent)
-        elif each > max(SLOW * self.typical, self.typical + SLOW_BY) and not lap.examined and self._told < MOST_SLOW:
+        elif (
+            lap.parts
+            and each > max(SLOW * self.typical, self.typical + SLOW_BY)
+            and not lap.examined
+            and self._told < MOST_SLOW
+        ):
             self._told += 1
             self._tell_slow(lap)
         for use in self.on_lap:

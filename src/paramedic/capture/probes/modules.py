@@ -23,6 +23,7 @@ class Modules:
     def __init__(self, watcher: Watcher, inside: Callable[[], str | None]) -> None:
         self.watcher = watcher
         self.inside = inside  # the module whose forward pass is running
+        self.on_described: Callable[[str, nn.Module], None] = lambda name, root: None
         self._described: dict[int, int] = {}  # id of a root -> number of its parameters when described
 
     def install(self) -> None:
@@ -74,6 +75,7 @@ class Modules:
     def _describe(self, root: nn.Module, parameters: list[Any], optimised: dict[int, int]) -> None:
         registry = self.watcher.registry
         name = registry.root_name(root)
+        self.on_described(name, root)
         first_path: dict[int, str] = {}
         modules: list[dict[str, Any]] = []
         repeated: list[list[str]] = []

@@ -28,6 +28,8 @@ class Windows:
         self.clock.on_lap.append(self._add)
 
     def _add(self, lap: Lap) -> None:
+        if not lap.parts:
+            return
         sums = self._sums.setdefault(lap.examined, {"steps": 0, "seconds": 0.0, "parts": {}})
         sums["steps"] += lap.steps
         sums["seconds"] += lap.seconds

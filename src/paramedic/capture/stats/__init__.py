@@ -4,7 +4,7 @@
     collector.add(tensors)      # as often as needed in a step; rows are written where the tensors are
     collector.send("step 12")   # one asynchronous copy to the host
     ...
-    for tag, summaries in collector.take():  # what has arrived by now, oldest first
+    for tag, rows in collector.take():  # what has arrived by now, oldest first; from_row makes summaries of them
         ...
 
 A call costs about 0.1 ms on a CPU and two or three launches on a GPU, whether for one tensor or a thousand: add lists,
@@ -20,7 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from paramedic.capture.stats import layout
-from paramedic.capture.stats.summary import NotSummarised, Summary, from_row
+from paramedic.record.summary import NotSummarised, Summary, from_row
 
 if TYPE_CHECKING:
     import torch
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Collector", "NotSummarised", "Summary", "from_row", "prepare", "summarise", "summarise_into"]
 
 Home = tuple[Any, int]  # a device, and a stream of it
+Row = list[float] | str  # a packed row, or why there is none
 Place = tuple[Home, int] | str  # where a tensor's row is, or why there is none
 ROWS = 1024  # a buffer begins with so many and doubles when it must
 
@@ -70,7 +71,7 @@ def summarise(tensors: Sequence[torch.Tensor], *, seen: int | None = None) -> li
     collector = Collector(seen=seen)
     collector.add(tensors)
     collector.send(None)
-    return next(collector.finish())[1]
+    return [from_row(row) for row in next(collector.finish())[1]]
 
 
 class Collector:
@@ -129,23 +130,23 @@ class Collector:
         later = len(self._sent) > 1
         return bool(self._sent) and all(shipment.arrived(later) for shipment in self._sent[0][2].values())
 
-    def take(self) -> Iterator[tuple[Any, list[Summary | NotSummarised]]]:
-        """The batches that have arrived, oldest first, each with its tag."""
+    def take(self) -> Iterator[tuple[Any, list[Row]]]:
+        """The batches that have arrived, oldest first, each with its tag; see `from_row`."""
         while self.ready():
             yield self._unpack()
 
-    def finish(self) -> Iterator[tuple[Any, list[Summary | NotSummarised]]]:
+    def finish(self) -> Iterator[tuple[Any, list[Row]]]:
         """All that were sent, waiting for them: the run is over."""
         while self._sent:
             yield self._unpack()
 
-    def _unpack(self) -> tuple[Any, list[Summary | NotSummarised]]:
+    def _unpack(self) -> tuple[Any, list[Row]]:
         from paramedic.capture.stats.portable import undisturbed
 
         tag, places, shipments = self._sent.popleft()
         with undisturbed():
             rows = {home: shipment.open() for home, shipment in shipments.items()}
-        return tag, [NotSummarised(at) if isinstance(at, str) else from_row(rows[at[0]][at[1]]) for at in places]
+        return tag, [at if isinstance(at, str) else rows[at[0]][at[1]] for at in places]
 
 
 def _home(tensor: torch.Tensor) -> Home:

@@ -16,7 +16,7 @@ def check(
     share: float = 0.6,
     least_wait: float = 0.02,
     seconds: float = 1.5,
-    steps: int = 40,
+    steps: int = 30,
     with_workers: float = 60.0,
 ) -> Iterator[Finding]:
     """Training waits for its data most of the time.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 
 from paramedic.findings import Where
 from paramedic.rules import Event, Evidence, Finding, Run, rule
@@ -30,11 +31,11 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Anything that moves counts as progress: a probe that is asked, another line in any function of the training thread.
     Only a wait inside one single call, in the training loop, that ended with the process being killed, interrupted or
-    failing is an error. A wait for data, backward or step that ended by itself is a note; a long evaluation or checkpoint
-    is nothing.
+    failing is an error. A wait for data, backward or step that ended by itself is a note; a long evaluation or
+    checkpoint is nothing.
     """
     stalls = run.events("stall")
-    for event, following in zip(stalls, [*stalls[1:], None], strict=True):
+    for event, following in zip_longest(stalls, stalls[1:]):
         if event["over"] or not event["in_loop"]:
             continue
         over = following if following is not None and following["over"] else None
