@@ -7,7 +7,6 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +21,15 @@ def setup_logging(*models: Any, file: str | os.PathLike[str] | None = None, leve
 
     Tells the environment at once: versions, device, seed. Tells the parameters of each model, by name, shape and count:
     of the models given here, and under `paramedic run` or `paramedic.watch` of every model at its first optimizer step.
-    Calling it again replaces the handlers of the last call, and only those. Processes that are started afterwards log to
-    the same places.
+    Calling it again replaces the handlers of the last call, and only those. Processes that are started afterwards log
+    to the same places.
     """
     path = None if file is None else os.path.abspath(file)
     _install_handlers(path, level)
     os.environ[LOGGING_VARIABLE] = json.dumps({"file": path, "level": level})
     _log.info("environment: %s", ", ".join(f"{name} {value}" for name, value in environment().items()))
     for model in models:
-        log_parameters(type(model).__name__, _parameters_of(model))
-    if "torch" in sys.modules:
-        _follow_the_watcher(log_parameters)
+        _log_parameters(type(model).__name__, model)
 
 
 def setup_child() -> None:
@@ -44,14 +41,20 @@ def setup_child() -> None:
         return
 
 
-def log_parameters(name: str, parameters: Iterable[tuple[str, tuple[int, ...], int, bool]]) -> None:
+def model_seen(name: str, model: Any) -> None:
+    """The watcher has met a model: log it, if logging was set up."""
+    if any(handler.name in _NAMES for handler in logging.getLogger().handlers):
+        _log_parameters(name, model)
+
+
+def _log_parameters(name: str, model: Any) -> None:
     """One line per parameter, then the total."""
     total = trainable = 0
-    for parameter, shape, count, learns in parameters:
-        frozen = "" if learns else ", frozen"
-        _log.info("%s: %s %s, %s%s", name, parameter, "×".join(map(str, shape)) or "scalar", f"{count:,}", frozen)
+    for path, parameter in model.named_parameters():
+        shape, count = "×".join(map(str, parameter.shape)) or "scalar", parameter.numel()
+        _log.info("%s: %s %s, %s%s", name, path, shape, f"{count:,}", "" if parameter.requires_grad else ", frozen")
         total += count
-        trainable += count if learns else 0
+        trainable += count if parameter.requires_grad else 0
     _log.info("%s: %s parameters in total, %s of them trainable", name, f"{total:,}", f"{trainable:,}")
 
 
@@ -84,16 +87,3 @@ def _install_handlers(file: str | None, level: int | str) -> None:
         handler.setFormatter(logging.Formatter(f"%(asctime)s %(levelname)s %(name)s{rank} %(message)s"))
         root.addHandler(handler)
     root.setLevel(level)
-
-
-def _parameters_of(model: Any) -> list[tuple[str, tuple[int, ...], int, bool]]:
-    return [(name, tuple(p.shape), p.numel(), p.requires_grad) for name, p in model.named_parameters()]
-
-
-def _follow_the_watcher(tell: Callable[[str, Iterable[tuple[str, tuple[int, ...], int, bool]]], None]) -> None:
-    """Have each model that the watcher meets logged."""
-    from paramedic.capture.attach import current
-
-    attachment = current()
-    if attachment is not None:
-        attachment.modules.on_described = lambda name, root: tell(name, _parameters_of(root))

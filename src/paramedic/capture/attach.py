@@ -28,6 +28,7 @@ from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.transfers import Transfers
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
@@ -80,8 +81,8 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            clock, windows, stall, self.trace, self.compiles, loaders.epochs, modules, freezes,
-            Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
+            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
+            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             Schedulers(watcher, loop), passes, calls, ops,
         ):  # fmt: skip
