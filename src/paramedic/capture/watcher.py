@@ -60,6 +60,7 @@ class Watcher:
         self.on_step: list[tuple[str, Callable[[], object]]] = []
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
+        self._on_cuda = False
         self._sampling_cost = 0.0
         self._stay = 0  # optimizer steps for which the gear may not change
         self._spent_before = 0.0
@@ -72,6 +73,8 @@ class Watcher:
         """Run a probe's code. It can neither fail, nor recurse, nor be forgotten in the bill."""
         if getattr(self._thread, "busy", False) or probe in self.detached or self._closed:
             return None
+        if self._on_cuda and torch.cuda.is_current_stream_capturing():
+            return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
         self.asked += 1
         self._thread.busy = True
@@ -214,6 +217,7 @@ class Watcher:
             sampling=self._sampling_cost,
         )
         self._spent_before, self._sampling_cost, self._examined = self.spent, 0.0, False
+        self._on_cuda = torch.cuda.is_initialized()
 
     def _sample(self, sampling: bool) -> None:
         if sampling != self.sampling:

@@ -35,6 +35,8 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
+Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
@@ -56,6 +58,8 @@ def run(
     verbose: Verbose = 0,
     quiet: Quiet = False,
     fail_on: Fail = None,
+    budget: Budget = "2%",
+    every: Every = None,
     log: Log = False,
     trace: Trace = 0,
     tensorboard: Board = None,
@@ -70,7 +74,7 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    settings = Settings(log=log, trace=trace)
+    settings = Settings(budget=share(budget), every=every, log=log, trace=trace)
     _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
 
 
@@ -149,6 +153,21 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.findings))
     _leave(outcome, code)
+
+
+def share(text: str) -> float:
+    """A share of the run's time: 2%, or 0.02."""
+    try:
+        found = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise ParamedicError(
+            f"--budget {text} is not a share of the run's time",
+            expected="a percentage such as 2% or 0.5%, or 0 for no statistics",
+            fix="--budget 2%",
+        )
+    return found
 
 
 def words(given: list[str] | None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from torch.optim import Optimizer
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.copies import Copies
 from paramedic.capture.stats import Collector, Row, layout
+from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample
 
@@ -32,6 +33,7 @@ class Statistics:
         self.watcher = watcher
         self.collector = Collector()
         self.copies = Copies()
+        self.stopwatch = Stopwatch()
         self._labels: list[Label] = []  # of what is in the collector's current batch
         self._held: list[tuple[str, torch.Tensor, int]] = []  # outputs not yet summarised, with their version
         self._held_bytes = 0
@@ -104,6 +106,7 @@ class Statistics:
         self._add("update", self._names(changed), differences)
         labels, self._labels = self._labels, []
         self.collector.send((self.watcher.step, labels))
+        self.stopwatch.close()
 
     def _add_gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
         given = [p for p in parameters if p.grad is not None]
@@ -118,11 +121,14 @@ class Statistics:
     def _add(self, role: str, names: list[str], tensors: list[torch.Tensor]) -> None:
         if tensors:
             self._labels += [(role, name) for name in names]
-            self.collector.add([tensor.detach() for tensor in tensors])
+            with self.stopwatch.running(tensors[0].device):
+                self.collector.add([tensor.detach() for tensor in tensors])
 
     # Arrival ----------------------------------------------------------------------------------------------------
 
     def poll(self) -> None:
+        for seconds in self.stopwatch.read():
+            self.watcher.budget.device_time(seconds)
         for (step, labels), rows in self.collector.take():
             self._arrived(step, labels, rows)
 
