@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from paramedic.findings import Where
+from paramedic.findings import TimeShare, Where
 from paramedic.record.reader import Event, Run
+
+PARTS = ("data", "to_device", "forward", "backward", "optimizer", "evaluation", "other")
+FEWEST = 5  # steps that say anything about the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,23 @@ def times(run: Run) -> Times:
     windows = run.events("time")
     ordinary = add_up(window for window in windows if not window["examined"])
     return ordinary if ordinary.steps >= 20 else add_up(windows)
+
+
+def time_shares(run: Run) -> Iterator[TimeShare]:
+    """The parts of an average step, in the order in which they happen. Copies to a device are only known of steps that
+    were examined; of those their share is taken, and what they took is taken from the forward pass."""
+    found = times(run)
+    if found.steps < FEWEST or found.seconds <= 0:
+        return
+    parts = dict(found.parts)
+    close = add_up(window for window in run.events("time") if window["examined"])
+    if "to_device" not in parts and close.steps and close.parts.get("to_device"):
+        copies = close.parts["to_device"] / close.steps * found.steps
+        parts["to_device"] = min(copies, parts.get("forward", 0.0))
+        parts["forward"] = parts.get("forward", 0.0) - parts["to_device"]
+    for part in PARTS:
+        if parts.get(part, 0.0) > 0:
+            yield TimeShare(part=part, seconds=parts[part] / found.steps, share=parts[part] / found.seconds)
 
 
 def latest_times(run: Run, share: float = 0.5) -> Times:

@@ -75,6 +75,7 @@ class Clock:
     def restart(self) -> None:
         """In a forked child, which has one thread: this one."""
         self.thread, self._started = threading.get_ident(), False
+        self._last_step = self.watcher.step
 
     # Marks ------------------------------------------------------------------------------------------------------
 
@@ -200,7 +201,10 @@ class Clock:
             self._tell(finished)
 
     def finish(self) -> None:
-        """The run is over: tell the laps whose events have not been read yet."""
+        """The run is over: tell of the steps since the last lap, and the laps whose events have not been read yet."""
+        if self.watcher.step > self._last_step:
+            self._gap, self._since, self._spent = True, time.perf_counter(), self.watcher.spent
+            self._stepped(watched=False)
         for lap in self.device.finish():
             self._tell(lap)
 

@@ -11,9 +11,9 @@ def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     """Every step waits for the accelerator to finish.
 
     ## Why it hurts
-    The host hands out work and runs ahead, so that the accelerator never lacks any. `.item()`, `.cpu()`, `print(loss)`
-    or `if loss > x` need a value at once: the host waits until all work is done, and then the accelerator waits for the
-    host.
+    The host hands out work and runs ahead, so that the accelerator never lacks any. `.item()`, `.cpu()`, a loss that
+    is printed or `if loss > x` need a value at once: the host waits until all work is done, and then the accelerator
+    waits for the host.
 
     ## What to try first
     Add up losses on the device (`total += loss.detach()`) and read them every 50 steps.
