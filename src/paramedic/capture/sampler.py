@@ -7,15 +7,17 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING
 
+from paramedic.capture.probes.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
 from paramedic.capture.where import frame_site, is_users
-
-if TYPE_CHECKING:
-    from paramedic.capture.probes.clock import Clock
 
 QUICKEST, SLOWEST = 0.025, 0.5  # seconds between two looks
 MOST_SEEN = 200  # looks remembered per step
+_PLACES = {  # of torch's own code, each deep inside one part of the loop
+    os.path.join("torch", "utils", "data", "dataloader.py"): DATA,
+    os.path.join("torch", "autograd", "graph.py"): BACKWARD,
+    os.path.join("torch", "optim", "optimizer.py"): OPTIMIZER,
+}
 
 
 class Sampler:
@@ -60,6 +62,18 @@ class Sampler:
         if user is None:
             return
         site, part = frame_site(user), clock.part
+        if clock.idle:
+            part = part_of(frame) or OTHER
         if len(clock.seen) < MOST_SEEN:
             clock.seen.append(site)
         clock.watcher.emit("sample", site=site, phase="train", key=(part, site), data={"part": part})
+
+
+def part_of(frame: FrameType | None) -> str | None:
+    """The part of the loop that a stack is in, by the functions of torch on it: for when the clock rests."""
+    while frame is not None:
+        for place, part in _PLACES.items():
+            if frame.f_code.co_filename.endswith(place):
+                return part
+        frame = frame.f_back
+    return None

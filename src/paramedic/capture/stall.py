@@ -13,7 +13,8 @@ from typing import Any
 
 from paramedic import voice
 from paramedic.capture import stacks
-from paramedic.capture.probes.clock import BACKWARD, DATA, OPTIMIZER, Clock
+from paramedic.capture.probes.clock import Clock
+from paramedic.capture.sampler import part_of
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site
 
@@ -24,7 +25,6 @@ TIMES_THE_LONGEST = 3  # such pauses have been before, and ended
 SPEAK_AFTER = 3  # times the limit
 BUSY = 0.5  # share of the time
 DEEPEST = 200
-KNOWN = (DATA, BACKWARD, OPTIMIZER)  # parts that begin and end with a call, so time in them is time in that call
 
 
 class StallWatch:
@@ -69,7 +69,7 @@ class StallWatch:
             self._asked, self._place, self._since, self._cpu = asked, place, now, time.process_time()
             return
         quiet, limit = now - self._since, self._limit()
-        if self.clock.part not in KNOWN and time.process_time() - self._cpu > BUSY * quiet:
+        if part_of(frame) is None and time.process_time() - self._cpu > BUSY * quiet:
             return  # the same call again and again in some loop, at work
         if quiet > limit and not self._stalled:
             self._stalled = True
@@ -83,8 +83,8 @@ class StallWatch:
         return max(least, TIMES_THE_LONGEST * self._longest)
 
     def _tell(self, frame: FrameType, quiet: float) -> None:
-        part, site = self.clock.part, _user_site(frame)
-        inside = part in KNOWN or self._is_in_a_training_loop(frame)
+        part, site = part_of(frame), _user_site(frame)
+        inside = part is not None or self._is_in_a_training_loop(frame)
         threads, children = stacks.threads(), self.children.describe()
         file = self._write(quiet, threads, children)
         data: dict[str, Any] = {
