@@ -58,6 +58,7 @@ class Watcher:
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
         self._on_cuda = False
@@ -183,23 +184,26 @@ class Watcher:
         """A step was completed that nobody watched."""
         self.step = max(step, self.step)
         self._book()
-        if step % POLL_WHILE_RESTING == 0 or self.budget.should_watch() or self.budget.should_sample():
+        if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
             self.ask("watcher", self._end_rest, actors)
 
     def _end_rest(self, actors: int) -> None:
         self.deferred.poll()
         self._choose_gear(actors)
+        for probe, callback in self.on_rested:
+            if probe not in self.detached:
+                callback()
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes
             self._stay -= 1
             return
         self._sample(self.budget.should_sample())
-        if self.examining or self.sampling or self.settings.stop_after is not None or self.budget.should_watch():
+        if self.examining or self.settings.stop_after is not None or self.budget.should_watch():
             self.wake()
-            self._stay = actors - 1
         else:
             self.resting = True
+        self._stay = 0 if self.resting and not self.sampling else actors - 1
 
     def wake(self) -> None:
         """Watch from here on, until the end of this step at least."""

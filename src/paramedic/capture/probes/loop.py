@@ -44,6 +44,7 @@ class Loop:
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
+        self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
@@ -134,15 +135,16 @@ class Loop:
         Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
         """
         for account in self.accounts.values():
-            account.rested()
+            account.rested(blind=account is not self._stepped_last)
             account.passes = self._passes
         if self.scaled is not None:
             self.scaled = any(beat.call[0] == "backward" for beat in self.rhythm.path)
         for beat in self.rhythm.path:
             op, on = beat.call
             if op == "backward":
+                backward = self._pass(beat.site)
                 for optimizer in self._optimizers_behind(beat.site):
-                    self.accounts[optimizer].pending.append(self._pass(beat.site))
+                    self.accounts[optimizer].pending.append(backward)
                 self._passes += 1
             elif op == "zero_grad":
                 for optimizer in self._cleared_by(on):
@@ -266,6 +268,8 @@ class Loop:
             return
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+        elif self.watcher.sampling:
+            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
@@ -284,7 +288,10 @@ class Loop:
         if account is None or self.as_before("step", id(optimizer)) is None:
             return False
         self.rhythm.close()
+        if self.watcher.sampling:
+            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False)
         account.steps += 1
+        self._stepped_last = account
         self.watcher.rested(account.offset + account.steps, len(self.accounts))
         if _is_milestone(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
@@ -306,6 +313,8 @@ class Loop:
             self._check_gradients(optimizer, account)
 
     def _check_gradients(self, optimizer: Optimizer, account: Account) -> None:
+        if account.blind:
+            return
         site = user_site()
         some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
         if some and (account.pending or account.new_by_hand()):
@@ -345,6 +354,7 @@ class Loop:
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
+        self._stepped_last = account
         if used and not closure and not account.unsure:
             self._tell_stale(account, used[0], soiled)
         account.in_closure = False
