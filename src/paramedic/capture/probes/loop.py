@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from paramedic.capture.probes.census import Census
+from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, tell_end
 from paramedic.capture.probes.statistics import Statistics
@@ -27,9 +28,10 @@ SURE_MILESTONES = 64  # steps; later ones wait until the budget allows them
 class Loop:
     """Follows optimizers and the gradients they live on."""
 
-    def __init__(self, watcher: Watcher, census: Census) -> None:
+    def __init__(self, watcher: Watcher, census: Census, clock: Clock) -> None:
         self.watcher = watcher
         self.census = census
+        self.clock = clock
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
         # Optimizers are only held weakly: in a sweep, each must die with its model.
         self.owners: dict[int, list[weakref.ref[Optimizer]]] = {}  # id of a parameter -> optimizers that hold it
@@ -270,11 +272,14 @@ class Loop:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
+        self.clock.step_began()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling():
             return
+        self.clock.step_ended()
         if self.watcher.resting and self._rest_on(optimizer):
+            self.clock.rested()
             return
         self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
         self.watcher.check_stop()
@@ -300,6 +305,7 @@ class Loop:
         account = self.account(optimizer)
         self.watcher.writer.start()
         if self.watcher.examining:
+            self.clock.follow(optimizer.param_groups[0]["params"])
             self._index_owners()
             self.census.before(optimizer, account.number, closure)
         if self.watcher.sampling:
