@@ -24,6 +24,7 @@ from paramedic.findings import (
 from paramedic.record.reader import Run, open_runs
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.rule import Abstain, Rule, missing_need
+from paramedic.rules.timing import time_shares
 
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
@@ -176,6 +177,7 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         ranks=len(trained),
         versions=meta.get("versions", {}),
         losses=tuple(_loss_curves(first)),
+        times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
         memory=tuple(line for run in trained for line in memory_lines(run)),

@@ -10,10 +10,13 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.log import Log
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
+from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
 from paramedic.capture.probes.freezes import Freezes
@@ -28,6 +31,11 @@ from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.transfers import Transfers
+from paramedic.capture.probes.windows import Windows
+from paramedic.capture.sampler import Sampler
+from paramedic.capture.stall import StallWatch
+from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site, Writer
@@ -37,20 +45,32 @@ from paramedic.settings import Settings
 class Attachment:
     """A watcher at work in this process."""
 
-    def __init__(self, writer: Writer, settings: Settings) -> None:
+    def __init__(self, writer: Writer, settings: Settings, name: str) -> None:
         self.watcher = watcher = Watcher(writer, settings)
+        self.clock = clock = Clock(watcher)
+        self.windows = windows = Windows(watcher, clock)
+        self.log = log = Log(watcher, name)
+        self.sampler = sampler = Sampler(clock)
+        self.stall = stall = StallWatch(clock)
+        sampler.on_look.append(stall.look)
+        self.compiles = Compiles(watcher)
+        self.trace = Trace(watcher, name)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
         self.census = census = Census(watcher, modules, ops)
-        self.loop = loop = Loop(watcher, census)
-        self.loaders = loaders = Loaders(watcher)
+        self.loop = loop = Loop(watcher, census, clock)
+        self.loaders = loaders = Loaders(watcher, clock)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
-        passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
+        passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
         self.memory = memory = Memory(watcher, loaders.workers)
 
+        clock.on_start = sampler.start
+        clock.on_lap.append(log.stepped)
+        clock.on_evaluation = log.evaluated
+        loaders.on_batch, log.padding = log.got, loaders.last_padding
         ops.on_metric = lambda: calls.used_as("metric")
         ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
@@ -65,6 +85,7 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
+            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             Schedulers(watcher, loop), passes, calls, ops, memory, Holdings(watcher),
@@ -77,6 +98,7 @@ class Attachment:
 
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
+                watcher.ask("compiles", self.compiles.called, args)
                 watcher.no_function_mode(
                     "torch.compile is used, so module calls and tensor operations were not examined"
                 )
@@ -100,11 +122,18 @@ class Attachment:
     def finish(self, error: BaseException | None = None) -> None:
         """The script is over: settle what is open, put torch back, close the record."""
         watcher = self.watcher
+        self.sampler.stop()
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
         watcher.ask("memory", self.memory.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
+        watcher.ask("loaders", self.loaders.epochs.finish)
+        watcher.ask("clock", self.clock.finish)
+        watcher.ask("compiles", self.compiles.look)
+        watcher.ask("clock", self.windows.tell)
+        watcher.ask("log", self.log.finish)
+        watcher.ask("trace", self.trace.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
@@ -137,7 +166,7 @@ def current() -> Attachment | None:
 def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
     writer = Writer(folder / f"{name}.db", meta=meta | _environment())
-    attachment = Attachment(writer, settings)
+    attachment = Attachment(writer, settings, name)
     _current.append(attachment)
     if eager:
         writer.start()
@@ -156,6 +185,8 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     watcher.writer.abandon()
     watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
     attachment.calls.follow_this_thread()
+    attachment.log.forget(f"p{os.getpid()}")
+    attachment.clock.restart()
     watcher.relax()
     # Children of multiprocessing leave through os._exit, which skips atexit but not this.
     multiprocessing.util.register_after_fork(

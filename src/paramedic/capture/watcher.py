@@ -49,6 +49,7 @@ class Watcher:
         self.sampling = False  # statistics are being taken of this step
         self.budget = Budget(settings)
         self.detached: set[str] = set()
+        self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
@@ -76,6 +77,7 @@ class Watcher:
         if self._on_cuda and torch.cuda.is_current_stream_capturing():
             return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
+        self.asked += 1
         self._thread.busy = True
         try:
             with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
@@ -84,7 +86,7 @@ class Watcher:
                         return question(*args)
                 return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
         finally:
             self._thread.busy = False
@@ -98,7 +100,7 @@ class Watcher:
         try:
             question(*args)
         except Exception as error:
-            self._detach("statistics", error)
+            self.detach("statistics", error)
         finally:
             self._sampling_cost += time.perf_counter() - started
 
@@ -106,7 +108,7 @@ class Watcher:
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
 
-    def _detach(self, probe: str, error: Exception) -> None:
+    def detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
@@ -191,7 +193,7 @@ class Watcher:
                 try:
                     callback()
                 except Exception as error:
-                    self._detach(probe, error)
+                    self.detach(probe, error)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes

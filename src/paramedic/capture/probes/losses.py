@@ -51,8 +51,16 @@ class Losses:
         self.watcher.on_step.append(("losses", self.results.clear))
 
     def _after(self, name: str, result: Any) -> None:
-        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+        if not isinstance(result, torch.Tensor):
+            return
+        if result.grad_fn is not None:
             self.results[result.grad_fn] = name
+        elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
+            site, step = user_site(), self.watcher.step
+            series = f"eval_loss:{site.file}:{site.line}"
+            self.watcher.read(
+                result.detach().reshape(1).float(), lambda found: self.watcher.writer.point(series, step, found[0])
+            )
 
     def tell_last(self) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
@@ -89,7 +97,7 @@ class Losses:
                     result = original(*args, **kwargs)
                 finally:
                     self._inside = False
-                if self.watcher.examining:
+                if self.watcher.examining or not torch.is_grad_enabled():
                     self.watcher.ask("losses", self._after, name, result)
                 return result
 

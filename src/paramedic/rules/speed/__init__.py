@@ -1,1 +1,1 @@
-"""Rules on speed and memory."""
+"""Rules about speed and memory."""
