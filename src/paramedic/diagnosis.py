@@ -22,6 +22,7 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.reader import Run, open_runs
+from paramedic.rules.growth import memory_lines
 from paramedic.rules.rule import Abstain, Rule, missing_need
 from paramedic.rules.timing import time_shares
 
@@ -179,6 +180,7 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        memory=tuple(line for run in trained for line in memory_lines(run)),
         notices=tuple(_notices(runs)),
         source={
             f"{f.where.file}:{f.where.line}": text

@@ -18,11 +18,14 @@ from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
+from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
+from paramedic.capture.probes.holdings import Holdings
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.memory import Memory
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
@@ -62,6 +65,7 @@ class Attachment:
         self.losses = losses = Losses(watcher, calls)
         passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
+        self.memory = memory = Memory(watcher, loaders.workers)
 
         clock.on_start = sampler.start
         clock.on_lap.append(log.stepped)
@@ -84,7 +88,7 @@ class Attachment:
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops,
+            Schedulers(watcher, loop), passes, calls, ops, memory, Holdings(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -122,6 +126,7 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("memory", self.memory.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
         watcher.ask("loaders", self.loaders.epochs.finish)
         watcher.ask("clock", self.clock.finish)
@@ -133,6 +138,9 @@ class Attachment:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)
+            if is_exhaustion(error):
+                known = (list(self.loop.births), self.calls.maker, self.memory.base)
+                watcher.ask("memory", tell_exhaustion, watcher, *known, error, _raised_at(error))
         watcher.finish()
         watcher.writer.close()
         if self in _current:

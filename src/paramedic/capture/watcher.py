@@ -173,12 +173,7 @@ class Watcher:
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
-        for probe, callback in self.on_step:
-            if probe not in self.detached:
-                try:
-                    callback()
-                except Exception as error:
-                    self.detach(probe, error)
+        self._call(self.on_step)
 
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched."""
@@ -190,9 +185,15 @@ class Watcher:
     def _end_rest(self, actors: int) -> None:
         self.deferred.poll()
         self._choose_gear(actors)
-        for probe, callback in self.on_rested:
+        self._call(self.on_rested)
+
+    def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
+        for probe, callback in callbacks:
             if probe not in self.detached:
-                callback()
+                try:
+                    callback()
+                except Exception as error:
+                    self.detach(probe, error)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes

@@ -124,5 +124,6 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
     yield "Looked at", words.coverage(run)
     yield "Models", "\n".join(run.models)
     yield "Optimizers", "\n".join(run.optimizers)
+    yield "Memory", "\n".join(run.memory)
     yield "Versions", ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
     yield "Record", run.record

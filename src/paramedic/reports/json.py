@@ -71,6 +71,7 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "notices": run.notices,
         "coverage": run.coverage,
         "times": {time.part: {"seconds": time.seconds, "share": time.share} for time in run.times},
+        "memory": run.memory,
     }
 
 

@@ -43,6 +43,7 @@ def render(
     if verbose >= 1:
         _not_checked(screen, diagnosis, verbose)
         _times(screen, diagnosis.run)
+        _memory(screen, diagnosis.run)
         if said := coverage(diagnosis.run):
             screen.line(("Looked at ", "bold"), said)
             screen.blank()
@@ -153,6 +154,14 @@ def _times(screen: Screen, run: RunFacts) -> None:
         else:
             screen.line(f"{seconds:>7} {100 * time.share:4.0f} %  {bar(time.share)}", label=f"  {part}", indent=26)
     screen.blank()
+
+
+def _memory(screen: Screen, run: RunFacts) -> None:
+    if run.memory:
+        screen.line(("Memory", "bold"))
+        for line in run.memory:
+            screen.line(line, label="  - ", indent=4)
+        screen.blank()
 
 
 def _run_name(run: RunFacts) -> str:

@@ -17,6 +17,7 @@ from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in,
 from paramedic.capture.probes.clock import DATA, Clock
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.padding import padding_share
+from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -39,6 +40,7 @@ class Loaders:
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
         self._given: dict[int, int] = {}
+        self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
@@ -103,8 +105,16 @@ class Loaders:
             self._numbers[loader] = len(self._numbers)
             self._describe(loader)
             self.watcher.news(0)
-        self._of_iterator[iterator] = (self._numbers[loader], deque())
-        self.epochs.started(iterator, self._numbers[loader], loader.num_workers, seconds)
+        number = self._numbers[loader]
+        self._of_iterator[iterator] = (number, deque())
+        of_loader = f" of loader {number}" if number else ""
+        started = enumerate(getattr(iterator, "_workers", ()))
+        self.epochs.started(iterator, number, loader.num_workers, seconds)
+        self._workers[number] = {worker.pid: f"worker {index}{of_loader}" for index, worker in started}
+
+    def workers(self) -> dict[int, str]:
+        """The worker processes started last, by process id; asked from another thread."""
+        return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
 
     def _describe(self, loader: Any) -> None:
         dataset, sampler = loader.dataset, loader.sampler
@@ -124,6 +134,7 @@ class Loaders:
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
                 "labels": _label_order(dataset),
+                "filled": _filled_in(dataset) if loader.num_workers else [],
             },
         )
 
@@ -228,6 +239,15 @@ def _length(dataset: Any) -> int | None:
         return len(dataset)
     except (TypeError, NotImplementedError):
         return None
+
+
+def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
 
 
 def _label_order(dataset: Any) -> dict[str, int] | None:
