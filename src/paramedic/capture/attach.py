@@ -12,6 +12,7 @@ import torch
 
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.casts import Casts
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.dropout import Dropout
@@ -23,8 +24,11 @@ from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
-from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
+from paramedic.capture.probes.scaling import Clipping, Scaling
+from paramedic.capture.probes.schedules import Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.symmetry import Symmetry
+from paramedic.capture.probes.units import Units
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.writer import NOWHERE, Site, Writer
@@ -39,8 +43,10 @@ class Attachment:
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
-        self.census = census = Census(watcher, modules, ops)
+        symmetry = Symmetry(watcher)
+        self.census = census = Census(watcher, modules, ops, symmetry)
         self.loop = loop = Loop(watcher, census)
+        self.schedulers = schedulers = Schedulers(watcher, loop)
         self.loaders = loaders = Loaders(watcher)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
@@ -50,6 +56,7 @@ class Attachment:
         ops.on_metric = lambda: calls.used_as("metric")
         ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
+        ops.loss_function = losses.function_of
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
@@ -63,7 +70,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops,
+            schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -99,6 +106,7 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("schedulers", self.schedulers.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)

@@ -30,6 +30,7 @@ def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account,
         data={
             "number": account.number,
             "class": type(optimizer).__name__,
+            "torchs_own": type(optimizer).__module__.startswith("torch.optim"),
             "groups": groups,
             "held": sum(len(group["params"]) for group in optimizer.param_groups),
             "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
