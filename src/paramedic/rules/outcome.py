@@ -87,6 +87,23 @@ def guess(run: Run, curve: Curve) -> float | None:
     return mean(known) if len(known) >= 3 and len(known) == len(spreads) else None
 
 
+def explosion(run: Run, *, growth: float = 1e3) -> tuple[int, float, float] | None:
+    """The outputs grew out of all proportion while still finite, and then the loss broke: (step, before, after)."""
+    losses = [series for name in run.series_names if name.startswith("loss:") for series in [run.series(name)]]
+    broken = [step for series in losses for step, value in series if not math.isfinite(value)]
+    if len(losses) != 1 or not broken:
+        return None
+    sizes = [
+        (call.step, max(abs(call["values"]["input_min"]), abs(call["values"]["input_max"])))
+        for call in run.events("loss_call", phase="train")
+        if call.get("values") and not call["values"]["input_nan"] and not call["values"]["input_inf"]
+    ]
+    sizes = [(step, size) for step, size in sizes if step <= broken[0]]
+    if len(sizes) < 2 or not sizes[0][1] > 0 or sizes[-1][1] < growth * sizes[0][1]:
+        return None
+    return sizes[-1][0], sizes[0][1], sizes[-1][1]
+
+
 # How hard the optimizer pushes ----------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -26,12 +26,13 @@ class Course:
     kind: str
     born: Site
     optimizer: weakref.ref[Any] | None = None
-    settings: dict[str, Any] | None = None
+    number: int | None = None  # of the optimizer
+    steps: int = 0  # that the optimizer had taken when it was last looked at
+    settings: dict[str, float] = field(default_factory=dict)
     calls: int = 0  # the user's
     inner: int = 0  # by another scheduler that contains it
     site: Site = NOWHERE
-    first: float | None = None  # rates: before its first step, the highest, the last
-    peak: float = 0.0
+    peak: float = 0.0  # the highest rate so far
     last: float = 0.0
     low_since: int | None = None  # the optimizer step from which on the rate stayed below SMALL
 
@@ -60,6 +61,7 @@ class Schedulers:
 
             return init
 
+        self.watcher.on_step.append(("schedulers", self._look))
         self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
         self.watcher.patches.wrap(ReduceLROnPlateau, "__init__", watched_init)
 
@@ -90,8 +92,19 @@ class Schedulers:
 
     def _born(self, scheduler: Any) -> None:
         course = Course(type(scheduler).__name__, user_site())
+        if (optimizer := getattr(scheduler, "optimizer", None)) is not None:
+            course.optimizer = weakref.ref(optimizer)
+        course.settings = _settings(scheduler)
         self._courses[scheduler] = course
         self._all.append(course)
+
+    def _look(self) -> None:
+        """Optimizers may be gone when the script ends, so their steps are noted on the way."""
+        for course in self._all:
+            optimizer = course.optimizer() if course.optimizer is not None else None
+            account = self.loop.account_behind(optimizer)
+            if account is not None:
+                course.number, course.steps = account.number, account.steps
 
     def _count(self, scheduler: Any, inner: bool) -> None:
         course = self._courses.get(scheduler)
@@ -103,9 +116,10 @@ class Schedulers:
         rates = [group["lr"] for group in optimizer.param_groups] if optimizer is not None else []
         if optimizer is None or not rates or not all(isinstance(rate, (int, float)) for rate in rates):
             return
-        if course.settings is None:
-            course.settings = _settings(scheduler)
-            course.optimizer = weakref.ref(optimizer)
+        account = self.loop.account_behind(optimizer)
+        if account is not None:
+            course.number, course.steps = account.number, account.steps
+        course.settings = _settings(scheduler)  # a subclass may have set them after torch's constructor
         course.last = max(rates)
         course.peak = max(course.peak, course.last, *(_initial(group) for group in optimizer.param_groups))
         if course.last >= SMALL * course.peak:
@@ -132,14 +146,8 @@ class Schedulers:
 
     def finish(self) -> None:
         """Only the end tells how far a schedule has come."""
-        for scheduler, course in list(self._courses.items()):
-            if course.settings is None:
-                course.settings = _settings(scheduler)
-                optimizer = getattr(scheduler, "optimizer", None)
-                course.optimizer = weakref.ref(optimizer) if optimizer is not None else None
+        self._look()
         for course in self._all[:100]:
-            optimizer = course.optimizer() if course.optimizer is not None else None
-            account = self.loop.account_behind(optimizer)
             self.watcher.emit(
                 "schedule",
                 site=course.site if course.site.file else course.born,
@@ -147,11 +155,11 @@ class Schedulers:
                 data={
                     "class": course.kind,
                     "born": list(course.born),
-                    "settings": course.settings or {},
+                    "settings": course.settings,
                     "calls": course.calls,
                     "inner": course.inner,
-                    "steps": account.steps if account is not None else None,
-                    "optimizer": account.number if account is not None else None,
+                    "steps": course.steps,
+                    "optimizer": course.number,
                     "peak": course.peak,
                     "last": course.last,
                     "low_since": course.low_since,
@@ -164,7 +172,7 @@ def _initial(group: dict[str, Any]) -> float:
     return float(rate) if isinstance(rate, (int, float)) else 0.0
 
 
-def _settings(scheduler: Any) -> dict[str, Any]:
+def _settings(scheduler: Any) -> dict[str, float]:
     """The numbers that say how long the schedule is meant to last."""
     found = {name: getattr(scheduler, name, None) for name in _HORIZONS}
     if isinstance(found["milestones"], dict):

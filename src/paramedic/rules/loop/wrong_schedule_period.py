@@ -35,7 +35,7 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         raise Abstain("the script ended early")
     for schedule in run.events("schedule"):
         steps = schedule["steps"]
-        if steps is None or steps < fewest:
+        if steps < fewest:
             continue
         finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
         if finding is not None:

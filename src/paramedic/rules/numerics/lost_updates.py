@@ -9,7 +9,7 @@ from paramedic.rules.support import listed
 _HALF = ("bfloat16", "float16")
 
 
-@rule("PM110", "lost-updates", severity="warning", needs=["model"], causes=["PM206", "PM207", "PM213", "PM405"])
+@rule("PM110", "lost-updates", severity="warning", needs=["optimizer"], causes=["PM206", "PM207", "PM213", "PM405"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]:
     """The optimizer steps, and most weights stay what they were, because the step is smaller than their rounding.
 
@@ -28,14 +28,14 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     ## Options
     `share`: part of the weights with a gradient that did not change in a typical step; `fewest`: steps sampled.
     """
-    types = {p["name"]: p["dtype"] for model in run.events("model") for p in model["parameters"]}
+    types, since = _low_precision(run)
     gradients = {sample.step: sample.summaries for sample in run.samples("gradient")}
     lost, names, steps = [], set(), []
     for sample in run.samples("update"):
         pairs = [
             (name, update, gradients.get(sample.step, {}).get(name))
             for name, update in sample.summaries.items()
-            if types.get(name) in _HALF
+            if name in types and sample.step >= since
         ]
         given = sum(g.count - g.zeros for _, _, g in pairs if g)
         moved = sum(update.count - update.zeros for _, update, g in pairs if g)
@@ -63,6 +63,18 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
         ),
         confidence=0.95,
     )
+
+
+def _low_precision(run: Run) -> tuple[dict[str, str], int]:
+    """The low-precision parameters that are trained, with their type; and the step at which this began."""
+    types: dict[str, str] = {}
+    since = 0
+    for optimizer in run.events("optimizer"):
+        for group in optimizer["groups"]:
+            low = {name: kind for name, kind in zip(group["parameters"], group["types"], strict=True) if kind in _HALF}
+            since = max(since, optimizer.step) if low else since
+            types |= low
+    return types, since
 
 
 def _cast(run: Run, kind: str, step: int) -> Where:

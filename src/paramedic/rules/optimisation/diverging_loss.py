@@ -1,14 +1,17 @@
 """PM208."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from statistics import median
 
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
-from paramedic.rules.outcome import outcome
+from paramedic.rules.outcome import explosion, outcome
+
+_CAUSES = ["PM101", "PM102", "PM103", "PM104", "PM106", "PM109", "PM207", "PM209"]
 
 
-@rule("PM208", "diverging-loss", severity="error", needs=["backward"], causes=["PM109", "PM207", "PM209"], symptom=True)
+@rule("PM208", "diverging-loss", severity="error", needs=["backward"], causes=_CAUSES, symptom=True)
 def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
     """The loss grows by orders of magnitude.
 
@@ -26,6 +29,10 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
     ## Options
     `growth`: how many times larger than in the beginning, or than guessing, the loss must be.
     """
+    exploded = explosion(run)
+    if exploded is not None:
+        yield _exploded(run, *exploded)
+        return
     judged = outcome(run)
     curve = judged.curve
     reference = max(curve.start, curve.first)
@@ -44,6 +51,18 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
         where=curve.where,
         evidence=(Evidence(name="growth", value=float(f"{late / reference:.3g}"), limit=f"< {growth:g}"),),
         confidence=0.9,
+    )
+
+
+def _exploded(run: Run, step: int, first: float, last: float) -> Finding:
+    return Finding(
+        what=f"the model's outputs grew from {first:.3g} to {last:.3g} by step {step:,}, then the loss overflowed",
+        why="the weights left every sensible range: each step made the next gradient larger",
+        remedy="clip gradients (nn.utils.clip_grad_norm_(model.parameters(), 1.0) after backward) and lower the "
+        "learning rate tenfold",
+        where=replace(run.events("backward")[0].where, step=step),
+        evidence=(Evidence(name="growth", value=float(f"{last / first:.3g}"), limit="< 1000"),),
+        confidence=0.92,
     )
 
 

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from statistics import median
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
-from paramedic.rules.layers import built_at
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, finite, outcome
 
 
@@ -56,7 +56,8 @@ def _norms(run: Run) -> list[float]:
 
 
 def _finding(run: Run, judged: Outcome, norm: float, measured: float, limit: float) -> Finding:
-    name, where = _largest(run)
+    name = _largest(run)
+    where = replace(judged.curve.where, module=name.rpartition(".")[0] or None)
     return Finding(
         what=f"the gradient's norm is typically {norm:.2g}, most of it in {name}",
         why=f"a change of the weights by one percent would change the loss {measured / 100:,.0f}-fold; {judged}",
@@ -71,10 +72,9 @@ def _finding(run: Run, judged: Outcome, norm: float, measured: float, limit: flo
     )
 
 
-def _largest(run: Run) -> tuple[str, Where]:
+def _largest(run: Run) -> str:
     """The parameter with the largest gradient."""
     sample = run.samples("gradient")[0] if run.samples("gradient") else None
     if sample is None or not sample.summaries:
-        return "an unknown layer", Where(rank=run.rank)
-    name = max(sample.summaries, key=lambda known: sample.summaries[known].norm)
-    return name, built_at(run, name.rpartition(".")[0])
+        return "an unknown layer"
+    return max(sample.summaries, key=lambda name: sample.summaries[name].norm)

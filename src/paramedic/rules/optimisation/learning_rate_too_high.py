@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.outcome import Outcome, optimizer_of, outcome, pushes, rates_of
+from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
 
 
 @rule(
@@ -33,8 +33,9 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     `push`: typical size of an update relative to the weight; `jump`: how far the loss rose above its first value or
     above guessing, whichever is higher.
     """
-    judged = outcome(run)
-    if not judged.bad:
+    exploded = explosion(run)
+    judged = None if exploded is not None else outcome(run)
+    if judged is not None and not judged.bad:
         return
     ratios = pushes(run)
     if len(ratios) < 2:
@@ -42,21 +43,29 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     optimizer = optimizer_of(run)
     if optimizer is None:
         raise Abstain("several optimizers are at work")
-    early = median(ratio for _, ratio in ratios[:4])
-    worst = max(early, median(ratio for _, ratio in ratios))
+    if exploded is not None:
+        step, before, after = exploded
+        worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)
+        rise, story = after / before, f"the outputs grew from {before:.3g} to {after:.3g} by step {step:,}"
+    elif judged is not None:
+        worst = max(median(ratio for _, ratio in part) for part in (ratios[:4], ratios))
+        rise, story = _rise(judged), str(judged)
+    if worst >= push and rise >= jump:
+        yield _finding(story, optimizer, worst, rise, push)
+
+
+def _rise(judged: Outcome) -> float:
+    """How far the loss rose above its first value, or above guessing, whichever is higher."""
     reference = max(judged.curve.values[0], judged.prior or 0.0)
-    rise = judged.curve.highest / reference if reference > 0 else 0.0
-    if worst < push or rise < jump:
-        return
-    yield _finding(judged, optimizer, worst, rise, push)
+    return judged.curve.highest / reference if reference > 0 else 0.0
 
 
-def _finding(judged: Outcome, optimizer: Event, ratio: float, rise: float, limit: float) -> Finding:
+def _finding(story: str, optimizer: Event, ratio: float, rise: float, limit: float) -> Finding:
     rates = rates_of(optimizer)
     rate = max(rates, default=0.0)
     return Finding(
         what=f"each step changes the weights by {ratio:.0%} of their size at a learning rate of {rate:g}",
-        why=f"healthy steps change about 0.1 %; {judged}",
+        why=f"healthy steps change about 0.1 %; {story}",
         remedy=f"divide the learning rate by 10 or more: lr={rate / 10:g}, then lr={rate / 100:g}",
         where=optimizer.where,
         evidence=(
