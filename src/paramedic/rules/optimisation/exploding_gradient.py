@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.outcome import Outcome, finite, outcome
+from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
+from paramedic.rules.outcome import explosion, finite, outcome
 
 
 @rule(
@@ -17,7 +17,9 @@ from paramedic.rules.outcome import Outcome, finite, outcome
     causes=["PM109", "PM205", "PM207", "PM208", "PM209", "PM213", "PM305"],
     symptom=True,
 )
-def check(run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0) -> Iterator[Finding]:
+def check(
+    run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0, overflowing: float = 200.0
+) -> Iterator[Finding]:
     """Gradients are so large that no step can follow them.
 
     ## Why it hurts
@@ -34,8 +36,13 @@ def check(run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0) -> Iter
 
     ## Options
     `sensitivity`: ‖gradient‖·‖weights‖ / loss, by how many percent the loss would change for one percent of the
-    weights; `clipped`: how many times larger than the clipping threshold gradients typically are.
+    weights; `clipped`: how many times larger than the clipping threshold gradients typically are; `overflowing`: the
+    sensitivity to which a loss that overflows is put down.
     """
+    exploded = explosion(run)
+    if exploded is not None:
+        yield from _at_once(run, exploded[0], overflowing)
+        return
     judged = outcome(run)
     norms = _norms(run)
     if len(norms) < 3:
@@ -47,7 +54,24 @@ def check(run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0) -> Iter
     limits = [event["limit"] for event in run.events("clip") if event["limit"]]
     excess = typical / max(limits) if limits and run.series("norm_before_clip") else 0.0
     if judged.bad and (measured > sensitivity or (excess > clipped and measured > sensitivity / 100)):
-        yield _finding(run, judged, typical, measured, sensitivity)
+        yield _finding(run, judged.curve.where, str(judged), typical, measured, sensitivity)
+
+
+def _at_once(run: Run, step: int, limit: float) -> Iterator[Finding]:
+    """The loss overflowed: were its gradients huge while it was still finite?"""
+    weights = {sample.step: sample.summaries for sample in run.samples("weight")}
+    losses = dict(point for name in run.series_names if name.startswith("loss:") for point in run.series(name))
+    where = run.events("backward")[0].where
+    for sample in run.samples("gradient"):
+        loss, held = losses.get(sample.step), weights.get(sample.step, {})
+        broken = any(s.nan or s.inf for s in sample.summaries.values())
+        if sample.step > step or not loss or not math.isfinite(loss) or broken:
+            continue
+        norm = math.hypot(*(s.norm for s in sample.summaries.values()))
+        measured = norm * math.hypot(*(s.norm for s in held.values())) / abs(loss)
+        if measured > limit:
+            yield _finding(run, where, "then the loss overflowed", norm, measured, limit)
+            return
 
 
 def _norms(run: Run) -> list[float]:
@@ -55,12 +79,12 @@ def _norms(run: Run) -> list[float]:
     return finite(value for _, value in run.series("norm_before_clip") or run.series("gradient_norm"))
 
 
-def _finding(run: Run, judged: Outcome, norm: float, measured: float, limit: float) -> Finding:
+def _finding(run: Run, where: Where, story: str, norm: float, measured: float, limit: float) -> Finding:
     name = _largest(run)
-    where = replace(judged.curve.where, module=name.rpartition(".")[0] or None)
+    where = replace(where, module=name.rpartition(".")[0] or None)
     return Finding(
         what=f"the gradient's norm is typically {norm:.2g}, most of it in {name}",
-        why=f"a change of the weights by one percent would change the loss {measured / 100:,.0f}-fold; {judged}",
+        why=f"a change of the weights by one percent would change the loss {measured / 100:,.0f}-fold; {story}",
         remedy="tame the layer: orthogonal or smaller initialisation, normalisation, an LSTM or GRU for long "
         "sequences, scaled inputs; then nn.utils.clip_grad_norm_ before the step",
         where=where,

@@ -46,6 +46,7 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     if exploded is not None:
         step, before, after = exploded
         worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)
+        push /= 3  # what follows leaves less room for doubt
         rise, story = after / before, f"the outputs grew from {before:.3g} to {after:.3g} by step {step:,}"
     elif judged is not None:
         worst = max(median(ratio for _, ratio in part) for part in (ratios[:4], ratios))
