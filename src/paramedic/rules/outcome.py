@@ -31,7 +31,7 @@ class Outcome:
         return self.word != "learning"
 
     def __str__(self) -> str:
-        first, last = f"{self.curve.first:.3g}", f"{self.curve.end:.3g}"
+        first, last = f"{self.curve.values[0]:.3g}", f"{self.curve.end:.3g}"
         if self.word == "diverged":
             return f"the loss grew from {first} to {self.curve.highest:.3g}"
         if self.word == "collapsed":

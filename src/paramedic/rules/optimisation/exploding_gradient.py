@@ -61,14 +61,14 @@ def _at_once(run: Run, step: int, limit: float) -> Iterator[Finding]:
     """The loss overflowed: were its gradients huge while it was still finite?"""
     weights = {sample.step: sample.summaries for sample in run.samples("weight")}
     losses = dict(point for name in run.series_names if name.startswith("loss:") for point in run.series(name))
-    where = run.events("backward")[0].where
+    where, first = run.events("backward")[0].where, next(iter(losses.values()), 0.0)
     for sample in run.samples("gradient"):
         loss, held = losses.get(sample.step), weights.get(sample.step, {})
         broken = any(s.nan or s.inf for s in sample.summaries.values())
         if sample.step > step or not loss or not math.isfinite(loss) or broken:
             continue
         norm = math.hypot(*(s.norm for s in sample.summaries.values()))
-        measured = norm * math.hypot(*(s.norm for s in held.values())) / abs(loss)
+        measured = norm * math.hypot(*(s.norm for s in held.values())) / max(abs(loss), abs(first))
         if measured > limit:
             yield _finding(run, where, "then the loss overflowed", norm, measured, limit)
             return

@@ -59,11 +59,15 @@ def _stuck_at_zero(events: list[Event], looks: int) -> bool:
 def _finding(found: dict[str, list[Event]], why: str, *, copies: bool) -> Finding:
     name, events = next(iter(found.items()))
     first = events[0]
-    start = f"all {first['rows']} rows of {name} start with the same values" if copies else f"{listed(found)} are zero"
-    more = f", and so do those of {listed(list(found)[1:])}" if copies and len(found) > 1 else ""
+    others = f", and so do those of {listed(list(found)[1:])}" if len(found) > 1 else ""
+    what = (
+        f"all {first['rows']} rows of {name} start with the same values{others}; they were still alike in all "
+        f"{len(events)} steps looked at"
+        if copies
+        else f"{listed(found)} are zero, and so was every gradient of theirs in all {len(events)} steps looked at"
+    )
     return Finding(
-        what=f"{start}{more}; {'they are still alike' if copies else 'and so is every gradient'} after "
-        f"{events[-1].step or len(events)} steps",
+        what=what,
         why=why,
         remedy="initialise at random, for example nn.init.kaiming_normal_(weight)"
         if copies

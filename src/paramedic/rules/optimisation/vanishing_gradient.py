@@ -55,7 +55,7 @@ def check(run: Run, *, fewest_layers: int = 4, failing: float = 1e-3, remarkable
         return
     module = order[0].rpartition(".")[0]
     yield Finding(
-        what=f"gradients shrink {1 / ratio:,.0f}-fold from the last to the first layer: {median(last):.1e} in "
+        what=f"gradients shrink by a factor of {1 / ratio:.1e} from the last to the first layer: {median(last):.1e} in "
         f"{order[-1].rpartition('.')[0]}, {median(first):.1e} in {module}",
         why=f"the first layers hardly move; {judged}" if judged.bad else "training goes well in spite of it",
         remedy="use ReLU or GELU between the layers, add normalisation or skip connections, or use fewer layers",
