@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import at, listed
+from paramedic.rules.support import at, listed, parameter_histories
 
 
 @rule(
@@ -39,7 +39,8 @@ def check(run: Run, *, looks: int = 3) -> Iterator[Finding]:
     if not run.events("census"):
         raise Abstain("no optimizer step was examined")
     copies = {name: events for name, events in seen.items() if _copies(events, looks)}
-    zeros = {name: events for name, events in seen.items() if _stuck_at_zero(events, looks)}
+    moved = {history.name for history in parameter_histories(run) if history.nonzero}
+    zeros = {name: events for name, events in seen.items() if _stuck_at_zero(events, looks) and name not in moved}
     if copies:
         yield _finding(copies, "all units of a layer are copies of one another, and get the same gradient", copies=True)
     if len(zeros) > 1:
