@@ -22,7 +22,9 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.reader import Run, open_runs
+from paramedic.rules.growth import memory_lines
 from paramedic.rules.rule import Abstain, Rule, missing_need
+from paramedic.rules.timing import time_shares
 
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
@@ -173,12 +175,15 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         seconds=float(meta.get("seconds") or _last_time(first) - float(meta.get("started", 0))),
         exit_code=meta.get("exit_code"),
         overhead=first.meta.get("overhead"),
+        coverage=first.meta.get("coverage", {}),
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),
         losses=tuple(_loss_curves(first)),
+        times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        memory=tuple(line for run in trained for line in memory_lines(run)),
         notices=tuple(_notices(runs)),
         source={
             f"{f.where.file}:{f.where.line}": text

@@ -37,6 +37,7 @@ class Budget:
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
         self._sample = Mean()  # seconds that a sample adds on top
+        self._device = Mean()  # and seconds that it takes an accelerator
         self._last = time.perf_counter()
         self._since_watch = self._since_sample = 0
         self._samples = 0
@@ -60,6 +61,9 @@ class Budget:
                 self._watch.add(spent - sampling)
         if sampled:
             self._samples += 1
+            self._close = max(0, self._close - 1)
+            if self._samples <= FIRST_SAMPLES:
+                self._sample.value = None  # warming up costs more than it ever will again
             self._wait = self._random.uniform(0.75, 1.25)
             self._sample.add(sampling)
         self._since_watch = 0 if watched or examined else self._since_watch + 1
@@ -67,22 +71,24 @@ class Budget:
 
     def device_time(self, seconds: float) -> None:
         """What statistics cost on an accelerator, known later than what they cost here."""
-        self._sample.add((self._sample.value or 0.0) + seconds)
+        self._device.add(seconds)
+
+    def is_time(self) -> bool:
+        """Whether the next step should be watched or sampled."""
+        return self.should_watch() or self.should_sample()
 
     def should_watch(self) -> bool:
-        return self._since_watch + 1 >= self._interval(self._watch, LONGEST_REST)
+        return self._since_watch + 1 >= self._interval(self._watch.value, LONGEST_REST)
 
     def should_sample(self) -> bool:
         if not self.statistics:
             return False
         if self.every is not None:
             return self._since_sample + 1 >= self.every
-        if self._samples < FIRST_SAMPLES:
+        if self._samples < FIRST_SAMPLES or self._close:
             return True
-        if self._close:
-            self._close -= 1
-            return True
-        return self._since_sample + 1 >= self._wait * self._interval(self._sample, LONGEST_PAUSE)
+        cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
+        return self._since_sample + 1 >= self._wait * self._interval(cost, LONGEST_PAUSE)
 
     def alarm(self) -> None:
         """Something remarkable was sampled: look closely for a while, then less and less readily."""
@@ -91,7 +97,7 @@ class Budget:
             self._patience *= 2
             self._quiet_until = self._samples + self._patience
 
-    def _interval(self, cost: Mean, longest: int) -> int:
-        if cost.value is None or self._step.value is None:
+    def _interval(self, cost: float | None, longest: int) -> int:
+        if cost is None or self._step.value is None:
             return 1
-        return min(longest, max(1, math.ceil(cost.value / (self._share * self._step.value))))
+        return min(longest, max(1, math.ceil(cost / (self._share * self._step.value))))

@@ -35,6 +35,11 @@ class Registry:
         self._module_names: dict[int, str] = {}
         self._modules_version = -1
 
+    @property
+    def version(self) -> int:
+        """Changes whenever a name may have changed."""
+        return self._version
+
     def born(self, module: nn.Module, site: Site, inside: str | None) -> None:
         identity = id(module)
         self._births[identity] = Birth(weakref.ref(module, lambda _: self._died(identity)), site, inside)

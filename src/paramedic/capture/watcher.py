@@ -49,6 +49,7 @@ class Watcher:
         self.budget = Budget(settings)
         self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
+        self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
@@ -57,8 +58,10 @@ class Watcher:
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
+        self._on_cuda = False
         self._sampling_cost = 0.0
         self._stay = 0  # optimizer steps for which the gear may not change
         self._spent_before = 0.0
@@ -71,7 +74,10 @@ class Watcher:
         """Run a probe's code. It can neither fail, nor recurse, nor be forgotten in the bill."""
         if getattr(self._thread, "busy", False) or probe in self.detached or self._closed:
             return None
+        if self._on_cuda and torch.cuda.is_current_stream_capturing():
+            return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
+        self.asked += 1
         self._thread.busy = True
         try:
             with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
@@ -80,7 +86,7 @@ class Watcher:
                         return question(*args)
                 return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
         finally:
             self._thread.busy = False
@@ -94,7 +100,7 @@ class Watcher:
         try:
             question(*args)
         except Exception as error:
-            self._detach("statistics", error)
+            self.detach("statistics", error)
         finally:
             self._sampling_cost += time.perf_counter() - started
 
@@ -102,7 +108,7 @@ class Watcher:
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
 
-    def _detach(self, probe: str, error: Exception) -> None:
+    def detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
@@ -167,34 +173,38 @@ class Watcher:
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
-        for probe, callback in self.on_step:
-            if probe not in self.detached:
-                try:
-                    callback()
-                except Exception as error:
-                    self._detach(probe, error)
+        self._call(self.on_step)
 
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched."""
         self.step = max(step, self.step)
         self._book()
-        if step % POLL_WHILE_RESTING == 0 or self.budget.should_watch() or self.budget.should_sample():
+        if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
             self.ask("watcher", self._end_rest, actors)
 
     def _end_rest(self, actors: int) -> None:
         self.deferred.poll()
         self._choose_gear(actors)
+        self._call(self.on_rested)
+
+    def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
+        for probe, callback in callbacks:
+            if probe not in self.detached:
+                try:
+                    callback()
+                except Exception as error:
+                    self.detach(probe, error)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes
             self._stay -= 1
             return
         self._sample(self.budget.should_sample())
-        if self.examining or self.sampling or self.settings.stop_after is not None or self.budget.should_watch():
+        if self.examining or self.settings.stop_after is not None or self.budget.should_watch():
             self.wake()
-            self._stay = actors - 1
         else:
             self.resting = True
+        self._stay = 0 if self.resting and not self.sampling else actors - 1
 
     def wake(self) -> None:
         """Watch from here on, until the end of this step at least."""
@@ -212,6 +222,7 @@ class Watcher:
             sampling=self._sampling_cost,
         )
         self._spent_before, self._sampling_cost, self._examined = self.spent, 0.0, False
+        self._on_cuda = torch.cuda.is_initialized()
 
     def _sample(self, sampling: bool) -> None:
         if sampling != self.sampling:

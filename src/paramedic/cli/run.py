@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_file, write_verdict
+from paramedic.cli.output import write_event_files, write_file, write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
@@ -35,6 +35,11 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
+Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
+Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
+Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
+Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -53,6 +58,11 @@ def run(
     verbose: Verbose = 0,
     quiet: Quiet = False,
     fail_on: Fail = None,
+    budget: Budget = "2%",
+    every: Every = None,
+    log: Log = False,
+    trace: Trace = 0,
+    tensorboard: Board = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -64,7 +74,8 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, Settings(), json, html, runs, select, ignore, verbose, quiet, fail_on)
+    settings = Settings(budget=share(budget), every=every, log=log, trace=trace)
+    _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -86,7 +97,7 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(ctx, Settings(stop_after=steps), json, html, runs, select, ignore, verbose, quiet, None)
+    _watch(ctx, Settings(stop_after=steps), json, html, None, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(
@@ -94,6 +105,7 @@ def _watch(
     settings: Settings,
     json: Path | None,
     html: Path | None,
+    tensorboard: Path | None,
     runs: str | None,
     select: list[str] | None,
     ignore: list[str] | None,
@@ -109,7 +121,11 @@ def _watch(
     for path in outputs:
         if not path.parent.is_dir():
             raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
-    json, html = (path.absolute() if path else None for path in (json, html))
+    json, html, tensorboard = (path.absolute() if path else None for path in (json, html, tensorboard))
+    if tensorboard is not None:
+        from paramedic.reports import tensorboard as board
+
+        board.check_installed()
     outcome = launch(target, runs=runs_folder(config, runs), settings=settings)
     if not outcome.torch_seen:
         voice.say(
@@ -124,6 +140,7 @@ def _watch(
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         write_file(diagnosis, json, "json")
         write_file(diagnosis, html, "html")
+        write_event_files(outcome.folder, tensorboard)
     except ParamedicError as error:
         if not outcome.record_failed:  # that was said when it happened
             voice.say(str(error))
@@ -136,6 +153,21 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.findings))
     _leave(outcome, code)
+
+
+def share(text: str) -> float:
+    """A share of the run's time: 2%, or 0.02."""
+    try:
+        found = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise ParamedicError(
+            f"--budget {text} is not a share of the run's time",
+            expected="a percentage such as 2% or 0.5%, or 0 for no statistics",
+            fix="--budget 2%",
+        )
+    return found
 
 
 def words(given: list[str] | None) -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paramedic.record.summary import FIELDS, WIDTH, Summary, from_row
+from paramedic.record.summary import FIELDS, Summary, from_row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ class NewSample(NamedTuple):
     step: int
     role: str
     names: tuple[str, ...]
-    rows: Sequence[Sequence[float]]
+    rows: np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +44,11 @@ class Sample:
         return {name: summary for name, summary in found if isinstance(summary, Summary)}
 
 
-def pack(rows: Sequence[Sequence[float]]) -> bytes:
+def pack(rows: np.ndarray[Any, np.dtype[np.float64]]) -> bytes:
     """The ten numbers stay exact; of the histogram, float32 is plenty."""
     import numpy as np
 
-    table = np.asarray(rows, dtype=np.float64).reshape(-1, WIDTH)
-    exact, rough = table[:, : len(FIELDS)], table[:, len(FIELDS) :].astype(np.float32)
+    exact, rough = rows[:, : len(FIELDS)], rows[:, len(FIELDS) :].astype(np.float32)
     return zlib.compress(exact.tobytes() + rough.tobytes(), 1)
 
 

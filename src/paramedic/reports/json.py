@@ -69,6 +69,9 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "models": run.models,
         "optimizers": run.optimizers,
         "notices": run.notices,
+        "coverage": run.coverage,
+        "times": {time.part: {"seconds": time.seconds, "share": time.share} for time in run.times},
+        "memory": run.memory,
     }
 
 

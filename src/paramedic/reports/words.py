@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from paramedic.findings import Abstention, Diagnosis, Finding, Where
+from paramedic.findings import Abstention, Diagnosis, Finding, RunFacts, Where
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
 LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
@@ -125,6 +125,35 @@ def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
     cost = diagnosis.run.overhead
     watching = "" if cost is None or not math.isfinite(cost) else f" Watching cost {percent(cost)}."
     return f"{opening}{checked}.{watching}"
+
+
+PARTS = {
+    "data": "waiting for data",
+    "to_device": "copies to the device",
+    "forward": "forward and loss",
+    "backward": "backward",
+    "optimizer": "optimizer",
+    "evaluation": "evaluation, shared out",
+    "other": "everything else",
+}
+
+
+def bar(share: float, width: int = 24) -> str:
+    return "█" * round(width * min(max(share, 0.0), 1.0))
+
+
+def short_time(seconds: float) -> str:
+    if seconds < 0.0995:
+        return f"{1000 * seconds:.2g} ms" if seconds < 0.00995 else f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
+
+
+def coverage(run: RunFacts) -> str:
+    """How much of the run was looked at, and how closely."""
+    if not run.coverage:
+        return ""
+    examined, watched, sampled = (run.coverage.get(name, 0) for name in ("examined", "watched", "sampled"))
+    return f"{watched:,} of {plural(run.steps, 'step')}, {examined:,} of them call by call; statistics of {sampled:,}"
 
 
 def _counts(diagnosis: Diagnosis) -> str:

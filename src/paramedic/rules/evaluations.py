@@ -11,10 +11,11 @@ from paramedic.record.reader import Run
 
 def evaluations(run: Run, function: str | None) -> list[list[tuple[int, float]]]:
     """For each line that evaluates with this loss function: (step, mean over its batches), in order."""
+    lines = {call.line for call in run.events("loss_call", phase="eval") if call["function"] == function}
     found = []
     for name in run.series_names:
-        kind, _, rest = name.partition(":")
-        if kind != "evaluation" or rest.partition(":")[0] != function:
+        kind, _, line = name.partition(":")
+        if kind != "eval_loss" or line not in lines:
             continue
         by_step: dict[int, list[float]] = defaultdict(list)
         for step, value in run.series(name):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import torch
@@ -14,34 +16,52 @@ MOST_ON_HOST = 256 << 20  # bytes
 MOST_OF_DEVICE = 0.03  # share of an accelerator's memory
 
 
+@dataclass(slots=True)
+class Room:
+    """Memory for the copies of one optimizer's parameters."""
+
+    parameters: list[torch.Tensor]
+    copies: list[torch.Tensor]
+    whole: bool  # there is room for all of them
+    size: int
+    taken: bool = False
+
+    def fits(self, parameters: list[torch.Tensor]) -> bool:
+        same = len(parameters) == len(self.parameters) and all(map(is_, parameters, self.parameters))
+        return same and sum(p.numel() for p in parameters) == self.size
+
+
 class Copies:
     """Copies as many weights as its share of memory allows; of a larger model, the next ones at the next sample."""
 
     def __init__(self) -> None:
-        self._taken: list[torch.Tensor] = []  # the parameters copied for the step that is about to happen
-        self._room: weakref.WeakKeyDictionary[Optimizer, dict[int, torch.Tensor]] = weakref.WeakKeyDictionary()
+        self._rooms: weakref.WeakKeyDictionary[Optimizer, Room] = weakref.WeakKeyDictionary()
         self._first: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
 
     def take(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
-        chosen = self._choose(optimizer, [p for p in parameters if p.layout == torch.strided and readable(p)])
-        room = self._room.get(optimizer, {})
-        kept = {id(p): room[id(p)] if _fits(room.get(id(p)), p) else torch.empty_like(p.detach()) for p in chosen}
-        self._room[optimizer] = kept
-        self._taken = chosen
-        if chosen:
+        room = self._rooms.get(optimizer)
+        if room is None or not room.whole or not room.fits(parameters):
+            room = self._rooms[optimizer] = self._make_room(optimizer, parameters)
+        if room.copies:
             with torch.no_grad():
-                torch._foreach_copy_(list(kept.values()), [p.detach() for p in chosen])
+                torch._foreach_copy_(room.copies, room.parameters)
+        room.taken = True
+
+    def _make_room(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> Room:
+        chosen = self._choose(optimizer, [p for p in parameters if readable(p)])
+        copies = [torch.empty_like(p.detach()) for p in chosen]
+        return Room(chosen, copies, whole=len(chosen) == len(parameters), size=sum(p.numel() for p in chosen))
 
     def differences(self, optimizer: Optimizer) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """The copied parameters, and for each: before minus after."""
-        taken, self._taken = self._taken, []
-        room = self._room.get(optimizer, {})
-        taken = [p for p in taken if id(p) in room and _fits(room[id(p)], p)]
-        before = [room[id(p)] for p in taken]
-        if taken:
+        room = self._rooms.get(optimizer)
+        if room is None or not room.taken:
+            return [], []
+        room.taken = False
+        if room.copies:
             with torch.no_grad():
-                torch._foreach_sub_(before, [p.detach() for p in taken])
-        return taken, before
+                torch._foreach_sub_(room.copies, room.parameters)
+        return room.parameters, room.copies
 
     def _choose(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[torch.Tensor]:
         """Parameters from where the last sample left off, until the memory for copies is full."""
@@ -58,10 +78,6 @@ class Copies:
             chosen.append(p)
         self._first[optimizer] = (first + len(chosen)) % len(parameters) if len(chosen) < len(parameters) else 0
         return chosen
-
-
-def _fits(copy: torch.Tensor | None, p: torch.Tensor) -> bool:
-    return copy is not None and (copy.shape, copy.dtype, copy.device) == (p.shape, p.dtype, p.device)
 
 
 def _room_on(device: torch.device) -> float:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections import deque
+from collections.abc import Sequence
+from threading import Thread
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.optim import Optimizer
 
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.copies import Copies
-from paramedic.capture.stats import Collector, Row, layout
+from paramedic.capture.stats import Batch, Collector, layout, prepare
+from paramedic.capture.stats.portable import undisturbed
+from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample
 
-TOGETHER = 16  # module outputs summarised in one go
+TOGETHER = 128  # module outputs summarised in one go
 MOST_HELD = 64 << 20  # bytes of module outputs held until then
+MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
+TIMED = 4  # samples timed on the device, and then every 16th
 
-Label = tuple[str, str]  # role, name
+_SCALED = (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM)
+
+Labels = tuple[str, tuple[str, ...]]  # a role, and the names of tensors added one after the other
 
 
 class Statistics:
@@ -32,129 +42,194 @@ class Statistics:
         self.watcher = watcher
         self.collector = Collector()
         self.copies = Copies()
-        self._labels: list[Label] = []  # of what is in the collector's current batch
+        self.stopwatch = Stopwatch()
+        self._labels: list[Labels] = []  # of what is in the collector's current batch
+        self._due: dict[int, str] = {}  # modules (ids) whose output this step does not have yet
         self._held: list[tuple[str, torch.Tensor, int]] = []  # outputs not yet summarised, with their version
-        self._held_bytes = 0
-        self._named: set[str] = set()  # modules whose output this step has already
+        self._room = MOST_HELD  # bytes that may still be held
         self._changed_later: set[str] = set()  # modules whose output is changed in place right after
-        self._hook: Any = None
+        self._call: Any = None  # nn.Module.__call__ as it was, while another stands in its place
+        self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
+        self._count = 0
+        self._ready = True  # nothing has to be compiled first
+        self._devices: set[torch.device] = set()  # whose kernels are compiled
+        self._preparing: Thread | None = None
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
-        self.watcher.patches.on_undo(self._remove_hook)
         self.watcher.on_step.append(("statistics", self.poll))
+        self.watcher.on_rested.append(("statistics", self.poll))
+        self.watcher.patches.on_undo(self._remove_hook)
         self._shift(self.watcher.sampling)
 
     # Module outputs ---------------------------------------------------------------------------------------------
 
     def _shift(self, sampling: bool) -> None:
         self._remove_hook()
-        if sampling and not self.watcher.compiled:
-            self._named.clear()
-            self._hook = nn.modules.module.register_module_forward_hook(self._called)
+        if sampling and not self.watcher.compiled and self._ready:
+            self._due = dict(self.watcher.registry.module_names())
+            self._call = nn.Module.__call__
+            nn.Module.__call__ = _watched(self._call, self._called)
 
     def _remove_hook(self) -> None:
-        if self._hook is not None:
-            self._hook.remove()
-            self._hook = None
+        if self._call is not None:
+            nn.Module.__call__ = self._call
+            self._call = None
 
-    def _called(self, module: nn.Module, args: Any, output: Any) -> None:
-        if torch.is_grad_enabled() and not torch.compiler.is_compiling():
-            self.watcher.ask("statistics", self.watcher.book_sampling, self._hold, module, output)
-
-    def _hold(self, module: nn.Module, output: Any) -> None:
-        name = self.watcher.registry.module_names().get(id(module))
-        if name is None or name in self._named:
+    def _called(self, module: nn.Module, output: Any) -> None:
+        # Called for every module of a sampled step, so the usual case is kept short.
+        name = self._due.get(id(module))
+        if name is None or not torch.is_grad_enabled() or self.watcher.busy:
             return
-        self._named.add(name)
-        known = {id(tensor) for _, tensor, _ in self._held}
-        for path, tensor in list(tensors_in(output))[:MOST_PER_CALL]:
-            # The output of a container is mostly that of its last child: once is enough.
-            if id(tensor) not in known and _has_values(tensor):
-                label = f"{name}{path}"
-                self._held.append((label, tensor, tensor._version))
-                self._held_bytes += tensor.numel() * tensor.element_size()
-                if label in self._changed_later:
-                    self._summarise_held()
-        if len(self._held) >= TOGETHER or self._held_bytes > MOST_HELD:
-            self._summarise_held()
+        del self._due[id(module)]
+        plain = type(output) is torch.Tensor and output.layout is torch.strided and output.dtype.is_floating_point
+        if plain and name not in self._changed_later:
+            self._held.append((name, output, output._version))
+            self._room -= output.nbytes
+            if self._room > 0 and len(self._held) < TOGETHER:
+                return
+        self.watcher.ask("statistics", self.watcher.book_sampling, self._hold, name, output)
+
+    def _hold(self, name: str, output: Any) -> None:
+        if not self._held or self._held[-1][1] is not output:
+            for path, tensor in list(tensors_in(output))[:MOST_PER_CALL]:
+                if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+                    self._held.append((f"{name}{path}", tensor, tensor._version))
+        self._summarise_held()
 
     def _summarise_held(self) -> None:
-        held, self._held, self._held_bytes = self._held, [], 0
-        self._changed_later |= {name for name, tensor, version in held if tensor._version != version}
-        intact = [(name, tensor) for name, tensor, version in held if tensor._version == version]
-        self._add("output", [name for name, _ in intact], [tensor for _, tensor in intact])
+        held, self._held = self._held, []
+        unique: dict[int, tuple[str, torch.Tensor]] = {}
+        for name, tensor, version in held:
+            if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+                continue  # inside vmap or grad: it has no values yet
+            if tensor._version != version:
+                self._changed_later.add(name)
+            else:
+                # The output of a container is mostly that of its last child: once is enough.
+                unique.setdefault(id(tensor), (name, tensor))
+        self._add("output", tuple(name for name, _ in unique.values()), [tensor for _, tensor in unique.values()])
+        self._room = _room(held[-1][1].device) if held else self._room
 
     # Parameters -------------------------------------------------------------------------------------------------
 
     def before_step(self, optimizer: Optimizer, closure: bool) -> None:
         """Right before an optimizer's step; with a closure the gradients are not there yet."""
-        self._summarise_held()
         parameters = _trained(optimizer)
-        if not closure:
-            self._add_gradients(optimizer, parameters)
-        self._add("weight", self._names(parameters), parameters)
-        self.copies.take(optimizer, parameters)
+        if not self._prepared(parameters):
+            return
+        with undisturbed():
+            self._summarise_held()
+            if not closure:
+                self._add_gradients(optimizer, parameters)
+            self._add("weight", self._names(parameters), parameters, stable=True)
+            self.copies.take(optimizer, parameters)
+
+    def _prepared(self, parameters: list[torch.Tensor]) -> bool:
+        """Kernels for a GPU take seconds to compile: that goes on beside the training, and statistics wait for it."""
+        on_gpu = next((p.device for p in parameters if p.is_cuda), None)
+        if on_gpu is None or on_gpu in self._devices:
+            self._ready = True
+        elif self._preparing is None:
+            self._ready = False
+            self._preparing = Thread(target=prepare, args=(on_gpu,), name="paramedic-kernels", daemon=True)
+            self._preparing.start()
+        elif not self._preparing.is_alive():
+            self._devices.add(on_gpu)
+            self._preparing, self._ready = None, True
+        return self._ready
 
     def after_step(self, optimizer: Optimizer, closure: bool) -> None:
-        if closure:
-            self._add_gradients(optimizer, _trained(optimizer))
-        changed, differences = self.copies.differences(optimizer)
-        self._add("update", self._names(changed), differences)
-        labels, self._labels = self._labels, []
-        self.collector.send((self.watcher.step, labels))
+        if not self._ready:
+            return
+        with undisturbed():
+            if closure:
+                self._add_gradients(optimizer, _trained(optimizer))
+            changed, differences = self.copies.differences(optimizer)
+            self._add("update", self._names(changed), differences, stable=True)
+            labels, self._labels = self._labels, []
+            self.collector.send((self.watcher.step, labels))
+        self.stopwatch.close()
+        self._count += 1
+        if self._call is not None:  # the next step may be sampled as well
+            self._due = dict(self.watcher.registry.module_names())
 
     def _add_gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
         given = [p for p in parameters if p.grad is not None]
         self._add("gradient", self._names(given), [p.grad for p in given if p.grad is not None])
         scale = getattr(optimizer, "grad_scale", None)
         if isinstance(scale, torch.Tensor):  # a fused optimizer takes the loss scale out by itself
-            self._add("scale", ["scale"], [scale])
+            self._add("scale", ("scale",), [scale])
 
-    def _names(self, parameters: list[torch.Tensor]) -> list[str]:
-        return [self.watcher.registry.parameter_name(p) for p in parameters]
+    def _names(self, parameters: list[torch.Tensor]) -> tuple[str, ...]:
+        registry = self.watcher.registry
+        known = registry.parameter_names()
+        if self._names_version != registry.version:
+            self._names_of, self._names_version = {}, registry.version
+        identities = tuple(map(id, parameters))
+        if identities not in self._names_of:
+            self._names_of[identities] = tuple(known.get(id(p)) or registry.parameter_name(p) for p in parameters)
+        return self._names_of[identities]
 
-    def _add(self, role: str, names: list[str], tensors: list[torch.Tensor]) -> None:
-        if tensors:
-            self._labels += [(role, name) for name in names]
-            self.collector.add([tensor.detach() for tensor in tensors])
+    def _add(self, role: str, names: tuple[str, ...], tensors: list[torch.Tensor], *, stable: bool = False) -> None:
+        if not tensors:
+            return
+        self._labels.append((role, names))
+        if tensors[0].is_cuda and (self._count < TIMED or self._count % 16 == 0):
+            with self.stopwatch.running(tensors[0].device):
+                self.collector.add(tensors, stable=stable)
+        else:
+            self.collector.add(tensors, stable=stable)
 
     # Arrival ----------------------------------------------------------------------------------------------------
 
     def poll(self) -> None:
-        for (step, labels), rows in self.collector.take():
-            self._arrived(step, labels, rows)
+        for seconds in self.stopwatch.read():
+            self.watcher.budget.device_time(seconds)
+        for batch in self.collector.take():
+            self._arrived(batch)
 
     def finish(self) -> None:
-        for (step, labels), rows in self.collector.finish():
-            self._arrived(step, labels, rows)
+        for batch in self.collector.finish():
+            self._arrived(batch)
 
-    def _arrived(self, step: int, labels: list[Label], rows: list[Row]) -> None:
-        by_role: dict[str, tuple[list[str], list[list[float]]]] = {}
-        for (role, name), row in zip(labels, rows, strict=True):
-            if isinstance(row, str):
-                data = {"role": role, "name": name, "reason": row}
-                self.watcher.emit("not_summarised", phase="train", step=step, key=(role, name), data=data)
-                continue
-            names, numbers = by_role.setdefault(role, ([], []))
-            names.append(name)
-            numbers.append(_backwards(row) if role == "update" else row)
-        scale = by_role.pop("scale", None)
-        if scale is not None and "gradient" in by_role:
-            _divide(by_role["gradient"][1], scale[1][0][layout.MEAN])
-        remarkable = any(row[layout.NAN] or row[layout.INF] for role in by_role for row in by_role[role][1])
-        if "gradient" in by_role:
-            remarkable |= self._gradient_norm(step, by_role["gradient"][1])
-        samples = [NewSample(step, role, tuple(names), numbers) for role, (names, numbers) in by_role.items()]
-        self.watcher.writer.sample(samples, remarkable=remarkable)
+    def _arrived(self, batch: Batch) -> None:
+        step, labels = batch.tag
+        parts: dict[str, list[tuple[tuple[str, ...], layout.Array]]] = {}
+        place = 0
+        for role, names in labels:
+            rows = batch.rows[place : place + len(names)]
+            missing = {
+                index: batch.reasons[place + index] for index in range(len(names)) if place + index in batch.reasons
+            }
+            if missing:
+                self._tell_missing(step, role, names, missing)
+            parts.setdefault(role, []).append((names, _backwards(rows) if role == "update" else rows))
+            place += len(names)
+        scale = parts.pop("scale", None)
+        samples = [_joined(step, role, found) for role, found in parts.items()]
+        for sample in samples:
+            if sample.role == "gradient" and scale is not None:
+                sample.rows[:, _SCALED] /= scale[0][1][0, layout.MEAN]
+        remarkable = any(np.nansum(sample.rows[:, [layout.NAN, layout.INF]]) > 0 for sample in samples)
+        for sample in samples:
+            if sample.role == "gradient":
+                remarkable |= self._gradient_norm(step, sample.rows)
+        self.watcher.writer.sample(samples, remarkable=bool(remarkable))
         if remarkable:
             self.watcher.budget.alarm()
 
-    def _gradient_norm(self, step: int, rows: list[list[float]]) -> bool:
+    def _tell_missing(self, step: int, role: str, names: Sequence[str], missing: dict[int, str]) -> None:
+        for index, reason in missing.items():
+            data = {"role": role, "name": names[index], "reason": reason}
+            self.watcher.emit("not_summarised", phase="train", step=step, key=(role, names[index]), data=data)
+
+    def _gradient_norm(self, step: int, rows: layout.Array) -> bool:
         """Record the norm of all gradients together; returns whether it is a spike."""
-        norm = math.hypot(*(row[layout.NORM] for row in rows if not math.isnan(row[layout.NORM])))
-        if any(row[layout.NAN] for row in rows):
+        norm = math.sqrt(float(np.nansum(rows[:, layout.NORM] ** 2)))
+        if np.nansum(rows[:, layout.NAN]) > 0:
             norm = math.nan
         self.watcher.writer.point("gradient_norm", step, norm)
         usual = statistics.median(self._norms) if len(self._norms) >= 8 else math.inf
@@ -163,25 +238,36 @@ class Statistics:
         return not norm <= SPIKE * usual
 
 
-def _has_values(tensor: torch.Tensor) -> bool:
-    wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)  # inside vmap or grad: it has no values yet
-    return not wrapped and (tensor.dtype.is_floating_point or tensor.dtype.is_complex)
+def _watched(call: Any, called: Any) -> Any:
+    """nn.Module.__call__ that shows what came out. Any hook, even a global one, would slow down each call far more."""
+
+    @functools.wraps(call)
+    def watched(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        output = call(self, *args, **kwargs)
+        called(self, output)
+        return output
+
+    return watched
+
+
+def _joined(step: int, role: str, found: list[tuple[tuple[str, ...], layout.Array]]) -> NewSample:
+    names = tuple(name for part, _ in found for name in part)
+    return NewSample(step, role, names, np.concatenate([rows for _, rows in found]))
 
 
 def _trained(optimizer: Optimizer) -> list[torch.Tensor]:
     return [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
 
 
-def _backwards(row: list[float]) -> list[float]:
+def _room(device: torch.device) -> int:
+    if device.type == "cuda":
+        return int(MOST_HELD_OF_DEVICE * torch.cuda.get_device_properties(device).total_memory)
+    return MOST_HELD
+
+
+def _backwards(rows: layout.Array) -> layout.Array:
     """The copies hold before minus after; an update is after minus before."""
-    row = list(row)
-    row[layout.MEAN] = -row[layout.MEAN]
-    row[layout.MIN], row[layout.MAX] = -row[layout.MAX], -row[layout.MIN]
-    return row
-
-
-def _divide(rows: list[list[float]], scale: float) -> None:
-    if scale and math.isfinite(scale):
-        for row in rows:
-            for column in (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM):
-                row[column] /= scale
+    turned = rows.copy()
+    turned[:, layout.MEAN] = -rows[:, layout.MEAN]
+    turned[:, layout.MIN], turned[:, layout.MAX] = -rows[:, layout.MAX], -rows[:, layout.MIN]
+    return turned
