@@ -34,7 +34,7 @@ class Layer:
 
 
 class Units:
-    """Adds up what examined training steps show; the sum starts anew whenever the step number has doubled."""
+    """Adds up what examined training steps show; the sum starts anew when the step number has grown fourfold."""
 
     def __init__(self, watcher: Watcher, calls: Calls, ops: OpMode) -> None:
         self.watcher = watcher
@@ -81,7 +81,7 @@ class Units:
             fired = (values > 0).any(0) if kind == "relu" else values.var(0, correction=0) > 0
             pinned = _pinned(kind, values)
             step, layer = self.watcher.step, self._layers.get(key)
-            if layer is None or layer.alive.shape != fired.shape or step >= 2 * max(layer.since, 4):
+            if layer is None or layer.alive.shape != fired.shape or step >= 4 * max(layer.since, 2):
                 layer = self._layers[key] = Layer(step, torch.zeros_like(fired))
             layer.alive = layer.alive | fired
             layer.samples += len(values)

@@ -15,7 +15,7 @@ from paramedic.rules.support import many
     causes=["PM201", "PM206", "PM207", "PM209", "PM213", "PM305"],
     symptom=True,
 )
-def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: int = 200) -> Iterator[Finding]:
+def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: int = 100) -> Iterator[Finding]:
     """Units behind a ReLU that give zero for every sample.
 
     ## Why it hurts
@@ -35,7 +35,8 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
     even when training goes well; `samples`: values per unit that must have been seen.
     """
     judged = outcome(run)
-    layers = [event for event in latest(run, "relu") if event["samples"] >= samples]
+    # That a whole layer gives nothing needs no large sample.
+    layers = [event for event in latest(run, "relu") if event["samples"] >= (samples if event["alive"] else 32)]
     if not layers:
         raise Abstain("no ReLU was seen on enough samples late in the run")
     shares = {event.id: 1 - event["alive"] / event["units"] for event in layers}
@@ -64,10 +65,10 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
 
 
 def latest(run: Run, *kinds: str) -> list[Event]:
-    """What is known last of each activation, if it is known of the second half of the run."""
+    """What is known last of each activation, apart from the very first steps."""
     found: dict[tuple[object, ...], Event] = {}
     for event in run.events("units"):
-        if event["op"] in kinds and event.step >= run.steps // 3:
+        if event["op"] in kinds and event.step >= min(run.steps // 3, 30):
             key = (event.module, event.where.file, event.where.line, event["call"])
             if key not in found or event["samples"] >= found[key]["samples"] // 2:
                 found[key] = event

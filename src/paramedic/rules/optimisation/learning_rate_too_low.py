@@ -46,9 +46,10 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
         raise Abstain("the optimizer's updates were not sampled")
     ratio, curve = median(ratios), judged.curve
     untrained = curve.start >= 0.8 * judged.prior if judged.prior is not None else not run.events("load")
-    gone = curve.improvement
-    slow = gone <= 0 or 0.5 / gone > patience
-    if ratio >= push or ratio == 0 or not (untrained and slow and curve.trend_down):
+    slow = curve.improvement <= 0 or 0.5 / curve.improvement > patience
+    # So little movement cannot have changed anything, whether or not the loss's noise lets a trend be seen.
+    still = ratio * run.steps < 0.01 and judged.bad
+    if ratio >= push or ratio == 0 or not (untrained and slow and (curve.trend_down or still)):
         return
     yield _slow(judged, optimizer, ratio, push)
 
@@ -74,8 +75,9 @@ def _zero(run: Run, optimizer: Event) -> Finding:
 def _slow(judged: Outcome, optimizer: Event, ratio: float, limit: float) -> Finding:
     rate = max(rates_of(optimizer), default=0.0)
     times = 0.5 / judged.curve.improvement if judged.curve.improvement > 0 else float("inf")
+    falls = "falls, but only" if judged.curve.trend_down else "hardly moves:"
     return Finding(
-        what=f"the loss falls, but only from {judged.curve.start:.4g} to {judged.curve.end:.4g} in "
+        what=f"the loss {falls} from {judged.curve.start:.4g} to {judged.curve.end:.4g} in "
         f"{judged.curve.steps:,} steps at a learning rate of {rate:g}",
         why=f"each step changes the weights by {ratio:.1e} of their size, and about 1e-3 is usual"
         + (f"; at this pace half of the loss would take {times:,.0f} times as long" if times < 1e4 else ""),
