@@ -100,16 +100,19 @@ def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
             if _explains(by_code[other.code], by_code[finding.code], finding):
                 explained[index] = other.code
                 break
-    roots = [index for index in range(len(order)) if index not in explained]
     ranked: list[Finding] = []
     placed: set[int] = set()
-    for root in roots:
-        ranked.append(order[root])
-        for index, cause in explained.items():
-            if cause == order[root].code and index not in placed:
-                placed.add(index)
-                ranked.append(replace(order[index], consequence_of=cause))
-    ranked += [replace(order[i], consequence_of=cause) for i, cause in explained.items() if i not in placed]
+
+    def place(index: int) -> None:
+        placed.add(index)
+        ranked.append(replace(order[index], consequence_of=explained.get(index)))
+        for following, cause in explained.items():
+            if cause == order[index].code and following not in placed:
+                place(following)
+
+    for index in [*(i for i in range(len(order)) if i not in explained), *explained]:
+        if index not in placed:
+            place(index)
     return ranked
 
 

@@ -13,6 +13,7 @@ import torch
 from paramedic.capture.log import Log
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.casts import Casts
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.clock import Clock
@@ -30,9 +31,12 @@ from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.pause import Pause
-from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
+from paramedic.capture.probes.scaling import Clipping, Scaling
+from paramedic.capture.probes.schedules import Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.probes.transfers import Transfers
+from paramedic.capture.probes.units import Units
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
@@ -62,8 +66,10 @@ class Attachment:
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
-        self.census = census = Census(watcher, modules, ops)
+        symmetry = Symmetry(watcher)
+        self.census = census = Census(watcher, modules, ops, symmetry)
         self.loop = loop = Loop(watcher, census, clock)
+        self.schedulers = schedulers = Schedulers(watcher, loop)
         self.loaders = loaders = Loaders(watcher, clock)
         self.workers = workers = Workers(watcher, crashes)
         scaling = Scaling(watcher, loop)
@@ -79,6 +85,7 @@ class Attachment:
         ops.on_metric = lambda: calls.used_as("metric")
         ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
+        ops.loss_function = losses.function_of
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
@@ -95,7 +102,8 @@ class Attachment:
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops, memory, Holdings(watcher), Pause(watcher),
+            schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, ops, memory,
+            Holdings(watcher), Pause(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -145,6 +153,7 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("schedulers", self.schedulers.finish)
         watcher.ask("memory", self.memory.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
         watcher.ask("loaders", self.loaders.epochs.finish)

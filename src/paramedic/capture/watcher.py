@@ -46,8 +46,8 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.resting = False
-        self.sampling = False  # statistics are being taken of this step
         self.budget = Budget(settings)
+        self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
         self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
