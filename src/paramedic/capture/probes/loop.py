@@ -22,6 +22,7 @@ from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
+SURE_MILESTONES = 64  # steps; later ones wait until the budget allows them
 
 
 class Loop:
@@ -44,6 +45,7 @@ class Loop:
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
+        self._owed = False  # a milestone went by that could not be paid for
         self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
@@ -293,7 +295,7 @@ class Loop:
         account.steps += 1
         self._stepped_last = account
         self.watcher.rested(account.offset + account.steps, len(self.accounts))
-        if _is_milestone(account.steps):
+        if self._examine_next(account):
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
             account.stale = True  # what is there now has just been used
@@ -362,8 +364,15 @@ class Loop:
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
         steps = [a.offset + a.steps for a in self.accounts.values()]
-        milestone = any(_is_milestone(a.steps) for a in self.accounts.values())
-        self.watcher.stepped(max(steps), milestone=milestone, actors=len(self.accounts))
+        self.watcher.stepped(max(steps), milestone=self._examine_next(account), actors=len(self.accounts))
+
+    def _examine_next(self, account: Account) -> bool:
+        """Whether the next step is to be examined: at milestones, and at late ones as soon as they can be paid for."""
+        self._owed |= _is_milestone(account.steps)
+        if self._owed and (account.steps <= SURE_MILESTONES or self.watcher.affordable()):
+            self._owed = False
+            return True
+        return False
 
     def finish(self) -> None:
         """What only the end of the run can tell of the optimizers."""
