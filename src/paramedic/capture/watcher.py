@@ -46,9 +46,10 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.resting = False
-        self.sampling = False  # statistics are being taken of this step
         self.budget = Budget(settings)
+        self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
+        self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
@@ -77,6 +78,7 @@ class Watcher:
         if self._on_cuda and torch.cuda.is_current_stream_capturing():
             return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
+        self.asked += 1
         self._thread.busy = True
         try:
             with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
@@ -85,7 +87,7 @@ class Watcher:
                         return question(*args)
                 return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
         finally:
             self._thread.busy = False
@@ -108,7 +110,7 @@ class Watcher:
         try:
             question(*args)
         except Exception as error:
-            self._detach("statistics", error)
+            self.detach("statistics", error)
         finally:
             self._sampling_cost += time.perf_counter() - started
 
@@ -116,7 +118,7 @@ class Watcher:
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
 
-    def _detach(self, probe: str, error: Exception) -> None:
+    def detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
@@ -182,12 +184,7 @@ class Watcher:
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
-        for probe, callback in self.on_step:
-            if probe not in self.detached:
-                try:
-                    callback()
-                except Exception as error:
-                    self._detach(probe, error)
+        self._call(self.on_step)
 
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched."""
@@ -200,9 +197,15 @@ class Watcher:
     def _end_rest(self, actors: int) -> None:
         self.deferred.poll()
         self._choose_gear(actors)
-        for probe, callback in self.on_rested:
+        self._call(self.on_rested)
+
+    def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
+        for probe, callback in callbacks:
             if probe not in self.detached:
-                callback()
+                try:
+                    callback()
+                except Exception as error:
+                    self.detach(probe, error)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes

@@ -80,6 +80,7 @@ class Writer:
         self._per_kind: dict[str, int] = {}
         self._series: dict[str, _Series] = {}
         self._points: list[tuple[str, int, str]] = []
+        self.latest: dict[str, tuple[int, float]] = {}  # the last point of every series
         self._samples: list[NewSample] = []
         self._gone: list[int] = []  # sampled steps that make room for later ones
         self._keep = Keep()
@@ -132,6 +133,7 @@ class Writer:
 
     def point(self, series: str, step: int, value: float) -> None:
         with self._lock:
+            self.latest[series] = (step, value)
             if self.failed is None:
                 for at, kept in self._series.setdefault(series, _Series()).add(step, value):
                     self._points.append((series, at, json.dumps(kept)))

@@ -11,6 +11,7 @@ import torch
 
 from paramedic.capture.graph import Reach, reach, terms
 from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.clock import BACKWARD, Clock
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -22,8 +23,9 @@ Began = Callable[[Site, list[torch.Tensor] | None], None]
 class BackwardPasses:
     """Watches torch.autograd.backward, which Tensor.backward goes through."""
 
-    def __init__(self, watcher: Watcher, calls: Calls, ops: OpMode, began: Began) -> None:
+    def __init__(self, watcher: Watcher, calls: Calls, ops: OpMode, began: Began, clock: Clock) -> None:
         self.watcher = watcher
+        self.clock = clock
         self.calls = calls
         self.ops = ops
         self.began = began  # told of every pass, with the leaves it reaches when they are known
@@ -42,7 +44,10 @@ class BackwardPasses:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 if not (self.watcher.resting and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
-                return original(tensors, *args, **kwargs)
+                if self.clock.idle:
+                    return original(tensors, *args, **kwargs)
+                self.clock.backward_began()
+                return self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
 
             return backward
 

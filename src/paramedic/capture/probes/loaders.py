@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -13,6 +14,10 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.probes.clock import DATA, Clock
+from paramedic.capture.probes.epochs import Epochs
+from paramedic.capture.probes.padding import padding_share
+from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import NOWHERE, Site
@@ -37,14 +42,18 @@ class Given(NamedTuple):
 class Loaders:
     """Watches the batches that reach the training script; worker processes are left alone."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self.watcher = watcher
+        self.clock = clock
+        self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
+        self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
         self._sites: dict[int, Site] = {}
         self._given: dict[int, int] = {}
+        self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
         self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
@@ -62,8 +71,10 @@ class Loaders:
 
         def watched_iter(original: Any) -> Any:
             def iterate(loader: Any) -> Any:
-                iterator = original(loader)
-                watcher.ask("loaders", self._started, loader, iterator)
+                self.clock.started_epoch()
+                began = time.perf_counter()
+                iterator = self.clock.timed(DATA, original, loader)
+                watcher.ask("loaders", self._started, loader, iterator, time.perf_counter() - began)
                 return iterator
 
             return iterate
@@ -80,11 +91,17 @@ class Loaders:
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
-                batch = original(iterator)
+                known = self._of_iterator.get(iterator)
+                if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
+                    batch, seconds = original(iterator), 0.0
+                else:
+                    batch, seconds = self._timed_batch(iterator, known[0], original)
                 if watcher.resting:
                     self._glance(iterator, batch)
                 else:
                     watcher.ask("loaders", self._gave, iterator, batch)
+                if seconds:
+                    self.epochs.waited(iterator, seconds)
                 return batch
 
             return following
@@ -98,13 +115,22 @@ class Loaders:
     def _born(self, loader: Any) -> None:
         self._births[loader] = user_site()
 
-    def _started(self, loader: Any, iterator: Any) -> None:
+    def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:
             self._numbers[loader] = len(self._numbers)
             self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
             self._describe(loader)
             self.watcher.news(0)
-        self._of_iterator[iterator] = (self._numbers[loader], deque())
+        number = self._numbers[loader]
+        self._of_iterator[iterator] = (number, deque())
+        of_loader = f" of loader {number}" if number else ""
+        started = enumerate(getattr(iterator, "_workers", ()))
+        self.epochs.started(iterator, number, loader.num_workers, seconds)
+        self._workers[number] = {worker.pid: f"worker {index}{of_loader}" for index, worker in started}
+
+    def workers(self) -> dict[int, str]:
+        """The worker processes started last, by process id; asked from another thread."""
+        return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
 
     def _describe(self, loader: Any) -> None:
         dataset, sampler = loader.dataset, loader.sampler
@@ -124,8 +150,21 @@ class Loaders:
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
                 "labels": _label_order(dataset),
+                "filled": _filled_in(dataset) if loader.num_workers else [],
             },
         )
+
+    def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
+        """The next batch, and how long it took; the end of an epoch is noticed as well."""
+        if self.watcher.resting and not torch.is_grad_enabled():
+            self.watcher.ask("loaders", self.watcher.wake)  # an evaluation begins, and its losses are worth seeing
+        began = time.perf_counter()
+        try:
+            batch = self.clock.next_batch(number, fetch, iterator)
+        except StopIteration:
+            self.watcher.ask("loaders", self.epochs.ended, iterator)
+            raise
+        return batch, time.perf_counter() - began
 
     def _glance(self, iterator: Any, batch: Any) -> None:
         """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
@@ -153,12 +192,19 @@ class Loaders:
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
+        self.on_batch(shapes, self.clock.evaluating)
         self._seen = Given(count - 1, self._sites.get(number, NOWHERE), _shapes(tensors), index)
         self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
             self._describe_batch(number, count - 1, tensors)
+
+    def last_padding(self) -> float | None:
+        """How much of the last batch is padding, as far as it is still there."""
+        references = self._last[2] if self._last is not None else []
+        return padding_share([(path, tensor) for path, held in references if (tensor := held()) is not None])
 
     def given(self) -> int:
         """How many batches have reached the script."""
@@ -236,6 +282,15 @@ def _length(dataset: Any) -> int | None:
         return len(dataset)
     except (TypeError, NotImplementedError):
         return None
+
+
+def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
 
 
 def _label_order(dataset: Any) -> dict[str, int] | None:

@@ -45,7 +45,9 @@ ROWS = 1024  # a buffer begins with so many and doubles when it must
 _no_kernels: list[str] = []  # why the fused kernels do not run here, once that is known
 
 
-def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
+) -> list[str | None]:
     """Write one packed row per tensor into `out`, by the fastest way its device has; see portable.summarise_into."""
     import torch
 
@@ -57,7 +59,7 @@ def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: 
         try:
             from paramedic.capture.stats import fused
 
-            return fused.summarise_into(tensors, out, seen=seen)
+            return fused.summarise_into(tensors, out, seen=seen, stable=stable)
         except Exception as error:  # no Triton, no compiler, an old GPU: slower then, but not without numbers
             _no_kernels.append(f"{type(error).__name__}: {error}")
     return portable.summarise_into(tensors, out, seen=seen)
@@ -110,8 +112,8 @@ class Collector:
         self._batch = _Open()
         self._sent: deque[tuple[Any, _Open, dict[Home, _Shipment]]] = deque()
 
-    def add(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Summarise these into the batch; they come out in this order."""
+    def add(self, tensors: Sequence[torch.Tensor], *, stable: bool = False) -> None:
+        """Summarise these into the batch; they come out in this order. Stable: the same tensors step by step."""
         from paramedic.capture.stats.portable import undisturbed
 
         with self._lock, undisturbed():
@@ -120,18 +122,18 @@ class Collector:
                 chosen = tensors if mine is None else [tensors[index] for index in mine]
                 at = places if mine is None else [places[index] for index in mine]
                 try:
-                    rows = self._summarise(home, chosen, at)
+                    rows = self._summarise(home, chosen, at, stable)
                 except Exception as error:  # out of memory, at the worst
                     self._batch.reasons.update(dict.fromkeys(at, f"{type(error).__name__}: {error}"))
                 else:
                     self._batch.parts.append((home, rows, at))
 
-    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int]) -> range:
+    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int], stable: bool) -> range:
         buffer = self._buffers.get(home)
         if buffer is None:
             buffer = self._buffers[home] = _Buffer(home)
         rows = buffer.next(len(tensors))
-        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen)
+        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen, stable=stable)
         self._batch.reasons.update((place, reason) for place, reason in zip(at, reasons, strict=True) if reason)
         return rows
 
@@ -195,12 +197,14 @@ def _by_home(tensors: Sequence[torch.Tensor]) -> Iterator[tuple[Home, list[int] 
     """Tensors by the device and stream where they are summarised; None stands for all of them."""
     import torch
 
-    kinds = {tensor.device: None for tensor in tensors}
-    if len(kinds) == 1 and (device := next(iter(kinds))).type in ("cpu", "cuda"):
-        yield _home(device), None
-        return
+    plain = {torch.Tensor, torch.nn.Parameter}
+    if plain.issuperset(map(type, tensors)) and len(found := {tensor.device for tensor in tensors}) == 1:
+        (device,) = found
+        if device.type in ("cpu", "cuda"):
+            yield _home(device), None
+            return
     host = torch.device("cpu")  # what has no values goes there, and is told so
-    devices = [host if tensor.is_meta else tensor.device for tensor in tensors]
+    devices = [tensor.device if type(tensor) in plain and not tensor.is_meta else host for tensor in tensors]
     for device in dict.fromkeys(devices):
         yield _home(device), [index for index, other in enumerate(devices) if other == device]
 

@@ -14,7 +14,7 @@ Chunks are merged in float64. The histogram reads every element of a small tenso
 from __future__ import annotations
 
 import importlib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -287,6 +287,7 @@ class Plan:
         self.launches: list[tuple[int, int, torch.dtype, bool]] = []  # first chunk, chunks, dtype, aligned
         self.order: list[int] = []  # the tensors in the order of the table
         self.pointers: torch.Tensor | None = None
+        self._staged: deque[tuple[torch.Tensor, torch.cuda.Event]] = deque(maxlen=8)
         self._known: list[int] = []
         groups: dict[tuple[torch.dtype, bool], list[int]] = {}
         for index, (dtype, _, _, aligned, _) in enumerate(layouts):
@@ -313,13 +314,29 @@ class Plan:
     def run(self, addresses: list[int], out: torch.Tensor) -> None:
         if addresses != self._known:  # weights stay where they are; gradients and outputs seldom do
             self._known = addresses
-            self.pointers = _upload(np.array([addresses[index] for index in self.order], np.int64), out.device)
+            self._move(np.array([addresses[index] for index in self.order], np.int64), out.device)
         room = (self.table, self.pointers, self.floats, self.counts, self.histograms)
         for first, chunks, dtype, aligned in self.launches:
             if chunks:
                 shape = (DTYPES[dtype], aligned, ROWS, LANES, BLOCK)
                 _measure[(chunks,)](*room, first, len(self.order), *shape, **LAUNCH)
         _merge[(len(self.order),)](self.table, *room[2:], out, 256, num_warps=4)
+
+    def _move(self, addresses: Any, device: torch.device) -> None:
+        """Bring the addresses to the device, through pinned memory that is used again once its copy is done."""
+        if device.type != "cuda":
+            self.pointers = torch.from_numpy(addresses)
+            return
+        if self._staged and self._staged[0][1].query():
+            host, event = self._staged.popleft()
+            host.numpy()[:] = addresses
+        else:
+            host, event = torch.from_numpy(addresses).pin_memory(), torch.cuda.Event()
+        if self.pointers is None:
+            self.pointers = torch.empty(len(addresses), dtype=torch.int64, device=device)
+        self.pointers.copy_(host, non_blocking=True)
+        event.record()
+        self._staged.append((host, event))
 
 
 def _upload(numbers: Any, device: torch.device) -> torch.Tensor:
@@ -331,16 +348,18 @@ def _upload(numbers: Any, device: torch.device) -> torch.Tensor:
 _plans: OrderedDict[Any, Plan] = OrderedDict()
 
 
-_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # inside vmap or grad: it has no values yet
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
+) -> list[str | None]:
+    """As portable.summarise_into, to which what the kernels cannot read is left.
 
-
-def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
-    """As portable.summarise_into, to which what the kernels cannot read is left."""
+    Stable tensors live on from call to call, as weights do: while they stay where they are, nothing is asked twice.
+    """
     seen = layout.SEEN_ON_DEVICE if seen is None else seen
     with portable.undisturbed():
         if portable.is_capturing(out):
             return [portable.CAPTURING] * len(tensors)
-        layouts, addresses, others = _look(tensors, out.device)
+        layouts, addresses, others = (_look_again if stable else _look)(tensors, out.device)
         if layouts:
             with torch.cuda.device(out.device) if out.is_cuda else nullcontext():
                 _plan_for(layouts, out.device, seen).run(addresses, out)
@@ -376,17 +395,33 @@ def _look(tensors: Sequence[torch.Tensor], device: torch.device) -> tuple[tuple[
     return tuple(layouts), addresses, others
 
 
+_known: OrderedDict[tuple[int, ...], tuple[list[tuple[int, int]], Any]] = OrderedDict()
+
+
+def _look_again(
+    tensors: Sequence[torch.Tensor], device: torch.device
+) -> tuple[tuple[Layout, ...], list[int], list[int]]:
+    who = tuple(map(id, tensors))
+    # Memory that was released keeps its address, so its size is asked for as well.
+    where = [(tensor.data_ptr(), tensor.untyped_storage().nbytes()) for tensor in tensors]
+    known = _known.get(who)
+    if known is None or known[0] != where:
+        known = _known[who] = (where, _look(tensors, device))
+        while len(_known) > PLANS:
+            _known.popitem(last=False)
+    found: tuple[tuple[Layout, ...], list[int], list[int]] = known[1]
+    return found
+
+
 def _lie(tensor: torch.Tensor, device: torch.device) -> tuple[torch.dtype, int, int, int] | None:
     """Its dtype, elements in memory, repeats of each, and address; None if the kernels cannot read it."""
     try:
-        if type(tensor) not in portable.PLAIN or tensor.dtype not in DTYPES or tensor.device != device:
+        if portable.why_not(tensor, device) is not None or tensor.dtype not in DTYPES:
             return None
-        if tensor.is_neg() or tensor._is_zerotensor() or _is_wrapped(tensor):
+        if tensor.is_neg() or tensor._is_zerotensor():
             return None
-        if tensor.is_contiguous() and (address := tensor.data_ptr()):  # 0: it has no memory
-            return tensor.dtype, tensor.numel(), 1, address
-        if portable.why_not(tensor, device) is not None:
-            return None
+        if tensor.is_contiguous():
+            return tensor.dtype, tensor.numel(), 1, tensor.data_ptr()
         flat, times = layout.flatten(tensor)
         # Nothing that `flatten` has to copy: the copy would be gone before the kernels come to it.
         return (tensor.dtype, flat.numel(), times, flat.data_ptr()) if flat.is_contiguous() else None
