@@ -143,11 +143,11 @@ class Crashes:
         half.write_text(all_threads(), encoding="utf-8")
         half.replace(path)
 
-    def dead_workers(self, messages: list[str]) -> list[tuple[str, str]]:
-        """What is known of the DataLoader workers whose death these error messages report, as labels and texts."""
+    def dead_workers(self, errors: list[BaseException]) -> list[tuple[str, str]]:
+        """What is known of the DataLoader workers whose death is behind these exceptions, as labels and texts."""
         from paramedic.postmortem.workers import obituaries
 
-        return obituaries(self.folder, messages, self.killed_before)
+        return list(obituaries(self.folder, errors, self.killed_before))
 
     def finish(self) -> None:
         """Nothing happened: leave no trace."""
