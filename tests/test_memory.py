@@ -285,6 +285,33 @@ def test_out_of_memory_names_a_batch_that_fits(shop: Workshop) -> None:
     assert shop.run(path, fitting).code == 0
 
 
+def test_a_worker_killed_by_the_kernel_is_explained(shop: Workshop) -> None:
+    path = script(
+        shop,
+        """
+        import os, signal, time
+        from torch.utils.data import DataLoader, Dataset
+        class Waves(Dataset):
+            def __len__(self):
+                return 640
+            def __getitem__(self, index):
+                if index == 400:
+                    time.sleep(2)  # until everything before has been fetched
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return batch(1)[0][0], index % 3
+        for x, y in DataLoader(Waves(), batch_size=8, num_workers=1):
+            loss = F.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+    )
+    done = shop.run(path)
+    assert done.code == 1
+    assert done.codes[0] == "PM704"
+    assert "a DataLoader worker was killed" in done.found["findings"][0]["what"]
+
+
 def series(shop: Workshop, record: Path | None = None) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     rows: Iterable[tuple[str, str]] = sqlite3.connect(record or shop.records()[0]).execute(

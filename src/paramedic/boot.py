@@ -101,7 +101,9 @@ def _attach(order: dict[str, Any]) -> None:
     import atexit
 
     from paramedic.capture.attach import attach
+    from paramedic.postmortem import tracebacks
 
+    tracebacks.offer(main=True)
     settings = Settings.from_dict(order.get("settings", {}))
     name = f"rank{os.environ['RANK']}" if "RANK" in os.environ else f"p{os.getpid()}"
     attachment: Attachment = attach(

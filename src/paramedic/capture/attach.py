@@ -30,6 +30,7 @@ from paramedic.capture.probes.memory import Memory
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.pause import Pause
 from paramedic.capture.probes.scaling import Clipping, Scaling
 from paramedic.capture.probes.schedules import Schedulers
 from paramedic.capture.probes.seeds import Seeds
@@ -37,11 +38,13 @@ from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.probes.transfers import Transfers
 from paramedic.capture.probes.units import Units
 from paramedic.capture.probes.windows import Windows
+from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
@@ -59,6 +62,7 @@ class Attachment:
         sampler.on_look.append(stall.look)
         self.compiles = Compiles(watcher)
         self.trace = Trace(watcher, name)
+        self.crashes = crashes = Crashes(watcher, writer.path.parent)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
@@ -67,9 +71,10 @@ class Attachment:
         self.loop = loop = Loop(watcher, census, clock)
         self.schedulers = schedulers = Schedulers(watcher, loop)
         self.loaders = loaders = Loaders(watcher, clock)
+        self.workers = workers = Workers(watcher, crashes)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
-        passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
+        self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
         self.memory = memory = Memory(watcher, loaders.workers)
 
@@ -84,6 +89,8 @@ class Attachment:
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
+        calls.on_enter = crashes.entered
+        loaders.on_given = crashes.given
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
@@ -93,10 +100,10 @@ class Attachment:
 
         for probe in (
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
-            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
+            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, ops, memory,
-            Holdings(watcher),
+            Holdings(watcher), Pause(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -127,6 +134,18 @@ class Attachment:
         for name in ("script", "trace"):
             patches.wrap(torch.jit, name, watched_script)
 
+    def objects(self) -> dict[str, Any]:
+        """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
+        roots = sorted(self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in root.parameters()))
+        optimizers = list(self.loop.births)
+        found = {
+            "model": roots[0] if roots else None,
+            "optimizer": optimizers[-1] if optimizers else None,
+            "batch": self.loaders.last_tensors(),
+            "loss": self.passes.last() if self.passes.last is not None else None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
     def finish(self, error: BaseException | None = None) -> None:
         """The script is over: settle what is open, put torch back, close the record."""
         watcher = self.watcher
@@ -151,6 +170,7 @@ class Attachment:
                 known = (list(self.loop.births), self.calls.maker, self.memory.base)
                 watcher.ask("memory", tell_exhaustion, watcher, *known, error, _raised_at(error))
         watcher.finish()
+        self.crashes.finish()
         watcher.writer.close()
         if self in _current:
             _current.remove(self)
@@ -160,6 +180,7 @@ class Attachment:
         text = str(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
+        data["cause"] = str(error.__cause__ or "")[:200]
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 
@@ -178,6 +199,8 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
     _current.append(attachment)
     if eager:
         writer.start()
+    if eager or "RANK" in os.environ:
+        attachment.crashes.install()
 
     def forked() -> None:
         if attachment.watcher.writer is writer:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -58,6 +58,7 @@ class Watcher:
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
         self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
@@ -91,6 +92,15 @@ class Watcher:
         finally:
             self._thread.busy = False
             self.spent += time.perf_counter() - started
+
+    @contextlib.contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """What happens in here, in this thread, is none of the watcher's business."""
+        before, self._thread.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self._thread.busy = before
 
     def book_sampling(self, question: Callable[..., Any], *args: Any) -> None:
         """Take statistics, within `ask`: what they cost is booked for itself, and they fail for themselves."""
@@ -169,6 +179,7 @@ class Watcher:
         A milestone asks for a closer look at the next step. `actors` is the number of optimizers that take turns.
         """
         self.step = max(step, self.step)
+        self.on_count(self.step)
         self._book()
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
@@ -178,6 +189,7 @@ class Watcher:
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched."""
         self.step = max(step, self.step)
+        self.on_count(self.step)
         self._book()
         if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
             self.ask("watcher", self._end_rest, actors)

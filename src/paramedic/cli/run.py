@@ -35,6 +35,8 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncaught exception was raised.")]
+ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
 Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
 Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
@@ -63,6 +65,8 @@ def run(
     log: Log = False,
     trace: Trace = 0,
     tensorboard: Board = None,
+    pdb: Pdb = False,
+    shell_at: ShellAt = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -74,7 +78,7 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    settings = Settings(budget=share(budget), every=every, log=log, trace=trace)
+    settings = Settings(budget=share(budget), every=every, log=log, trace=trace, pdb=pdb, shell_at=shell_at)
     _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ class BackwardPasses:
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
+        self.last: weakref.ref[torch.Tensor] | None = None  # the loss that was back-propagated last
         self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
@@ -116,6 +118,7 @@ class BackwardPasses:
             self._record_value(loss, site)
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
+        self.last = weakref.ref(loss)
         step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
         value = loss.detach()
         scale = self.scale(loss)

@@ -7,7 +7,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils import data as torch_data
@@ -20,11 +20,23 @@ from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
 MOST_LABELS = 2_000_000
 MOST_ROWS = 20
+
+
+Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
+
+
+class Given(NamedTuple):
+    """The last batch that reached the script, as far as it can be known without keeping it alive."""
+
+    position: int
+    site: Site  # where the loader was built
+    shapes: Shapes
+    indices: Any  # of its samples, where the loader has a sampler
 
 
 class Loaders:
@@ -39,8 +51,11 @@ class Loaders:
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
+        self._sites: dict[int, Site] = {}
         self._given: dict[int, int] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
+        self._seen: Given | None = None  # the last batch, in words
+        self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
@@ -103,6 +118,7 @@ class Loaders:
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:
             self._numbers[loader] = len(self._numbers)
+            self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
             self._describe(loader)
             self.watcher.news(0)
         number = self._numbers[loader]
@@ -162,7 +178,9 @@ class Loaders:
         """A rest is over: keep in sight what it held."""
         if self._held is not None:
             number, position, batch, index = self._held
-            self._last = (number, position, [(p, weakref.ref(t)) for p, t in list(tensors_in(batch))[:16]], index)
+            tensors = list(tensors_in(batch))[:16]
+            self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+            self._seen = Given(position, self._sites.get(number, NOWHERE), _shapes(tensors), index)
             self._held = None
 
     def _gave(self, iterator: Any, batch: Any) -> None:
@@ -176,6 +194,8 @@ class Loaders:
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
         shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
         self.on_batch(shapes, self.clock.evaluating)
+        self._seen = Given(count - 1, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+        self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
@@ -185,6 +205,22 @@ class Loaders:
         """How much of the last batch is padding, as far as it is still there."""
         references = self._last[2] if self._last is not None else []
         return padding_share([(path, tensor) for path, held in references if (tensor := held()) is not None])
+
+    def given(self) -> int:
+        """How many batches have reached the script."""
+        return sum(self._given.values())
+
+    def last(self) -> Given | None:
+        """The last batch in words."""
+        self._let_go()
+        return self._seen
+
+    def last_tensors(self) -> dict[str, torch.Tensor] | None:
+        """The tensors of the last batch that are still alive, by their path in it."""
+        self._let_go()
+        if self._last is None:
+            return None
+        return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
@@ -227,6 +263,13 @@ class Loaders:
         data = {"source": "loader", "loader": number, "position": position, "path": path}
         data |= {"nan": nan, "inf": inf, "rows": places, "samples": samples}
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
+
+
+def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
+    return [
+        (path, (t.size(0),) if t.is_nested else tuple(t.shape), str(t.dtype).removeprefix("torch."))
+        for path, t in tensors[:4]
+    ]
 
 
 def _content_hash(tensor: torch.Tensor) -> str:

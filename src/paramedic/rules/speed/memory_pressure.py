@@ -39,6 +39,7 @@ def check(run: Run) -> Iterator[Finding]:
     for event in run.events("out_of_memory")[:1]:
         yield _ran_out(run, event)
         return
+    yield from _killed_worker(run)
     yield from _host(run)
     for device in run.events("device_memory"):
         yield from _device(run, device)
@@ -120,6 +121,28 @@ def _batch_size(run: Run) -> int | None:
         if shapes:
             return int(shapes[0][0])
     return None
+
+
+def _killed_worker(run: Run) -> Iterator[Finding]:
+    """The kernel kills without a word; torch only says that a worker has gone."""
+    crash = run.first("exception")
+    said = crash["message"] + crash.get("cause", "") if crash is not None else ""
+    if crash is None or "DataLoader worker" not in said or "signal: Killed" not in said:
+        return
+    highest = {
+        name.split(":", 2)[2]: max(value for _, value in run.series(name))
+        for name in run.series_names
+        if name.startswith("memory:rss:worker")
+    }
+    seen = f"; the workers had reached {size(max(highest.values()))} each" if highest else ""
+    yield Finding(
+        what=f"a DataLoader worker was killed{seen}",
+        why="when memory runs out the kernel kills the process that uses the most of it, without a message",
+        remedy="use fewer workers or a smaller prefetch_factor, and keep samples in arrays instead of lists",
+        where=crash.where,
+        evidence=tuple(Evidence(name=f"{name} mb", value=round(value / MB)) for name, value in highest.items()),
+        confidence=0.8,
+    )
 
 
 def _host(run: Run) -> Iterator[Finding]:
