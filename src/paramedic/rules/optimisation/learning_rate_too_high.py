@@ -64,8 +64,9 @@ def _rise(judged: Outcome) -> float:
 def _finding(story: str, optimizer: Event, ratio: float, rise: float, limit: float) -> Finding:
     rates = rates_of(optimizer)
     rate = max(rates, default=0.0)
+    change = f"by {ratio:.0%} of their size" if ratio < 10 else f"to {ratio:.1e} times their size"
     return Finding(
-        what=f"each step changes the weights by {ratio:.0%} of their size at a learning rate of {rate:g}",
+        what=f"each step changes the weights {change} at a learning rate of {rate:g}",
         why=f"healthy steps change about 0.1 %; {story}",
         remedy=f"divide the learning rate by 10 or more: lr={rate / 10:g}, then lr={rate / 100:g}",
         where=optimizer.where,
