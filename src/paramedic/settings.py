@@ -15,6 +15,7 @@ class Settings:
 
     stop_after: int | None = None  # optimizer steps, then the script is stopped
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
+    on_nan: str = "stop"  # before a step whose gradients are not finite: stop, continue, or open a shell
     every: int | None = None  # take statistics every so many steps, whatever that costs
 
     def as_dict(self) -> dict[str, Any]:

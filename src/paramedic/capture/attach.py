@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
@@ -53,6 +54,8 @@ class Attachment:
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
+        passes.alarm = alarm = Alarm(watcher, loop)
+        loaders.on_batch = alarm.step_begins
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
@@ -62,7 +65,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops,
+            Schedulers(watcher, loop), passes, calls, ops, alarm,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

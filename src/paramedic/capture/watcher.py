@@ -49,6 +49,7 @@ class Watcher:
         self.on_gear: list[Callable[[bool], None]] = []
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.stop_with: int | None = None  # end the script with this exit code before its next step
         self._examine_until = FIRST_STEPS
         self._thread = threading.local()
         self._closed = False
@@ -73,6 +74,16 @@ class Watcher:
         finally:
             self._thread.busy = False
             self.spent += time.perf_counter() - started
+
+    def ask_within(self, probe: str, question: Callable[..., Any], *args: Any) -> Any:
+        """From inside one probe, ask another: only that one is detached when it fails."""
+        if probe in self.detached:
+            return None
+        try:
+            return question(*args)
+        except Exception as error:
+            self._detach(probe, error)
+            return None
 
     @property
     def busy(self) -> bool:
@@ -148,6 +159,8 @@ class Watcher:
                     self._detach(probe, error)
 
     def check_stop(self) -> None:
+        if self.stop_with is not None:
+            raise StopTraining(self.stop_with)
         if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
             raise StopTraining(0)
 

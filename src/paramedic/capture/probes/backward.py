@@ -9,6 +9,8 @@ from typing import Any
 import torch
 
 from paramedic.capture.graph import Reach, reach, terms
+from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.rerun import intercept
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -29,7 +31,9 @@ class BackwardPasses:
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
+        self.alarm: Alarm | None = None
         self._alarmed = False
+        self._value: float | None = None  # of the loss, if it could be read at once
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
@@ -37,8 +41,12 @@ class BackwardPasses:
     def install(self) -> None:
         def watched(original: Any) -> Any:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                if self.watcher.busy:  # a step is being re-executed
+                    return intercept(tensors)
                 self.watcher.ask("backward", self._begin, tensors)
-                return original(tensors, *args, **kwargs)
+                result = original(tensors, *args, **kwargs)
+                self.watcher.ask("alarm", self._over, tensors)
+                return result
 
             return backward
 
@@ -52,6 +60,11 @@ class BackwardPasses:
 
         self.watcher.patches.wrap(torch.autograd, "backward", watched)
         self.watcher.patches.wrap(torch.autograd, "grad", watched_grad)
+
+    def _over(self, tensors: Any) -> None:
+        losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
+        if self.alarm is not None and losses:
+            self.alarm.gradients_written(losses, user_site())
 
     def _differentiated(self, outputs: Any) -> None:
         """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
@@ -95,11 +108,14 @@ class BackwardPasses:
         self.began(site, leaves)
         if losses[0].numel() == 1:
             self._record_value(losses[0], site)
+            if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
+                self.watcher.ask_within("alarm", self.alarm.bad_loss, losses, self._value, site)
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
         step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
         value = loss.detach()
         scale = self.scale(loss)
+        self._value = None
         if scale is not None:
             value = value / scale
         value = value.reshape(1).float()
@@ -107,6 +123,7 @@ class BackwardPasses:
 
     def _record(self, series: str, step: int, value: float) -> None:
         self.watcher.writer.point(series, step, value)
+        self._value = value
         if not math.isfinite(value) and not self._alarmed:
             self._alarmed = True
             self.on_bad_loss()

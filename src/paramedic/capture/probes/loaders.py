@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ class Loaders:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.current: int | None = None  # the loader that gave the last batch
+        self.on_batch: Callable[[], None] = lambda: None
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
@@ -111,6 +113,7 @@ class Loaders:
         if number is None:
             return
         self.current = number
+        self.on_batch()
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -42,6 +43,8 @@ class Loop:
         self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
+        self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
+        self.after_step: Callable[[Optimizer], None] = lambda _: None
 
     def install(self) -> None:
         watcher = self.watcher
@@ -203,10 +206,15 @@ class Loop:
 
     def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if not torch.compiler.is_compiling():
-            self.watcher.ask("loop", self._about_to_step, optimizer, _has_closure(args, kwargs))
+            closure = _has_closure(args, kwargs)
+            self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+            if not closure:
+                self.watcher.ask("alarm", self.before_step, optimizer)
+                self.watcher.check_stop()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if not torch.compiler.is_compiling():
+            self.watcher.ask("alarm", self.after_step, optimizer)
             self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
             self.watcher.check_stop()
 

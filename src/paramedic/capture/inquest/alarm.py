@@ -1,0 +1,186 @@
+"""The alarm: notices a loss, a gradient or a weight that is not finite, and stops before the weights are spoilt."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from paramedic import voice
+from paramedic.capture.inquest.inquest import Conclusion, hold
+from paramedic.capture.inquest.tracer import look
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+MOST_INQUESTS = 3
+EXIT_CODE = 3  # of a script that was stopped before a step with gradients that are not finite
+FEW = 4  # gradients among which the one is chosen that is looked at after every backward pass
+
+
+class Alarm:
+    """Watches over the numbers of the training itself, on the CPU; an accelerator's are known too late to stop."""
+
+    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+        self.watcher = watcher
+        self.loop = loop
+        self.random_state: torch.Tensor | None = None  # as it was when the current step began
+        self._inquests = 0
+        self._suspicious = False  # the gradients of the current cycle have been seen to be bad
+        self._checked = False  # all gradients of the current cycle were looked at, and were finite
+        self._sentinels: weakref.WeakKeyDictionary[Optimizer, weakref.ref[torch.Tensor]] = weakref.WeakKeyDictionary()
+
+    def install(self) -> None:
+        self.step_begins()
+        self.watcher.on_step.append(("alarm", self.step_begins))
+        self.loop.before_step = self.about_to_step
+        self.loop.after_step = self.stepped
+
+    def step_begins(self) -> None:
+        """After a step, and whenever a batch has arrived: what follows may have to be repeated."""
+        self.random_state = torch.get_rng_state()
+
+    # Loss and gradients -----------------------------------------------------------------------------------------
+
+    def bad_loss(self, losses: list[torch.Tensor], value: float, site: Site) -> None:
+        """A backward pass is about to start from a loss that is not finite."""
+        self._suspicious = True
+        self._inquire("loss", losses, site, value)
+
+    def gradients_written(self, losses: list[torch.Tensor], site: Site) -> None:
+        """A backward pass is over."""
+        thorough = self.watcher.affordable()
+        self._checked = thorough
+        bad = [o for o in self.loop.accounts if not self._finite(o, thorough=thorough)]
+        if bad and not self._suspicious:
+            self._suspicious = True
+            if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
+                self._inquire("gradient", losses, site, float(losses[0].detach()) if losses[0].numel() == 1 else None)
+
+    def _finite(self, optimizer: Optimizer, *, thorough: bool) -> bool:
+        if thorough:
+            parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        else:
+            known = self._sentinels.get(optimizer)
+            sentinel = known() if known is not None else self._choose(optimizer)
+            parameters = [sentinel] if sentinel is not None else []
+        return _finite([p.grad for p in parameters if p.grad is not None])
+
+    def _choose(self, optimizer: Optimizer) -> torch.Tensor | None:
+        """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
+        first = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:FEW]
+        chosen = min(first, key=lambda p: p.numel(), default=None)
+        if chosen is not None:
+            self._sentinels[optimizer] = weakref.ref(chosen)
+        return chosen
+
+    def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None) -> None:
+        if self._inquests >= MOST_INQUESTS or _distributed():
+            self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
+            return
+        self._inquests += 1
+        found = hold(self.watcher, losses, backward=reached == "gradient", random_state=self.random_state)
+        self._tell(found, reached, site, value)
+
+    def _tell(self, found: Conclusion, reached: str, site: Site, value: float | None) -> None:
+        data = {
+            **found.data,
+            "reached": reached,
+            "loss": value,
+            "loss_site": list(site),
+            "scaled": self.loop.scaled is not None,
+        }
+        self.watcher.emit(
+            "non_finite",
+            site=found.site if found.site.file else site,
+            module=found.module,
+            phase="train",
+            data=data,
+            key=(found.site, reached, found.data.get("op"), found.data.get("origin")),
+        )
+
+    # Steps ------------------------------------------------------------------------------------------------------
+
+    def about_to_step(self, optimizer: Optimizer) -> None:
+        """Stop here if this step would write bad values into the weights."""
+        if not self._suspicious or self.loop.scaled is not None:
+            return
+        names = self.watcher.registry.parameter_names()
+        bad, weights = [], []
+        for p in (p for group in optimizer.param_groups for p in group["params"] if p.grad is not None):
+            if (seen := look(p.grad)) is not None and seen.bad:
+                bad.append(names.get(id(p), "a parameter"))
+            if (seen := look(p.detach())) is not None and seen.bad:
+                weights.append(names.get(id(p), "a parameter"))
+        if not bad:
+            return  # looked at and put right, or never this optimizer's
+        stopping = self.watcher.settings.on_nan != "continue"
+        data = {"parameters": bad[:20], "bad": len(bad), "weights_bad": len(weights), "stopped": stopping}
+        self.watcher.emit("poisoned_step", site=user_site(), phase="train", data=data, key=user_site())
+        if stopping:
+            self._say_why(bad, weights)
+            self.watcher.stop_with = EXIT_CODE
+
+    def _say_why(self, bad: list[str], weights: list[str]) -> None:
+        state = "already spoilt" if weights else "as they were before it"
+        voice.say(
+            f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: the gradient of {bad[0]}"
+            f"{f' and {len(bad) - 1} more' * (len(bad) > 1)} is not finite.\n"
+            f"  The weights are {state}. To let the script go on:  paramedic run --on-nan continue …"
+        )
+
+    def stepped(self, optimizer: Optimizer) -> None:
+        """Were the weights spoilt by the step itself?"""
+        if self._suspicious or not self.watcher.affordable():
+            self._suspicious = False
+            return
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if not _finite([p.detach() for p in parameters]):
+            self._tell_parameters(optimizer, parameters)
+
+    def _tell_parameters(self, optimizer: Optimizer, parameters: list[Any]) -> None:
+        names = self.watcher.registry.parameter_names()
+        bad = [p for p in parameters if (seen := look(p.detach())) is not None and seen.bad]
+        if not bad:
+            return
+        group = next(g for g in optimizer.param_groups if any(p is bad[0] for p in g["params"]))
+        state = {
+            name: [seen.low, seen.high]
+            for name, value in optimizer.state.get(bad[0], {}).items()
+            if isinstance(value, torch.Tensor) and (seen := look(value)) is not None
+        }
+        self.watcher.emit(
+            "bad_parameter",
+            site=self.loop.births.get(optimizer, user_site()),
+            phase="train",
+            key=id(optimizer),
+            data={
+                "optimizer": type(optimizer).__name__,
+                "names": [names.get(id(p), "a parameter") for p in bad][:20],
+                "bad": len(bad),
+                "dtype": str(bad[0].dtype).removeprefix("torch."),
+                "gradient": [seen.low, seen.high] if bad[0].grad is not None and (seen := look(bad[0].grad)) else None,
+                "settings": {k: v for k, v in group.items() if isinstance(v, (int, float)) and not isinstance(v, bool)},
+                "state": state,
+                "gradients_checked": self._checked,
+            },
+        )
+
+
+def _finite(tensors: list[torch.Tensor]) -> bool:
+    """One number tells whether any is bad; should it overflow by itself, each is looked at."""
+    plain = [t for t in tensors if t.layout == torch.strided and t.device.type == "cpu" and t.dtype.is_floating_point]
+    if not plain:
+        return True
+    norms = torch._foreach_norm(plain, 2, torch.float32) if len(plain) > 1 else [plain[0].detach().sum()]
+    total = float(torch.stack(list(norms)).sum())
+    return math.isfinite(total) or not any((seen := look(t)) is not None and seen.bad for t in plain)
+
+
+def _distributed() -> bool:
+    """Running a step again would make this process wait for others that do not."""
+    return torch.distributed.is_available() and torch.distributed.is_initialized()

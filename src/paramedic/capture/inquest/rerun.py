@@ -1,0 +1,75 @@
+"""Run a failing step again, with the random state as it was, and leave no trace of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import torch
+from torch import nn
+
+from paramedic.capture.inquest.excerpt import Excerpt
+from paramedic.capture.inquest.tracer import Tracer
+
+
+class Reached(BaseException):
+    """The re-executed statements have come to their backward(). Not an Exception: no user's handler may swallow it."""
+
+    def __init__(self, losses: list[torch.Tensor]) -> None:
+        self.losses = losses
+
+
+def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
+    """Stands in for torch.autograd.backward while a step is re-executed."""
+    given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+    raise Reached([tensor for tensor in given if isinstance(tensor, torch.Tensor)])
+
+
+def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | None:
+    """The loss or losses that the statements hand to backward(); None if they fail or never come to that."""
+    try:
+        with tracer, torch._C._EnableTorchFunction(), torch.compiler.set_stance("force_eager"):
+            exec(excerpt.code, excerpt.variables)
+    except Reached as reached:
+        return reached.losses
+    except (Exception, SystemExit):
+        return None
+    finally:
+        for owner, name, value in excerpt.attributes:
+            with contextlib.suppress(Exception):
+                setattr(owner, name, value)
+    return None
+
+
+@contextlib.contextmanager
+def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -> Iterator[None]:
+    """Put back random states and the buffers of modules afterwards; what the user's code prints meanwhile is lost."""
+    buffers = [(buffer, buffer.detach().clone()) for module in modules for buffer in module.buffers()]
+    python, numpy = random.getstate(), sys.modules.get("numpy")
+    numpy_state = numpy.random.get_state() if numpy is not None else None
+    quiet = io.StringIO()
+    try:
+        with (
+            torch.random.fork_rng(devices=range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []),
+            contextlib.redirect_stdout(quiet),
+            contextlib.redirect_stderr(quiet),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            if random_state is not None:
+                torch.set_rng_state(random_state)
+            yield
+    finally:
+        random.setstate(python)
+        if numpy is not None and numpy_state is not None:
+            numpy.random.set_state(numpy_state)
+        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
+
+
