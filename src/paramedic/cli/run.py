@@ -27,6 +27,12 @@ class FailOn(StrEnum):
     warning = "warning"
 
 
+class OnNan(StrEnum):
+    stop = "stop"
+    go_on = "continue"
+    shell = "shell"
+
+
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")]
 Runs = Annotated[str | None, typer.Option(metavar="DIR", help="Where records go (default .paramedic/runs).")]
@@ -35,6 +41,9 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Nan = Annotated[
+    OnNan, typer.Option(metavar="stop|continue|shell", help="Before a step with gradients that are not finite.")
+]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -53,10 +62,12 @@ def run(
     verbose: Verbose = 0,
     quiet: Quiet = False,
     fail_on: Fail = None,
+    on_nan: Nan = OnNan.stop,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
-    Options go before the script; everything behind it belongs to the script. The exit code is the script's own.
+    Options go before the script; everything behind it belongs to the script. The exit code is the script's own, or 3
+    when it was stopped before a step with gradients that are not finite.
 
     Examples:
 
@@ -64,7 +75,7 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, Settings(), json, html, runs, select, ignore, verbose, quiet, fail_on)
+    _watch(ctx, Settings(on_nan=on_nan.value), json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -77,6 +88,7 @@ def check(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     quiet: Quiet = False,
+    on_nan: Nan = OnNan.stop,
 ) -> None:
     """Run a training script for a few steps only, then stop it and give the verdict.
 
@@ -86,7 +98,7 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(ctx, Settings(stop_after=steps), json, html, runs, select, ignore, verbose, quiet, None)
+    _watch(ctx, Settings(stop_after=steps, on_nan=on_nan.value), json, html, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(

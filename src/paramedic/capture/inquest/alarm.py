@@ -19,7 +19,8 @@ from paramedic.record.writer import Site
 
 MOST_INQUESTS = 3
 EXIT_CODE = 3  # of a script that was stopped before a step with gradients that are not finite
-FEW = 4  # gradients among which the one is chosen that is looked at after every backward pass
+FEW = 4
+SMALL = 1_000_000  # elements of a gradient that may be looked at after every backward pass
 
 
 class Alarm:
@@ -32,7 +33,7 @@ class Alarm:
         self._inquests = 0
         self._suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
-        self._sentinels: weakref.WeakKeyDictionary[Optimizer, weakref.ref[torch.Tensor]] = weakref.WeakKeyDictionary()
+        self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
         self.step_begins()
@@ -65,17 +66,17 @@ class Alarm:
         if thorough:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
         else:
-            known = self._sentinels.get(optimizer)
-            sentinel = known() if known is not None else self._choose(optimizer)
-            parameters = [sentinel] if sentinel is not None else []
+            known = self._sentinels.get(optimizer) or self._choose(optimizer)
+            parameters = [p for reference in known if (p := reference()) is not None]
         return _finite([p.grad for p in parameters if p.grad is not None])
 
-    def _choose(self, optimizer: Optimizer) -> torch.Tensor | None:
+    def _choose(self, optimizer: Optimizer) -> list[weakref.ref[Any]]:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
-        first = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:FEW]
-        chosen = min(first, key=lambda p: p.numel(), default=None)
-        if chosen is not None:
-            self._sentinels[optimizer] = weakref.ref(chosen)
+        held = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        small = [p for p in held if p.numel() <= SMALL]
+        chosen = [weakref.ref(p) for p in (small if len(small) <= 4 else small[:2] + small[-2:])]
+        if chosen:
+            self._sentinels[optimizer] = chosen
         return chosen
 
     def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None) -> None:
@@ -116,11 +117,9 @@ class Alarm:
                 bad.append(names.get(id(p), "a parameter"))
             if (seen := look(p.detach())) is not None and seen.bad:
                 weights.append(names.get(id(p), "a parameter"))
-        if not bad:
-            return  # looked at and put right, or never this optimizer's
-        stopping = self.watcher.settings.on_nan != "continue"
+        stopping = bool(bad) and self.watcher.settings.on_nan != "continue"
         data = {"parameters": bad[:20], "bad": len(bad), "weights_bad": len(weights), "stopped": stopping}
-        self.watcher.emit("poisoned_step", site=user_site(), phase="train", data=data, key=user_site())
+        self.watcher.emit("poisoned_step", site=user_site(), phase="train", data=data, key=(user_site(), bool(bad)))
         if stopping:
             self._say_why(bad, weights)
             self.watcher.stop_with = EXIT_CODE
@@ -128,8 +127,8 @@ class Alarm:
     def _say_why(self, bad: list[str], weights: list[str]) -> None:
         state = "already spoilt" if weights else "as they were before it"
         voice.say(
-            f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: the gradient of {bad[0]}"
-            f"{f' and {len(bad) - 1} more' * (len(bad) > 1)} is not finite.\n"
+            f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: {len(bad)} "
+            f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
             f"  The weights are {state}. To let the script go on:  paramedic run --on-nan continue …"
         )
 
@@ -176,8 +175,10 @@ def _finite(tensors: list[torch.Tensor]) -> bool:
     plain = [t for t in tensors if t.layout == torch.strided and t.device.type == "cpu" and t.dtype.is_floating_point]
     if not plain:
         return True
-    norms = torch._foreach_norm(plain, 2, torch.float32) if len(plain) > 1 else [plain[0].detach().sum()]
-    total = float(torch.stack(list(norms)).sum())
+    if len(plain) > FEW:
+        total = float(torch.stack(list(torch._foreach_norm(plain, 2, torch.float32))).sum())
+    else:
+        total = sum(float(tensor.detach().sum()) for tensor in plain)
     return math.isfinite(total) or not any((seen := look(t)) is not None and seen.bad for t in plain)
 
 

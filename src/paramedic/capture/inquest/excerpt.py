@@ -30,7 +30,8 @@ class Excerpt:
     variables: dict[str, Any]
     function: str  # the name of the function they are from
     attributes: list[tuple[Any, str, Any]]  # object, name, value: what the statements overwrite in the user's objects
-    statements: int
+    count: int  # of the statements
+    in_loop: bool  # whether they stand in a loop
 
 
 def excerpt(frame: FrameType) -> Excerpt | None:
@@ -55,7 +56,7 @@ def excerpt(frame: FrameType) -> Excerpt | None:
     except SyntaxError:  # a return or continue that makes no sense out of its place
         return None
     attributes = [known for s in kept for name in _stored(s) if (known := _attribute(name, variables)) is not None]
-    return Excerpt(code, variables, frame.f_code.co_name, attributes, len(kept))
+    return Excerpt(code, variables, frame.f_code.co_name, attributes, len(kept), _in_loop(scope, frame.f_lineno))
 
 
 _trees: dict[str, ast.Module | None] = {}
@@ -97,6 +98,11 @@ def _leading_to(block: list[ast.stmt], line: int) -> tuple[list[ast.stmt], ast.s
                 return block[:index] + found[0], found[1]
         return None if any(inner) else (block[:index], statement)
     return None
+
+
+def _in_loop(scope: Any, line: int) -> bool:
+    loops = [node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While))]
+    return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
 
 
 def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any]) -> list[ast.stmt]:
@@ -164,7 +170,9 @@ def _carries_gradient(name: str, variables: dict[str, Any]) -> bool:
     value = _value(name, variables)
     if value is _MISSING:
         return True  # deleted since
-    holder = value if isinstance(value, (torch.Tensor, list, tuple, dict)) or hasattr(value, "items") else vars_of(value)
+    holder = (
+        value if isinstance(value, (torch.Tensor, list, tuple, dict)) or hasattr(value, "items") else vars_of(value)
+    )
     return any(tensor.grad_fn is not None or _is_bad(tensor) for _, tensor in tensors_in(holder))
 
 
@@ -179,7 +187,9 @@ def _is_bad(tensor: torch.Tensor) -> bool:
 
 def _may_run_again(statement: ast.stmt) -> bool:
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    names = [f.attr if isinstance(f, ast.Attribute) else f.id for f in calls if isinstance(f, (ast.Attribute, ast.Name))]
+    names = [
+        f.attr if isinstance(f, ast.Attribute) else f.id for f in calls if isinstance(f, (ast.Attribute, ast.Name))
+    ]
     return not any(name in _NOT_AGAIN for name in names)
 
 

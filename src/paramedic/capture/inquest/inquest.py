@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.inquest.excerpt import excerpt
+from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.origin import Origin, backward_origin, forward_origin
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure, testimony
@@ -44,20 +44,23 @@ def hold(watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random
     """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was."""
     best = Conclusion(data={"origin": "unknown", "reproduced": False})
     for frame in _frames():
-        found = _try(watcher, frame, losses, backward=backward, random_state=random_state)
+        found, loops = _try(watcher, frame, losses, backward=backward, random_state=random_state)
         if found is not None and (found.certain or best.data["origin"] == "unknown"):
             best = found
-        if best.certain:
+        if best.certain or loops:  # what lies outside of the training loop is not part of the step
             break
     return best
 
 
 def _frames() -> Iterator[FrameType]:
+    """From the line that called backward() outwards, as far as the script goes."""
     frame: FrameType | None = sys._getframe(2)
     tried = 0
     while frame is not None and tried < MOST_FRAMES:
         filename = frame.f_code.co_filename
         pythons = filename.startswith(_PYTHON) and "site-packages" not in filename
+        if tried and filename.startswith(_OURS):
+            return
         if not (pythons or filename.startswith((_OURS, _TORCH, "<frozen"))):
             tried += 1
             yield frame
@@ -66,26 +69,28 @@ def _frames() -> Iterator[FrameType]:
 
 def _try(
     watcher: Watcher, frame: FrameType, losses: list[torch.Tensor], *, backward: bool, random_state: Any
-) -> Conclusion | None:
+) -> tuple[Conclusion | None, bool]:
+    """What the frame's own statements show; and whether the frame is the training loop."""
     statements = excerpt(frame)
     if statements is None:
-        return None
+        return None, False
+    loops = statements.in_loop and statements.count > 1
     paths: dict[int, str] = {}
     registry = watcher.registry
     tracer = Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), registry.path(module)))
     with without_trace(registry.roots(), random_state):
         again = rerun(statements, tracer)
         if again is None:
-            return None
+            return None, loops
         if backward:
             origin = _differentiated(tracer, again)
         else:
             bad = next((seen for loss in again if (seen := look(loss)) is not None and seen.bad), None)
             origin = forward_origin(tracer, bad) if bad is not None else None
-    if origin is None:
-        return None
-    same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
-    return _conclude(watcher, origin, tracer, frame, statements.function, statements.variables, same)
+        if origin is None:
+            return None, loops
+        same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
+        return _conclude(watcher, origin, tracer, frame, statements, same), loops
 
 
 def _differentiated(tracer: Tracer, losses: list[torch.Tensor]) -> Origin | None:
@@ -109,8 +114,7 @@ def _conclude(
     origin: Origin,
     tracer: Tracer,
     frame: FrameType,
-    function: str,
-    variables: dict[str, Any],
+    statements: Excerpt,
     same: bool,
 ) -> Conclusion:
     data: dict[str, Any] = {"reproduced": True, "same_loss": same, "origin": "op", **testimony(origin, tracer)}
@@ -118,11 +122,11 @@ def _conclude(
     if op is None and origin.outside is None:
         return Conclusion(site=frame_site(frame), data={"origin": "unknown", "reproduced": True})
     if origin.outside is not None:
-        data["origin"], data["name"] = _identify(watcher, origin.outside, variables)
+        data["origin"], data["name"] = _identify(watcher, origin.outside, statements.variables)
         data["outside"] = measure(origin.outside)
     site = op.site if op is not None else frame_site(frame)
     if site.function == "<module>":
-        site = site._replace(function=function)
+        site = site._replace(function=statements.function)
     return Conclusion(site=site, module=op.module if op is not None else None, data=data)
 
 
@@ -144,4 +148,3 @@ def _memory(tensor: torch.Tensor) -> int | None:
         return tensor.untyped_storage()._cdata
     except (RuntimeError, NotImplementedError):  # sparse and other tensors without a storage of their own
         return None
-

@@ -7,7 +7,7 @@ import io
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
@@ -48,13 +48,18 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | None:
 
 @contextlib.contextmanager
 def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -> Iterator[None]:
-    """Put back random states and the buffers of modules afterwards; what the user's code prints meanwhile is lost."""
-    buffers = [(buffer, buffer.detach().clone()) for module in modules for buffer in module.buffers()]
+    """Lend the modules copies of their buffers and put random states back; what is printed meanwhile is lost."""
+    holders = [inner for module in modules for inner in module.modules() if inner._buffers]
+    buffers = [(holder, holder._buffers.copy()) for holder in holders]
+    parameters = tuple({id(p): p for module in modules for p in module.parameters()}.values())
     python, numpy = random.getstate(), sys.modules.get("numpy")
     numpy_state = numpy.random.get_state() if numpy is not None else None
     quiet = io.StringIO()
     try:
+        for holder, own in buffers:
+            holder._buffers.update({name: b.detach().clone() for name, b in own.items() if b is not None})
         with (
+            torch.autograd._unsafe_preserve_version_counter(parameters),
             torch.random.fork_rng(devices=range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []),
             contextlib.redirect_stdout(quiet),
             contextlib.redirect_stderr(quiet),
@@ -68,8 +73,6 @@ def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -
         random.setstate(python)
         if numpy is not None and numpy_state is not None:
             numpy.random.set_state(numpy_state)
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
-
-
+        for holder, own in buffers:
+            holder._buffers.clear()
+            holder._buffers.update(own)
