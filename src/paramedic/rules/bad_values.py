@@ -23,7 +23,7 @@ _ADVICE: dict[str, tuple[str, str]] = {
     "pow": ("the slope of a root is infinite at 0", "keep the base above 0: x.clamp(min=1e-8) ** p, or x + 1e-12"),
     "acos": ("its slope is infinite at -1 and 1", "stay inside: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2"),
     "exp": ("exp overflows above 88 in float32", "subtract the maximum first, clamp the argument, or use logsumexp"),
-    "norm": ("the slope of a norm is infinite at 0", "put a small number under the root: (x.pow(2).sum(-1) + 1e-12).sqrt()"),
+    "norm": ("the slope of a norm is infinite at 0", "use (x.pow(2).sum(-1) + 1e-12).sqrt()"),
     "mean": ("the mean of no values is 0/0", "skip empty batches, or divide a sum by count.clamp(min=1)"),
     "atan2": ("atan2(0, 0) has no slope", "keep at least one argument away from 0"),
     "std": ("std needs two values, and its slope is infinite where all are equal", "use (x.var(...) + 1e-8).sqrt()"),
