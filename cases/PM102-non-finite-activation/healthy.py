@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 torch.manual_seed(0)
 torch.set_num_threads(1)

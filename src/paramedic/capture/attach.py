@@ -59,6 +59,7 @@ class Attachment:
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
+        passes.known_pass = loop.as_before
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
@@ -101,6 +102,7 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("statistics", self.loop.statistics.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)

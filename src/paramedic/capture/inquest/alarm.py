@@ -49,18 +49,24 @@ class Alarm:
 
     def bad_loss(self, losses: list[torch.Tensor], value: float, site: Site) -> None:
         """A backward pass is about to start from a loss that is not finite."""
-        self._suspicious = True
-        self._inquire("loss", losses, site, value)
+        self._suspect()
+        self._inquire("loss", losses, site, value, self.random_state)
 
-    def gradients_written(self, losses: list[torch.Tensor], site: Site) -> None:
+    def gradients_written(self, losses: list[torch.Tensor]) -> None:
         """A backward pass is over."""
-        thorough = self.watcher.affordable()
+        before, self.random_state = self.random_state, torch.get_rng_state()
+        thorough = not self.watcher.resting and self.watcher.affordable()
         self._checked = thorough
-        bad = [o for o in self.loop.accounts if not self._finite(o, thorough=thorough)]
-        if bad and not self._suspicious:
-            self._suspicious = True
-            if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
-                self._inquire("gradient", losses, site, float(losses[0].detach()) if losses[0].numel() == 1 else None)
+        if self._suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+            return
+        self._suspect()
+        if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
+            value = float(losses[0].detach()) if losses[0].numel() == 1 else None
+            self._inquire("gradient", losses, user_site(), value, before)
+
+    def _suspect(self) -> None:
+        self._suspicious = True
+        self.watcher.wake()  # the coming step must not pass unseen
 
     def _finite(self, optimizer: Optimizer, *, thorough: bool) -> bool:
         if thorough:
@@ -74,17 +80,17 @@ class Alarm:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
         held = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         small = [p for p in held if p.numel() <= SMALL]
-        chosen = [weakref.ref(p) for p in (small if len(small) <= 4 else small[:2] + small[-2:])]
+        chosen = [weakref.ref(p) for p in (small if len(small) <= 2 else (small[0], small[-1]))]
         if chosen:
             self._sentinels[optimizer] = chosen
         return chosen
 
-    def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None) -> None:
+    def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
         if self._inquests >= MOST_INQUESTS or _distributed():
             self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
             return
         self._inquests += 1
-        found = hold(self.watcher, losses, backward=reached == "gradient", random_state=self.random_state)
+        found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state)
         self._tell(found, reached, site, value)
 
     def _tell(self, found: Conclusion, reached: str, site: Site, value: float | None) -> None:

@@ -32,6 +32,7 @@ class BackwardPasses:
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
         self.alarm: Alarm | None = None
+        self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self._value: float | None = None  # of the loss, if it could be read at once
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
@@ -43,7 +44,8 @@ class BackwardPasses:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.watcher.busy:  # a step is being re-executed
                     return intercept(tensors)
-                self.watcher.ask("backward", self._begin, tensors)
+                if not (self.watcher.resting and self._as_before(tensors)):
+                    self.watcher.ask("backward", self._begin, tensors)
                 result = original(tensors, *args, **kwargs)
                 self.watcher.ask("alarm", self._over, tensors)
                 return result
@@ -64,7 +66,7 @@ class BackwardPasses:
     def _over(self, tensors: Any) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if self.alarm is not None and losses:
-            self.alarm.gradients_written(losses, user_site())
+            self.alarm.gradients_written(losses)
 
     def _differentiated(self, outputs: Any) -> None:
         """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
@@ -108,8 +110,18 @@ class BackwardPasses:
         self.began(site, leaves)
         if losses[0].numel() == 1:
             self._record_value(losses[0], site)
-            if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
-                self.watcher.ask_within("alarm", self.alarm.bad_loss, losses, self._value, site)
+
+    def _as_before(self, tensors: Any) -> bool:
+        """While resting: keep the loss's value and nothing else, if the pass comes where one came before."""
+        site = self.known_pass("backward")
+        if site is None or not isinstance(tensors, torch.Tensor):
+            return False
+        self.watcher.ask("backward", self._keep_value, tensors, site)
+        return True
+
+    def _keep_value(self, loss: torch.Tensor, site: Site) -> None:
+        if loss.numel() == 1:
+            self._record_value(loss, site)
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
         step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
@@ -120,6 +132,8 @@ class BackwardPasses:
             value = value / scale
         value = value.reshape(1).float()
         self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]))
+        if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
+            self.watcher.ask_within("alarm", self.alarm.bad_loss, [loss], self._value, site)
 
     def _record(self, series: str, step: int, value: float) -> None:
         self.watcher.writer.point(series, step, value)

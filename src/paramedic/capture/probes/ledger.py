@@ -60,6 +60,11 @@ class Account:
         self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
         return used, soiled
 
+    def rested(self) -> None:
+        """Some steps went by unwatched. What is there now may be new, used or cleared: nobody knows."""
+        self.pending, self.soiled, self.stale = [], [], False
+        self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
+
     def cleared(self) -> list[Backward]:
         """zero_grad was called. Returns the backward passes whose gradients were lost by it."""
         lost = [backward for backward in self.pending if not backward.used]

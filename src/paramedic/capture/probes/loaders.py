@@ -33,6 +33,7 @@ class Loaders:
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
         self._given: dict[int, int] = {}
+        self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
@@ -66,11 +67,15 @@ class Loaders:
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
                 batch = original(iterator)
-                watcher.ask("loaders", self._gave, iterator, batch)
+                if watcher.resting:
+                    self._glance(iterator, batch)
+                else:
+                    watcher.ask("loaders", self._gave, iterator, batch)
                 return batch
 
             return following
 
+        watcher.on_wake.append(self._let_go)
         watcher.patches.wrap(DataLoader, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
         watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
@@ -107,6 +112,21 @@ class Loaders:
             },
         )
 
+    def _glance(self, iterator: Any, batch: Any) -> None:
+        """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
+        known = self._of_iterator.get(iterator)
+        if known is not None:
+            self.current, indices = known
+            count = self._given[self.current] = self._given.get(self.current, 0) + 1
+            self._held = (self.current, count - 1, batch, indices.popleft() if indices else None)
+
+    def _let_go(self) -> None:
+        """A rest is over: keep in sight what it held."""
+        if self._held is not None:
+            number, position, batch, index = self._held
+            self._last = (number, position, [(p, weakref.ref(t)) for p, t in list(tensors_in(batch))[:16]], index)
+            self._held = None
+
     def _gave(self, iterator: Any, batch: Any) -> None:
         number, indices = self._of_iterator.get(iterator, (None, deque()))
         index = indices.popleft() if indices else None
@@ -124,6 +144,7 @@ class Loaders:
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
+        self._let_go()
         if self._last is not None:
             number, position, references, index = self._last
             alive = [(path, tensor) for path, reference in references if (tensor := reference()) is not None]

@@ -16,7 +16,7 @@ from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 LOSSES = (
     "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
@@ -38,6 +38,7 @@ class Losses:
         self._seen: Counter[tuple[Site, bool]] = Counter()
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
+        self._sites: dict[str, Site] = {}  # where each function was called last
         self._inside = False
         self._phase = "train"
         self._last: tuple[str, Site, int, weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
@@ -76,6 +77,9 @@ class Losses:
 
         def watched(original: Any) -> Any:
             def loss(*args: Any, **kwargs: Any) -> Any:
+                if self.watcher.resting:
+                    self._glance(name, args, kwargs)
+                    return original(*args, **kwargs)
                 if self._inside:  # torch's own dispatch comes through here a second time
                     return original(*args, **kwargs)
                 self._inside = True
@@ -92,10 +96,17 @@ class Losses:
 
         self.watcher.patches.wrap(F, name, watched)
 
+    def _glance(self, name: str, args: Any, kwargs: Any) -> None:
+        """While resting: remember the call in case it is the one that fails."""
+        if len(args) > 1 and isinstance(args[0], torch.Tensor) and isinstance(args[1], torch.Tensor):
+            ignored = kwargs.get("ignore_index", -100)
+            self._last = (name, self._sites.get(name, NOWHERE), ignored, weakref.ref(args[0]), weakref.ref(args[1]))
+
     def _before(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
         site = user_site()
         place = (site, torch.is_grad_enabled())
         self._seen[place] += 1
+        self._sites[name] = site
         given = signature.bind(*args, **kwargs).arguments
         prediction, target = given.get("input"), given.get("target")
         self.calls.used_as("loss", grad=isinstance(prediction, torch.Tensor) and prediction.requires_grad)
