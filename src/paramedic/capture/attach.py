@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -28,6 +29,7 @@ from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
@@ -54,7 +56,9 @@ class Attachment:
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
-        passes.alarm = alarm = Alarm(watcher, loop)
+        passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
+        if settings.replay is not None:
+            passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
         loaders.on_batch = alarm.step_begins
         passes.scale = scaling.scale_of
         passes.function_of = losses.function_of
@@ -104,6 +108,7 @@ class Attachment:
         watcher.ask("loop", self.loop.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
         if error is not None:
+            watcher.ask("alarm", self.alarm.crashed, error)
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
@@ -57,6 +58,7 @@ class Watcher:
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
         self.stop_with: int | None = None  # end the script with this exit code before its next step
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step

@@ -46,6 +46,8 @@ Nan = Annotated[
 ]
 Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
 Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
+NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
+Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -65,6 +67,8 @@ def run(
     quiet: Quiet = False,
     fail_on: Fail = None,
     on_nan: Nan = OnNan.stop,
+    no_data: NoData = False,
+    bundle_limit: Limit = 1_000,
     budget: Budget = "2%",
     every: Every = None,
 ) -> None:
@@ -79,7 +83,13 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    settings = Settings(budget=share(budget), every=every, on_nan=on_nan.value)
+    settings = Settings(
+        budget=share(budget),
+        every=every,
+        on_nan=on_nan.value,
+        bundle_data=not no_data,
+        bundle_limit=bundle_limit,
+    )
     _watch(ctx, settings, json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 

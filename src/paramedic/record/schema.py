@@ -61,6 +61,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "non_finite": ("a loss or gradient that is not finite, and the operation it came from", "all were finite"),
     "poisoned_step": ("an optimizer step with gradients that are not finite", "all gradients used were finite"),
     "bad_parameter": ("weights that turned non-finite in a step with finite gradients", "all weights were finite"),
+    "replay": ("a bundle's step that was run again", "no bundle was replayed"),
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
     "bad_labels": ("class labels that the loss cannot accept", "all labels were in range"),
     "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import time
 import weakref
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,15 +14,18 @@ from torch.optim import Optimizer
 
 from paramedic import voice
 from paramedic.capture.inquest.inquest import Conclusion, hold
+from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
 from paramedic.capture.inquest.tracer import look
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import shown_path, user_site
 from paramedic.record.writer import Site
 
 MOST_INQUESTS = 3
 EXIT_CODE = 3  # of a script that was stopped before a step with gradients that are not finite
 FEW = 4
+REQUEST = "bundle.request"  # a file in the run's folder that asks for a bundle of the next step
+BETWEEN_LOOKS = 0.5  # seconds
 SMALL = 1_000_000  # elements of a gradient that may be looked at after every backward pass
 
 
@@ -32,7 +38,10 @@ class Alarm:
         self.random_state: torch.Tensor | None = None  # as it was when the current step began
         self._inquests = 0
         self._suspicious = False  # the gradients of the current cycle have been seen to be bad
+        self._bundled = False
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
+        self._found: tuple[Conclusion, torch.Tensor, Any] | None = None  # of this step: outcome, loss, random state
+        self._looked_for_request = 0.0
         self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
@@ -55,6 +64,7 @@ class Alarm:
     def gradients_written(self, losses: list[torch.Tensor]) -> None:
         """A backward pass is over."""
         before, self.random_state = self.random_state, torch.get_rng_state()
+        self._look_for_request(losses, before)
         thorough = not self.watcher.resting and self.watcher.affordable()
         self._checked = thorough
         if self._suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
@@ -91,6 +101,7 @@ class Alarm:
             return
         self._inquests += 1
         found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state)
+        self._found = (found, losses[0].detach(), state)
         self._tell(found, reached, site, value)
 
     def _tell(self, found: Conclusion, reached: str, site: Site, value: float | None) -> None:
@@ -126,22 +137,67 @@ class Alarm:
         stopping = bool(bad) and self.watcher.settings.on_nan != "continue"
         data = {"parameters": bad[:20], "bad": len(bad), "weights_bad": len(weights), "stopped": stopping}
         self.watcher.emit("poisoned_step", site=user_site(), phase="train", data=data, key=(user_site(), bool(bad)))
+        path = self._write_bundle("non-finite gradients") if bad and not self._bundled else None
         if stopping:
-            self._say_why(bad, weights)
+            self._say_why(bad, weights, path)
+            if self.watcher.settings.on_nan == "shell":
+                self._open_shell()
             self.watcher.stop_with = EXIT_CODE
 
-    def _say_why(self, bad: list[str], weights: list[str]) -> None:
+    def _say_why(self, bad: list[str], weights: list[str], path: Path | None) -> None:
         state = "already spoilt" if weights else "as they were before it"
         voice.say(
             f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: {len(bad)} "
             f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
-            f"  The weights are {state}. To let the script go on:  paramedic run --on-nan continue …"
+            f"  The weights are {state}."
+            + (f"\n  again:     paramedic replay {shown_path(str(path))}" if path is not None else "")
+            + "\n  carry on:  paramedic run --on-nan continue …"
         )
+
+    def _open_shell(self) -> None:
+        open_shell = importlib.import_module("paramedic.postmortem.shell").open_shell
+        found = self._found[0].inputs if self._found is not None else {}
+        models = {self.watcher.registry.root_name(root): root for root in self.watcher.registry.roots()}
+        names = {**found, **models, "loss": self._found[1] if self._found is not None else None}
+        open_shell(names, f"paramedic: a shell before the step {self.watcher.step} that would spoil the weights")
+
+    # Bundles ----------------------------------------------------------------------------------------------------
+
+    def _write_bundle(self, reason: str) -> Path | None:
+        found, loss, state = self._found or (Conclusion(), None, self.random_state)
+        self._bundled = True
+        try:
+            return write_bundle(self.watcher, self.loop, found, loss, state, reason)
+        except (OSError, RuntimeError) as error:
+            voice.say(f"paramedic: the bundle could not be written: {error}")
+            return None
+
+    def _look_for_request(self, losses: list[torch.Tensor], state: Any) -> None:
+        """Has `paramedic bundle` asked for this step? Looked up a few times per second at most."""
+        now = time.monotonic()
+        if now - self._looked_for_request < BETWEEN_LOOKS:
+            return
+        self._looked_for_request = now
+        request = self.watcher.writer.path.parent / REQUEST
+        if request.exists():
+            self._found = (at_this_step(), losses[0].detach(), state)
+            self._write_bundle("on request")
+            self._found, self._bundled = None, False
+            request.unlink(missing_ok=True)
+
+    def crashed(self, error: BaseException) -> None:
+        """The script has failed: keep the step it failed in."""
+        found = in_traceback(error)
+        if found is not None and not self._bundled:
+            self._found = (found, torch.zeros(0), self.random_state)
+            path = self._write_bundle(f"{type(error).__name__}: {error}"[:500])
+            if path is not None:
+                voice.say(f"paramedic: the failing step again:  paramedic replay {shown_path(str(path))}")
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""
         if self._suspicious or not self.watcher.affordable():
-            self._suspicious = False
+            self._suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if not _finite([p.detach() for p in parameters]):

@@ -28,14 +28,18 @@ class Excerpt:
 
     code: CodeType
     variables: dict[str, Any]
+    inputs: dict[str, Any]  # those of them that the statements mention, as they were before
     function: str  # the name of the function they are from
     attributes: list[tuple[Any, str, Any]]  # object, name, value: what the statements overwrite in the user's objects
     count: int  # of the statements
     in_loop: bool  # whether they stand in a loop
 
 
-def excerpt(frame: FrameType) -> Excerpt | None:
-    """What leads to the statement that the frame is executing now; None if its source cannot be used."""
+def excerpt(frame: FrameType, given: dict[str, Any] | None = None) -> Excerpt | None:
+    """What leads to the statement that the frame is executing now; None if its source cannot be used.
+
+    With `given`, these variables are taken instead of the frame's own.
+    """
     tree = _parsed(frame.f_code.co_filename)
     scope = _scope(tree, frame) if tree is not None else None
     found = _leading_to(scope.body, frame.f_lineno) if scope is not None else None
@@ -44,6 +48,7 @@ def excerpt(frame: FrameType) -> Excerpt | None:
     before, last = found
     variables = {**frame.f_globals, **locals_of(frame)}
     kept = _slice(before, last, variables)
+    variables.update(given or {})
     if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for s in kept for node in ast.walk(s)):
         return None
     for statement in kept:  # a list that is added to must not grow for real
@@ -56,7 +61,10 @@ def excerpt(frame: FrameType) -> Excerpt | None:
     except SyntaxError:  # a return or continue that makes no sense out of its place
         return None
     attributes = [known for s in kept for name in _stored(s) if (known := _attribute(name, variables)) is not None]
-    return Excerpt(code, variables, frame.f_code.co_name, attributes, len(kept), _in_loop(scope, frame.f_lineno))
+    inputs = {name: variables[name] for name in code.co_names if name in variables}
+    return Excerpt(
+        code, variables, inputs, frame.f_code.co_name, attributes, len(kept), _in_loop(scope, frame.f_lineno)
+    )
 
 
 _trees: dict[str, ast.Module | None] = {}

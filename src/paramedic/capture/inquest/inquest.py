@@ -34,6 +34,8 @@ class Conclusion:
     site: Site = NOWHERE
     module: str | None = None
     data: dict[str, Any] = field(default_factory=dict)
+    place: Site = NOWHERE  # the statement that was run again, up to its backward()
+    inputs: dict[str, Any] = field(default_factory=dict)  # the variables it was run with
 
     @property
     def certain(self) -> bool:
@@ -43,7 +45,7 @@ class Conclusion:
 def hold(watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random_state: Any) -> Conclusion:
     """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was."""
     best = Conclusion(data={"origin": "unknown", "reproduced": False})
-    for frame in _frames():
+    for frame in frames():
         found, loops = _try(watcher, frame, losses, backward=backward, random_state=random_state)
         if found is not None and (found.certain or best.data["origin"] == "unknown"):
             best = found
@@ -52,9 +54,9 @@ def hold(watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random
     return best
 
 
-def _frames() -> Iterator[FrameType]:
+def frames() -> Iterator[FrameType]:
     """From the line that called backward() outwards, as far as the script goes."""
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(1)
     tried = 0
     while frame is not None and tried < MOST_FRAMES:
         filename = frame.f_code.co_filename
@@ -78,22 +80,25 @@ def _try(
     paths: dict[int, str] = {}
     registry = watcher.registry
     tracer = Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), registry.path(module)))
+    place, inputs = frame_site(frame), statements.inputs
     with without_trace(registry.roots(), random_state):
         again = rerun(statements, tracer)
-        if again is None:
+        if isinstance(again, BaseException):
             return None, loops
         if backward:
-            origin = _differentiated(tracer, again)
+            origin = differentiated(tracer, again)
         else:
             bad = next((seen for loss in again if (seen := look(loss)) is not None and seen.bad), None)
             origin = forward_origin(tracer, bad) if bad is not None else None
         if origin is None:
             return None, loops
         same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
-        return _conclude(watcher, origin, tracer, frame, statements, same), loops
+        found = _conclude(watcher, origin, tracer, frame, statements, same)
+        found.place, found.inputs = place, inputs
+        return found, loops
 
 
-def _differentiated(tracer: Tracer, losses: list[torch.Tensor]) -> Origin | None:
+def differentiated(tracer: Tracer, losses: list[torch.Tensor]) -> Origin | None:
     def differentiate(leaves: list[torch.Tensor]) -> list[torch.Tensor | None]:
         ones = [torch.ones_like(loss) for loss in losses]
         with torch._C._EnableTorchFunction():

@@ -30,20 +30,20 @@ def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
     raise Reached([tensor for tensor in given if isinstance(tensor, torch.Tensor)])
 
 
-def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | None:
-    """The loss or losses that the statements hand to backward(); None if they fail or never come to that."""
+def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseException:
+    """The loss or losses that the statements hand to backward(), or what kept them from coming to that."""
     try:
         with tracer, torch._C._EnableTorchFunction(), torch.compiler.set_stance("force_eager"):
             exec(excerpt.code, excerpt.variables)
     except Reached as reached:
         return reached.losses
-    except (Exception, SystemExit):
-        return None
+    except (Exception, SystemExit) as error:
+        return error
     finally:
         for owner, name, value in excerpt.attributes:
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)
-    return None
+    return RuntimeError("backward() was not called again")
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.graph import Reach, reach, terms
+from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.rerun import intercept
 from paramedic.capture.probes.calls import Calls
@@ -32,6 +33,7 @@ class BackwardPasses:
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
         self.alarm: Alarm | None = None
+        self.replay: Replay | None = None
         self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self._value: float | None = None  # of the loss, if it could be read at once
@@ -44,6 +46,9 @@ class BackwardPasses:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.watcher.busy:  # a step is being re-executed
                     return intercept(tensors)
+                if self.replay is not None:
+                    self.watcher.ask("replay", self.replay.here)
+                    self.watcher.check_stop()
                 if not (self.watcher.resting and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
                 result = original(tensors, *args, **kwargs)
@@ -138,6 +143,7 @@ class BackwardPasses:
     def _record(self, series: str, step: int, value: float) -> None:
         self.watcher.writer.point(series, step, value)
         self._value = value
+        self.watcher.recent.append((step, value))
         if not math.isfinite(value) and not self._alarmed:
             self._alarmed = True
             self.on_bad_loss()
