@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import sys
@@ -52,7 +53,7 @@ class Replay:
 
     def _run(self, frame: FrameType) -> int:
         self._load_weights()
-        statements = excerpt(frame, self.bundle["variables"])
+        statements = excerpt(frame, self.bundle["variables"], whole=self.bundle["whole"])
         if statements is None:
             raise ParamedicError(
                 f"the lines before {frame_site(frame).file}:{frame.f_lineno} cannot be run by themselves",

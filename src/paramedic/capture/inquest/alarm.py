@@ -101,6 +101,9 @@ class Alarm:
             return
         self._inquests += 1
         found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state)
+        if not found.place.file:
+            here = at_this_step()
+            found.place, found.inputs = here.place, here.inputs
         self._found = (found, losses[0].detach(), state)
         self._tell(found, reached, site, value)
 

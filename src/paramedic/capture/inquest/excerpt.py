@@ -35,10 +35,11 @@ class Excerpt:
     in_loop: bool  # whether they stand in a loop
 
 
-def excerpt(frame: FrameType, given: dict[str, Any] | None = None) -> Excerpt | None:
+def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: bool = False) -> Excerpt | None:
     """What leads to the statement that the frame is executing now; None if its source cannot be used.
 
-    With `given`, these variables are taken instead of the frame's own.
+    With `given`, these variables are taken instead of the frame's own. With `whole`, statements that made something
+    without a gradient are run again as well: needed where they drew random numbers before the model did.
     """
     tree = _parsed(frame.f_code.co_filename)
     scope = _scope(tree, frame) if tree is not None else None
@@ -47,7 +48,7 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None) -> Excerpt | 
         return None
     before, last = found
     variables = {**frame.f_globals, **locals_of(frame)}
-    kept = _slice(before, last, variables)
+    kept = _slice(before, last, variables, whole=whole)
     variables.update(given or {})
     if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for s in kept for node in ast.walk(s)):
         return None
@@ -113,10 +114,10 @@ def _in_loop(scope: Any, line: int) -> bool:
     return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
 
 
-def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any]) -> list[ast.stmt]:
+def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any], *, whole: bool) -> list[ast.stmt]:
     kept, needed = [last], _loaded(last)
     for statement in reversed(before):
-        made = {name for name in _stored(statement) if name in needed and _carries_gradient(name, variables)}
+        made = {n for n in _stored(statement) if n in needed and (whole or _carries_gradient(n, variables))}
         base = _collected(statement)
         if base in needed and _carries_gradient(base, variables):
             made.add(base)

@@ -36,19 +36,29 @@ class Conclusion:
     data: dict[str, Any] = field(default_factory=dict)
     place: Site = NOWHERE  # the statement that was run again, up to its backward()
     inputs: dict[str, Any] = field(default_factory=dict)  # the variables it was run with
+    whole: bool = False  # statements without a gradient were run again as well
 
     @property
     def certain(self) -> bool:
         return self.data.get("origin") in ("op", "parameter", "buffer")
+
+    def better_than(self, other: Conclusion) -> bool:
+        def worth(found: Conclusion) -> tuple[bool, bool, bool]:
+            return found.certain, found.data["origin"] != "unknown", bool(found.data.get("same_loss"))
+
+        return worth(self) > worth(other)
 
 
 def hold(watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random_state: Any) -> Conclusion:
     """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was."""
     best = Conclusion(data={"origin": "unknown", "reproduced": False})
     for frame in frames():
-        found, loops = _try(watcher, frame, losses, backward=backward, random_state=random_state)
-        if found is not None and (found.certain or best.data["origin"] == "unknown"):
-            best = found
+        for whole in (False, True):
+            found, loops = _try(watcher, frame, losses, backward=backward, random_state=random_state, whole=whole)
+            if found is not None and found.better_than(best):
+                best = found
+            if best.certain and best.data.get("same_loss"):
+                return best
         if best.certain or loops:  # what lies outside of the training loop is not part of the step
             break
     return best
@@ -70,10 +80,10 @@ def frames() -> Iterator[FrameType]:
 
 
 def _try(
-    watcher: Watcher, frame: FrameType, losses: list[torch.Tensor], *, backward: bool, random_state: Any
+    watcher: Watcher, frame: FrameType, losses: list[torch.Tensor], *, backward: bool, random_state: Any, whole: bool
 ) -> tuple[Conclusion | None, bool]:
     """What the frame's own statements show; and whether the frame is the training loop."""
-    statements = excerpt(frame)
+    statements = excerpt(frame, whole=whole)
     if statements is None:
         return None, False
     loops = statements.in_loop and statements.count > 1
@@ -94,7 +104,7 @@ def _try(
             return None, loops
         same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
         found = _conclude(watcher, origin, tracer, frame, statements, same)
-        found.place, found.inputs = place, inputs
+        found.place, found.inputs, found.whole = place, inputs, whole
         return found, loops
 
 

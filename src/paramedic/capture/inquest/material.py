@@ -38,6 +38,7 @@ def write_bundle(
         "conclusion": {**found.data, "site": list(found.site), "module": found.module},
         "loss": loss,
         "variables": inputs,
+        "whole": found.whole,
         "without_data": not settings.bundle_data,
         "models": _models(watcher),
         "optimizers": [{"class": type(o).__name__, "state": o.state_dict()} for o in loop.accounts],
