@@ -69,7 +69,10 @@ class Case:
 
 def cases(run: Run, code: str | None = None) -> Iterator[Case]:
     """The inquests of a run that belong to this illness, the ones without consequences as notes."""
+    poisoned = [event.step for event in run.events("poisoned_step") if event["bad"]]
     for event in run.events("non_finite"):
+        if poisoned and event.step > min(poisoned):
+            return  # the weights are spoilt: what follows says nothing
         if code is None or illness(event) == code:
             yield Case(event, _severity(run, event))
 

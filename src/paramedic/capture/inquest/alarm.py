@@ -40,7 +40,9 @@ class Alarm:
         self._suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._bundled = False
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
-        self._found: tuple[Conclusion, torch.Tensor, Any] | None = None  # of this step: outcome, loss, random state
+        self._found: tuple[Conclusion, torch.Tensor | None, Any] | None = (
+            None  # of this step: outcome, loss, random state
+        )
         self._looked_for_request = 0.0
         self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
@@ -192,7 +194,7 @@ class Alarm:
         """The script has failed: keep the step it failed in."""
         found = in_traceback(error)
         if found is not None and not self._bundled:
-            self._found = (found, torch.zeros(0), self.random_state)
+            self._found = (found, None, self.random_state)
             path = self._write_bundle(f"{type(error).__name__}: {error}"[:500])
             if path is not None:
                 voice.say(f"paramedic: the failing step again:  paramedic replay {shown_path(str(path))}")

@@ -70,10 +70,10 @@ def in_traceback(error: BaseException) -> Conclusion | None:
     entry = error.__traceback__
     while entry is not None:
         if is_users(entry.tb_frame.f_code.co_filename):
-            statements = excerpt(entry.tb_frame)
+            statements = excerpt(entry.tb_frame, whole=True)
             if statements is not None and statements.in_loop:
                 place = frame_site(entry.tb_frame)._replace(line=entry.tb_lineno)
-                found = Conclusion(site=place, place=place, inputs=statements.inputs)
+                found = Conclusion(site=place, place=place, inputs=statements.inputs, whole=True)
         entry = entry.tb_next
     return found
 
