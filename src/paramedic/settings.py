@@ -21,7 +21,11 @@ class Settings:
     replay: str | None = None  # the bundle whose step is to be run again
     replay_ops: bool = False  # show all operations of it
     replay_shell: bool = False
+    shell_at: int | None = None  # open a shell before the optimizer applies this step
+    pdb: bool = False  # open a debugger at an uncaught exception
     every: int | None = None  # take statistics every so many steps, whatever that costs
+    log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
+    trace: int = 0  # steps to write a profiler's trace of
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -61,6 +61,9 @@ class Budget:
                 self._watch.add(spent - sampling)
         if sampled:
             self._samples += 1
+            self._close = max(0, self._close - 1)
+            if self._samples <= FIRST_SAMPLES:
+                self._sample.value = None  # warming up costs more than it ever will again
             self._wait = self._random.uniform(0.75, 1.25)
             self._sample.add(sampling)
         self._since_watch = 0 if watched or examined else self._since_watch + 1
@@ -70,6 +73,10 @@ class Budget:
         """What statistics cost on an accelerator, known later than what they cost here."""
         self._device.add(seconds)
 
+    def is_time(self) -> bool:
+        """Whether the next step should be watched or sampled."""
+        return self.should_watch() or self.should_sample()
+
     def should_watch(self) -> bool:
         return self._since_watch + 1 >= self._interval(self._watch.value, LONGEST_REST)
 
@@ -78,10 +85,7 @@ class Budget:
             return False
         if self.every is not None:
             return self._since_sample + 1 >= self.every
-        if self._samples < FIRST_SAMPLES:
-            return True
-        if self._close:
-            self._close -= 1
+        if self._samples < FIRST_SAMPLES or self._close:
             return True
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
         return self._since_sample + 1 >= self._wait * self._interval(cost, LONGEST_PAUSE)

@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -47,9 +47,10 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.resting = False
-        self.sampling = False  # statistics are being taken of this step
         self.budget = Budget(settings)
+        self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
+        self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
@@ -60,6 +61,8 @@ class Watcher:
         self.on_step: list[tuple[str, Callable[[], object]]] = []
         self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
         self.stop_with: int | None = None  # end the script with this exit code before its next step
+        self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
+        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
         self._on_cuda = False
@@ -78,6 +81,7 @@ class Watcher:
         if self._on_cuda and torch.cuda.is_current_stream_capturing():
             return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
+        self.asked += 1
         self._thread.busy = True
         try:
             with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
@@ -86,7 +90,7 @@ class Watcher:
                         return question(*args)
                 return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
         finally:
             self._thread.busy = False
@@ -99,8 +103,17 @@ class Watcher:
         try:
             return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
+
+    @contextlib.contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """What happens in here, in this thread, is none of the watcher's business."""
+        before, self._thread.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self._thread.busy = before
 
     def book_sampling(self, question: Callable[..., Any], *args: Any) -> None:
         """Take statistics, within `ask`: what they cost is booked for itself, and they fail for themselves."""
@@ -110,7 +123,7 @@ class Watcher:
         try:
             question(*args)
         except Exception as error:
-            self._detach("statistics", error)
+            self.detach("statistics", error)
         finally:
             self._sampling_cost += time.perf_counter() - started
 
@@ -118,7 +131,7 @@ class Watcher:
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
 
-    def _detach(self, probe: str, error: Exception) -> None:
+    def detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
@@ -179,38 +192,44 @@ class Watcher:
         A milestone asks for a closer look at the next step. `actors` is the number of optimizers that take turns.
         """
         self.step = max(step, self.step)
+        self.on_count(self.step)
         self._book()
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
-        for probe, callback in self.on_step:
-            if probe not in self.detached:
-                try:
-                    callback()
-                except Exception as error:
-                    self._detach(probe, error)
+        self._call(self.on_step)
 
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched."""
         self.step = max(step, self.step)
+        self.on_count(self.step)
         self._book()
-        if step % POLL_WHILE_RESTING == 0 or self.budget.should_watch() or self.budget.should_sample():
+        if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
             self.ask("watcher", self._end_rest, actors)
 
     def _end_rest(self, actors: int) -> None:
         self.deferred.poll()
         self._choose_gear(actors)
+        self._call(self.on_rested)
+
+    def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
+        for probe, callback in callbacks:
+            if probe not in self.detached:
+                try:
+                    callback()
+                except Exception as error:
+                    self.detach(probe, error)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes
             self._stay -= 1
             return
         self._sample(self.budget.should_sample())
-        if self.examining or self.sampling or self.settings.stop_after is not None or self.budget.should_watch():
+        if self.examining or self.settings.stop_after is not None or self.budget.should_watch():
             self.wake()
-            self._stay = actors - 1
         else:
             self.resting = True
+        self._stay = 0 if self.resting and not self.sampling else actors - 1
 
     def wake(self) -> None:
         """Watch from here on, until the end of this step at least."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import random
 import sys
@@ -143,7 +142,8 @@ class Replay:
             )
 
     def _open_shell(self, losses: list[torch.Tensor], tracer: Tracer, statements: Excerpt) -> None:
-        open_shell = importlib.import_module("paramedic.postmortem.shell").open_shell
+        from paramedic.postmortem.shell import open_shell
+
         models = {self.watcher.registry.root_name(root): root for root in self.watcher.registry.roots()}
         names = {**statements.variables, **models, "loss": losses[0], "ops": tracer.ops, "bundle": self.bundle}
         open_shell(names, f"paramedic: a shell in step {self.bundle['step']} of {os.path.basename(sys.argv[0])}")

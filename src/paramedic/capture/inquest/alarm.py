@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import time
 import weakref
@@ -160,7 +159,8 @@ class Alarm:
         )
 
     def _open_shell(self) -> None:
-        open_shell = importlib.import_module("paramedic.postmortem.shell").open_shell
+        from paramedic.postmortem.shell import open_shell
+
         found = self._found[0].inputs if self._found is not None else {}
         models = {self.watcher.registry.root_name(root): root for root in self.watcher.registry.roots()}
         names = {**found, **models, "loss": self._found[1] if self._found is not None else None}

@@ -24,6 +24,13 @@ class Reached(BaseException):
         self.losses = losses
 
 
+_depth = [0]  # of re-executions under way
+
+
+def rerunning() -> bool:
+    return _depth[0] > 0
+
+
 def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
     """Stands in for torch.autograd.backward while a step is re-executed."""
     given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
@@ -32,6 +39,7 @@ def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
 
 def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseException:
     """The loss or losses that the statements hand to backward(), or what kept them from coming to that."""
+    _depth[0] += 1
     try:
         with tracer, torch._C._EnableTorchFunction(), torch.compiler.set_stance("force_eager"):
             exec(excerpt.code, excerpt.variables)
@@ -40,6 +48,7 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
     except (Exception, SystemExit) as error:
         return error
     finally:
+        _depth[0] -= 1
         for owner, name, value in excerpt.attributes:
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)

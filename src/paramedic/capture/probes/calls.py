@@ -59,6 +59,7 @@ class Calls:
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
         self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
         self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
+        self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
@@ -84,6 +85,7 @@ class Calls:
 
     def _shift(self, examining: bool) -> None:
         self._remove_hooks()
+        self.on_enter("")
         # A compiler guards on global hooks: each change of them would make it compile the model again.
         if examining and not self.watcher.compiled:
             hooks = torch.nn.modules.module
@@ -135,6 +137,7 @@ class Calls:
         if parent is None:
             self.ops.fresh = True
         self.stack.append(call)
+        self.on_enter(call.path)
 
     def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         while self.stack:  # an exception may have skipped some
@@ -145,6 +148,7 @@ class Calls:
                 break
         else:
             return
+        self.on_enter(self.stack[-1].path if self.stack else "")
         tensors = list(tensors_in(output))
         self._remember_outputs(call, [tensor for _, tensor in tensors])
         self._order += 1

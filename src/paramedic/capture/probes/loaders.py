@@ -3,36 +3,60 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.probes.clock import DATA, Clock
+from paramedic.capture.probes.epochs import Epochs
+from paramedic.capture.probes.padding import padding_share
+from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
 MOST_LABELS = 2_000_000
 MOST_ROWS = 20
 
 
+Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
+
+
+class Given(NamedTuple):
+    """The last batch that reached the script, as far as it can be known without keeping it alive."""
+
+    position: int
+    site: Site  # where the loader was built
+    shapes: Shapes
+    indices: Any  # of its samples, where the loader has a sampler
+
+
 class Loaders:
     """Watches the batches that reach the training script; worker processes are left alone."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self.watcher = watcher
+        self.clock = clock
+        self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
+        self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
-        self.on_batch: Callable[[], None] = lambda: None
+        self.on_arrival: Callable[[], None] = lambda: None
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
+        self._sites: dict[int, Site] = {}
         self._given: dict[int, int] = {}
+        self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
+        self._seen: Given | None = None  # the last batch, in words
+        self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
@@ -48,8 +72,10 @@ class Loaders:
 
         def watched_iter(original: Any) -> Any:
             def iterate(loader: Any) -> Any:
-                iterator = original(loader)
-                watcher.ask("loaders", self._started, loader, iterator)
+                self.clock.started_epoch()
+                began = time.perf_counter()
+                iterator = self.clock.timed(DATA, original, loader)
+                watcher.ask("loaders", self._started, loader, iterator, time.perf_counter() - began)
                 return iterator
 
             return iterate
@@ -66,11 +92,17 @@ class Loaders:
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
-                batch = original(iterator)
+                known = self._of_iterator.get(iterator)
+                if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
+                    batch, seconds = original(iterator), 0.0
+                else:
+                    batch, seconds = self._timed_batch(iterator, known[0], original)
                 if watcher.resting:
                     self._glance(iterator, batch)
                 else:
                     watcher.ask("loaders", self._gave, iterator, batch)
+                if seconds:
+                    self.epochs.waited(iterator, seconds)
                 return batch
 
             return following
@@ -84,12 +116,22 @@ class Loaders:
     def _born(self, loader: Any) -> None:
         self._births[loader] = user_site()
 
-    def _started(self, loader: Any, iterator: Any) -> None:
+    def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:
             self._numbers[loader] = len(self._numbers)
+            self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
             self._describe(loader)
             self.watcher.news(0)
-        self._of_iterator[iterator] = (self._numbers[loader], deque())
+        number = self._numbers[loader]
+        self._of_iterator[iterator] = (number, deque())
+        of_loader = f" of loader {number}" if number else ""
+        started = enumerate(getattr(iterator, "_workers", ()))
+        self.epochs.started(iterator, number, loader.num_workers, seconds)
+        self._workers[number] = {worker.pid: f"worker {index}{of_loader}" for index, worker in started}
+
+    def workers(self) -> dict[int, str]:
+        """The worker processes started last, by process id; asked from another thread."""
+        return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
 
     def _describe(self, loader: Any) -> None:
         dataset, sampler = loader.dataset, loader.sampler
@@ -109,8 +151,21 @@ class Loaders:
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
                 "labels": _label_order(dataset),
+                "filled": _filled_in(dataset) if loader.num_workers else [],
             },
         )
+
+    def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
+        """The next batch, and how long it took; the end of an epoch is noticed as well."""
+        if self.watcher.resting and not torch.is_grad_enabled():
+            self.watcher.ask("loaders", self.watcher.wake)  # an evaluation begins, and its losses are worth seeing
+        began = time.perf_counter()
+        try:
+            batch = self.clock.next_batch(number, fetch, iterator)
+        except StopIteration:
+            self.watcher.ask("loaders", self.epochs.ended, iterator)
+            raise
+        return batch, time.perf_counter() - began
 
     def _glance(self, iterator: Any, batch: Any) -> None:
         """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
@@ -124,7 +179,9 @@ class Loaders:
         """A rest is over: keep in sight what it held."""
         if self._held is not None:
             number, position, batch, index = self._held
-            self._last = (number, position, [(p, weakref.ref(t)) for p, t in list(tensors_in(batch))[:16]], index)
+            tensors = list(tensors_in(batch))[:16]
+            self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+            self._seen = Given(position, self._sites.get(number, NOWHERE), _shapes(tensors), index)
             self._held = None
 
     def _gave(self, iterator: Any, batch: Any) -> None:
@@ -133,14 +190,39 @@ class Loaders:
         if number is None:
             return
         self.current = number
-        self.on_batch()
+        self.on_arrival()
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
+        self.on_batch(shapes, self.clock.evaluating)
+        self._seen = Given(count - 1, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+        self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
             self._describe_batch(number, count - 1, tensors)
+
+    def last_padding(self) -> float | None:
+        """How much of the last batch is padding, as far as it is still there."""
+        references = self._last[2] if self._last is not None else []
+        return padding_share([(path, tensor) for path, held in references if (tensor := held()) is not None])
+
+    def given(self) -> int:
+        """How many batches have reached the script."""
+        return sum(self._given.values())
+
+    def last(self) -> Given | None:
+        """The last batch in words."""
+        self._let_go()
+        return self._seen
+
+    def last_tensors(self) -> dict[str, torch.Tensor] | None:
+        """The tensors of the last batch that are still alive, by their path in it."""
+        self._let_go()
+        if self._last is None:
+            return None
+        return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
@@ -185,6 +267,13 @@ class Loaders:
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
 
 
+def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
+    return [
+        (path, (t.size(0),) if t.is_nested else tuple(t.shape), str(t.dtype).removeprefix("torch."))
+        for path, t in tensors[:4]
+    ]
+
+
 def _content_hash(tensor: torch.Tensor) -> str:
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
     return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
@@ -195,6 +284,15 @@ def _length(dataset: Any) -> int | None:
         return len(dataset)
     except (TypeError, NotImplementedError):
         return None
+
+
+def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
 
 
 def _label_order(dataset: Any) -> dict[str, int] | None:

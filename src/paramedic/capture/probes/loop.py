@@ -11,7 +11,9 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
+from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, tell_end
 from paramedic.capture.probes.statistics import Statistics
@@ -26,9 +28,10 @@ MOST_OPS = 200  # per cycle
 class Loop:
     """Follows optimizers and the gradients they live on."""
 
-    def __init__(self, watcher: Watcher, census: Census) -> None:
+    def __init__(self, watcher: Watcher, census: Census, clock: Clock) -> None:
         self.watcher = watcher
         self.census = census
+        self.clock = clock
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
         # Optimizers are only held weakly: in a sweep, each must die with its model.
         self.owners: dict[int, list[weakref.ref[Optimizer]]] = {}  # id of a parameter -> optimizers that hold it
@@ -42,6 +45,7 @@ class Loop:
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
+        self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
@@ -50,6 +54,7 @@ class Loop:
         self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
         self.after_step: Callable[[Optimizer], None] = lambda _: None
         self.rhythm = Rhythm()
+        self.milestones = Milestones(watcher)
         self.statistics = Statistics(watcher)
 
     def install(self) -> None:
@@ -134,15 +139,16 @@ class Loop:
         Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
         """
         for account in self.accounts.values():
-            account.rested()
+            account.rested(blind=account is not self._stepped_last)
             account.passes = self._passes
         if self.scaled is not None:
             self.scaled = any(beat.call[0] == "backward" for beat in self.rhythm.path)
         for beat in self.rhythm.path:
             op, on = beat.call
             if op == "backward":
+                backward = self._pass(beat.site)
                 for optimizer in self._optimizers_behind(beat.site):
-                    self.accounts[optimizer].pending.append(self._pass(beat.site))
+                    self.accounts[optimizer].pending.append(backward)
                 self._passes += 1
             elif op == "zero_grad":
                 for optimizer in self._cleared_by(on):
@@ -262,17 +268,23 @@ class Loop:
         closure = _has_closure(args, kwargs)
         if closure:
             self.watcher.wake()  # its calls differ from step to step
-        if self.watcher.resting or torch.compiler.is_compiling():
+        if torch.compiler.is_compiling():
             return
-        self.watcher.ask("loop", self._about_to_step, optimizer, closure)
-        if not closure:
-            self.watcher.ask("alarm", self.before_step, optimizer)
-            self.watcher.check_stop()
+        if not self.watcher.resting:
+            self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+            if not closure:
+                self.watcher.ask("alarm", self.before_step, optimizer)
+                self.watcher.check_stop()
+        elif self.watcher.sampling:
+            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
+        self.clock.step_began()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling():
             return
+        self.clock.step_ended()
         if self.watcher.resting and self._rest_on(optimizer):
+            self.clock.rested()
             return
         self.watcher.ask("alarm", self.after_step, optimizer)
         self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
@@ -284,9 +296,12 @@ class Loop:
         if account is None or self.as_before("step", id(optimizer)) is None:
             return False
         self.rhythm.close()
+        if self.watcher.sampling:
+            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False)
         account.steps += 1
+        self._stepped_last = account
         self.watcher.rested(account.offset + account.steps, len(self.accounts))
-        if _is_milestone(account.steps):
+        if self.milestones.due(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
             account.stale = True  # what is there now has just been used
@@ -296,6 +311,7 @@ class Loop:
         account = self.account(optimizer)
         self.watcher.writer.start()
         if self.watcher.examining:
+            self.clock.follow(optimizer.param_groups[0]["params"])
             self._index_owners()
             self.census.before(optimizer, account.number, closure)
         if self.watcher.sampling:
@@ -305,6 +321,8 @@ class Loop:
             self._check_gradients(optimizer, account)
 
     def _check_gradients(self, optimizer: Optimizer, account: Account) -> None:
+        if account.blind:
+            return
         site = user_site()
         some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
         if some and (account.pending or account.new_by_hand()):
@@ -344,6 +362,7 @@ class Loop:
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
+        self._stepped_last = account
         if used and not closure and not account.unsure:
             self._tell_stale(account, used[0], soiled)
         account.in_closure = False
@@ -351,8 +370,7 @@ class Loop:
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
         steps = [a.offset + a.steps for a in self.accounts.values()]
-        milestone = any(_is_milestone(a.steps) for a in self.accounts.values())
-        self.watcher.stepped(max(steps), milestone=milestone, actors=len(self.accounts))
+        self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
     def finish(self) -> None:
         """What only the end of the run can tell of the optimizers."""
@@ -364,11 +382,6 @@ class Loop:
         ops, self._ops = tuple(self._ops), []
         self._written = set()
         self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
-
-
-def _is_milestone(steps: int) -> bool:
-    """1, 2, 3, 4, 6, 8, 12, 16, 24 …: late faults and late recoveries are both seen."""
-    return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

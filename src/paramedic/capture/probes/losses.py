@@ -39,6 +39,8 @@ class Losses:
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self._sites: dict[str, Site] = {}  # where each function was called last
+        self._glances = 0  # calls while resting
+        self._overdue = False
         self._inside = False
         self._phase = "train"
         self._last: tuple[str, Site, int, weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
@@ -49,8 +51,16 @@ class Losses:
         self.watcher.on_step.append(("losses", self.results.clear))
 
     def _after(self, name: str, result: Any) -> None:
-        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+        if not isinstance(result, torch.Tensor):
+            return
+        if result.grad_fn is not None:
             self.results[result.grad_fn] = name
+        elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
+            site, step = user_site(), self.watcher.step
+            series = f"eval_loss:{site.file}:{site.line}"
+            self.watcher.read(
+                result.detach().reshape(1).float(), lambda found: self.watcher.writer.point(series, step, found[0])
+            )
 
     def tell_last(self) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
@@ -77,18 +87,20 @@ class Losses:
 
         def watched(original: Any) -> Any:
             def loss(*args: Any, **kwargs: Any) -> Any:
-                if self.watcher.resting:
-                    self._glance(name, args, kwargs)
-                    return original(*args, **kwargs)
                 if self._inside:  # torch's own dispatch comes through here a second time
                     return original(*args, **kwargs)
+                if self.watcher.resting and self._glance(name, args, kwargs):
+                    result = original(*args, **kwargs)
+                    if not torch.is_grad_enabled():
+                        self.watcher.ask("losses", self._after, name, result)
+                    return result
                 self._inside = True
                 try:
                     self.watcher.ask("losses", self._before, name, signature, args, kwargs)
                     result = original(*args, **kwargs)
                 finally:
                     self._inside = False
-                if self.watcher.examining:
+                if self.watcher.examining or not torch.is_grad_enabled():
                     self.watcher.ask("losses", self._after, name, result)
                 return result
 
@@ -96,16 +108,22 @@ class Losses:
 
         self.watcher.patches.wrap(F, name, watched)
 
-    def _glance(self, name: str, args: Any, kwargs: Any) -> None:
-        """While resting: remember the call in case it is the one that fails."""
+    def _glance(self, name: str, args: Any, kwargs: Any) -> bool:
+        """While resting: remember the call in case it is the one that fails. Returns whether that is enough."""
+        self._glances += 1
+        if self._glances % 32 == 0 and (self._glances <= 1024 or self.watcher.affordable()):
+            self._overdue = True
+            return False
         if len(args) > 1 and isinstance(args[0], torch.Tensor) and isinstance(args[1], torch.Tensor):
             ignored = kwargs.get("ignore_index", -100)
             self._last = (name, self._sites.get(name, NOWHERE), ignored, weakref.ref(args[0]), weakref.ref(args[1]))
+        return True
 
     def _before(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
         site = user_site()
         place = (site, torch.is_grad_enabled())
         self._seen[place] += 1
+        overdue, self._overdue = self._overdue, False
         self._sites[name] = site
         given = signature.bind(*args, **kwargs).arguments
         prediction, target = given.get("input"), given.get("target")
@@ -114,14 +132,15 @@ class Losses:
             return
         self._phase = self.watcher.phase()
         self._last = (name, site, given.get("ignore_index", -100), weakref.ref(prediction), weakref.ref(target))
-        if not (_is_due(self._seen[place]) or self.watcher.affordable()):
+        due = overdue or _is_due(self._seen[place]) or (self.watcher.examining and self._phase == "train")
+        if not (due or self.watcher.affordable()):
             return
         with torch.no_grad():
             if name in CLASS_LOSSES and not target.dtype.is_floating_point:
                 self._count_labels(name, site, place, prediction, target, given)
             elif name == "binary_cross_entropy_with_logits" or name == "binary_cross_entropy":
                 self._count_binary(name, site, place, prediction, target)
-            if _is_due(self._seen[place]):
+            if due:
                 self._examine(name, site, given, prediction, target)
 
     def _examine(self, name: str, site: Site, given: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
@@ -136,6 +155,7 @@ class Losses:
             "reduction": given.get("reduction", "mean"),
             "ignore_index": int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
             "log_target": bool(given.get("log_target", False)),
+            "smoothing": float(given.get("label_smoothing", 0.0)),
             "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
             "maker": maker,
             "made_at": [made.op, *made.site] if made is not None else None,
@@ -146,10 +166,10 @@ class Losses:
             self.watcher.emit("loss_call", site=site, module=path, phase=phase, data=data)
             return
         classes = _class_dimension(name, prediction)
-        parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target)]
+        parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target), _spread(target)]
         numbers = torch.cat([part.to(prediction.device) for part in parts])
         names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES]
-        names += [*ROW_NAMES, *BEYOND_NAMES]
+        names += [*ROW_NAMES, *BEYOND_NAMES, "target_spread"]
 
         def use(found: list[float]) -> None:
             measured = dict(zip(names, found, strict=True))
@@ -273,6 +293,14 @@ def _beyond(target: torch.Tensor) -> torch.Tensor:
     """Shares of the targets that lie clearly outside of the usual ranges of activations."""
     x = wide(sample(target))
     return torch.stack([(x < -0.02).double().mean(), (x < -1.02).double().mean(), (x > 1.02).double().mean()]).to(x)
+
+
+def _spread(target: torch.Tensor) -> torch.Tensor:
+    """How much the samples' targets differ, column by column: the error of a model that knows only their mean."""
+    x = wide(sample(target))
+    if x.dim() == 0 or x.shape[0] < 2:
+        return torch.full((1,), -1.0).to(x)
+    return x.var(0, correction=0).mean().sqrt().reshape(1)
 
 
 def _is_due(count: int) -> bool:

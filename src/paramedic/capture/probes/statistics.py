@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections import deque
 from collections.abc import Sequence
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,15 @@ from torch.optim import Optimizer
 
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.copies import Copies
-from paramedic.capture.stats import Batch, Collector, layout
+from paramedic.capture.stats import Batch, Collector, layout, prepare
+from paramedic.capture.stats.calm import undisturbed
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample
 
 TOGETHER = 128  # module outputs summarised in one go
 MOST_HELD = 64 << 20  # bytes of module outputs held until then
-MOST_HELD_OF_DEVICE = 0.01  # or this share of an accelerator's memory
+MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
 TIMED = 4  # samples timed on the device, and then every 16th
@@ -45,15 +48,19 @@ class Statistics:
         self._held: list[tuple[str, torch.Tensor, int]] = []  # outputs not yet summarised, with their version
         self._room = MOST_HELD  # bytes that may still be held
         self._changed_later: set[str] = set()  # modules whose output is changed in place right after
-        self._hook: Any = None
+        self._call: Any = None  # nn.Module.__call__ as it was, while another stands in its place
         self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
         self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
         self._count = 0
+        self._ready = True  # nothing has to be compiled first
+        self._devices: set[torch.device] = set()  # whose kernels are compiled
+        self._preparing: Thread | None = None
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
         self.watcher.on_step.append(("statistics", self.poll))
+        self.watcher.on_rested.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
         self._shift(self.watcher.sampling)
 
@@ -61,22 +68,24 @@ class Statistics:
 
     def _shift(self, sampling: bool) -> None:
         self._remove_hook()
-        if sampling and not self.watcher.compiled:
+        if sampling and not self.watcher.compiled and self._ready:
             self._due = dict(self.watcher.registry.module_names())
-            self._hook = nn.modules.module.register_module_forward_hook(self._called)
+            self._call = nn.Module.__call__
+            nn.Module.__call__ = _watched(self._call, self._called)
 
     def _remove_hook(self) -> None:
-        if self._hook is not None:
-            self._hook.remove()
-            self._hook = None
+        if self._call is not None:
+            nn.Module.__call__ = self._call
+            self._call = None
 
-    def _called(self, module: nn.Module, args: Any, output: Any) -> None:
+    def _called(self, module: nn.Module, output: Any) -> None:
         # Called for every module of a sampled step, so the usual case is kept short.
         name = self._due.get(id(module))
         if name is None or not torch.is_grad_enabled() or self.watcher.busy:
             return
         del self._due[id(module)]
-        if type(output) is torch.Tensor and output.dtype.is_floating_point and name not in self._changed_later:
+        plain = type(output) is torch.Tensor and output.layout is torch.strided and output.dtype.is_floating_point
+        if plain and name not in self._changed_later:
             self._held.append((name, output, output._version))
             self._room -= output.nbytes
             if self._room > 0 and len(self._held) < TOGETHER:
@@ -108,22 +117,44 @@ class Statistics:
 
     def before_step(self, optimizer: Optimizer, closure: bool) -> None:
         """Right before an optimizer's step; with a closure the gradients are not there yet."""
-        self._summarise_held()
         parameters = _trained(optimizer)
-        if not closure:
-            self._add_gradients(optimizer, parameters)
-        self._add("weight", self._names(parameters), parameters)
-        self.copies.take(optimizer, parameters)
+        if not self._prepared(parameters):
+            return
+        with undisturbed():
+            self._summarise_held()
+            if not closure:
+                self._add_gradients(optimizer, parameters)
+            self._add("weight", self._names(parameters), parameters, stable=True)
+            self.copies.take(optimizer, parameters)
+
+    def _prepared(self, parameters: list[torch.Tensor]) -> bool:
+        """Kernels for a GPU take seconds to compile: that goes on beside the training, and statistics wait for it."""
+        on_gpu = next((p.device for p in parameters if p.is_cuda), None)
+        if on_gpu is None or on_gpu in self._devices:
+            self._ready = True
+        elif self._preparing is None:
+            self._ready = False
+            self._preparing = Thread(target=prepare, args=(on_gpu,), name="paramedic-kernels", daemon=True)
+            self._preparing.start()
+        elif not self._preparing.is_alive():
+            self._devices.add(on_gpu)
+            self._preparing, self._ready = None, True
+        return self._ready
 
     def after_step(self, optimizer: Optimizer, closure: bool) -> None:
-        if closure:
-            self._add_gradients(optimizer, _trained(optimizer))
-        changed, differences = self.copies.differences(optimizer)
-        self._add("update", self._names(changed), differences)
-        labels, self._labels = self._labels, []
-        self.collector.send((self.watcher.step, labels))
+        if not self._ready:
+            return
+        with undisturbed():
+            if closure:
+                self._add_gradients(optimizer, _trained(optimizer))
+            changed, differences = self.copies.differences(optimizer)
+            self._add("update", self._names(changed), differences, stable=True)
+            labels, self._labels = self._labels, []
+            self.collector.send((self.watcher.step, labels))
         self.stopwatch.close()
         self._count += 1
+        if self._call is not None:  # the next step may be sampled as well
+            self._due = dict(self.watcher.registry.module_names())
 
     def _add_gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
         given = [p for p in parameters if p.grad is not None]
@@ -142,15 +173,15 @@ class Statistics:
             self._names_of[identities] = tuple(known.get(id(p)) or registry.parameter_name(p) for p in parameters)
         return self._names_of[identities]
 
-    def _add(self, role: str, names: tuple[str, ...], tensors: list[torch.Tensor]) -> None:
+    def _add(self, role: str, names: tuple[str, ...], tensors: list[torch.Tensor], *, stable: bool = False) -> None:
         if not tensors:
             return
         self._labels.append((role, names))
         if tensors[0].is_cuda and (self._count < TIMED or self._count % 16 == 0):
             with self.stopwatch.running(tensors[0].device):
-                self.collector.add(tensors)
+                self.collector.add(tensors, stable=stable)
         else:
-            self.collector.add(tensors)
+            self.collector.add(tensors, stable=stable)
 
     # Arrival ----------------------------------------------------------------------------------------------------
 
@@ -205,6 +236,18 @@ class Statistics:
         if math.isfinite(norm):
             self._norms.append(norm)
         return not norm <= SPIKE * usual
+
+
+def _watched(call: Any, called: Any) -> Any:
+    """nn.Module.__call__ that shows what came out. Any hook, even a global one, would slow down each call far more."""
+
+    @functools.wraps(call)
+    def watched(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        output = call(self, *args, **kwargs)
+        called(self, output)
+        return output
+
+    return watched
 
 
 def _joined(step: int, role: str, found: list[tuple[tuple[str, ...], layout.Array]]) -> NewSample:

@@ -45,7 +45,9 @@ ROWS = 1024  # a buffer begins with so many and doubles when it must
 _no_kernels: list[str] = []  # why the fused kernels do not run here, once that is known
 
 
-def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
+) -> list[str | None]:
     """Write one packed row per tensor into `out`, by the fastest way its device has; see portable.summarise_into."""
     import torch
 
@@ -57,7 +59,7 @@ def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: 
         try:
             from paramedic.capture.stats import fused
 
-            return fused.summarise_into(tensors, out, seen=seen)
+            return fused.summarise_into(tensors, out, seen=seen, stable=stable)
         except Exception as error:  # no Triton, no compiler, an old GPU: slower then, but not without numbers
             _no_kernels.append(f"{type(error).__name__}: {error}")
     return portable.summarise_into(tensors, out, seen=seen)
@@ -110,9 +112,9 @@ class Collector:
         self._batch = _Open()
         self._sent: deque[tuple[Any, _Open, dict[Home, _Shipment]]] = deque()
 
-    def add(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Summarise these into the batch; they come out in this order."""
-        from paramedic.capture.stats.portable import undisturbed
+    def add(self, tensors: Sequence[torch.Tensor], *, stable: bool = False) -> None:
+        """Summarise these into the batch; they come out in this order. Stable: the same tensors step by step."""
+        from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
             places = self._batch.places(len(tensors))
@@ -120,24 +122,24 @@ class Collector:
                 chosen = tensors if mine is None else [tensors[index] for index in mine]
                 at = places if mine is None else [places[index] for index in mine]
                 try:
-                    rows = self._summarise(home, chosen, at)
+                    rows = self._summarise(home, chosen, at, stable)
                 except Exception as error:  # out of memory, at the worst
                     self._batch.reasons.update(dict.fromkeys(at, f"{type(error).__name__}: {error}"))
                 else:
                     self._batch.parts.append((home, rows, at))
 
-    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int]) -> range:
+    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int], stable: bool) -> range:
         buffer = self._buffers.get(home)
         if buffer is None:
             buffer = self._buffers[home] = _Buffer(home)
         rows = buffer.next(len(tensors))
-        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen)
+        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen, stable=stable)
         self._batch.reasons.update((place, reason) for place, reason in zip(at, reasons, strict=True) if reason)
         return rows
 
     def send(self, tag: Any) -> bool:
         """Start to copy the batch to the host. False if it was dropped, for too many are still under way."""
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
             batch, self._batch = self._batch, _Open()
@@ -165,7 +167,7 @@ class Collector:
             yield self._unpack()
 
     def _unpack(self) -> Batch:
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         tag, batch, shipments = self._sent.popleft()
         with undisturbed():
@@ -195,13 +197,22 @@ def _by_home(tensors: Sequence[torch.Tensor]) -> Iterator[tuple[Home, list[int] 
     """Tensors by the device and stream where they are summarised; None stands for all of them."""
     import torch
 
-    plain = (torch.Tensor, torch.nn.Parameter)
+    plain = {torch.Tensor, torch.nn.Parameter}
+    if plain.issuperset(map(type, tensors)) and len(found := {tensor.device for tensor in tensors}) == 1:
+        (device,) = found
+        if device.type in ("cpu", "cuda"):
+            yield _home(device), None
+            return
     host = torch.device("cpu")  # what has no values goes there, and is told so
-    devices = [t.device if type(t) in plain and not t.is_meta else host for t in tensors]
-    kinds = dict.fromkeys(devices)
-    for device in kinds:
-        home = (device, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0)
-        yield home, None if len(kinds) == 1 else [index for index, other in enumerate(devices) if other == device]
+    devices = [tensor.device if type(tensor) in plain and not tensor.is_meta else host for tensor in tensors]
+    for device in dict.fromkeys(devices):
+        yield _home(device), [index for index, other in enumerate(devices) if other == device]
+
+
+def _home(device: torch.device) -> Home:
+    import torch
+
+    return device, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
 
 
 class _Buffer:
