@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.inquest.again import Replay
+from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.log import Log
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -44,6 +46,7 @@ from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
@@ -89,6 +92,10 @@ class Attachment:
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
+        passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
+        if settings.replay is not None:
+            passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
+        loaders.on_arrival = alarm.step_begins
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
         passes.scale = scaling.scale_of
@@ -103,7 +110,7 @@ class Attachment:
             modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, ops, memory,
-            Holdings(watcher), Pause(watcher),
+            Holdings(watcher), Pause(watcher), alarm,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -163,6 +170,7 @@ class Attachment:
         watcher.ask("log", self.log.finish)
         watcher.ask("trace", self.trace.finish)
         if error is not None:
+            watcher.ask("alarm", self.alarm.crashed, error)
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)

@@ -48,6 +48,7 @@ class Loaders:
         self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
+        self.on_arrival: Callable[[], None] = lambda: None
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
         self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
@@ -189,6 +190,7 @@ class Loaders:
         if number is None:
             return
         self.current = number
+        self.on_arrival()
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
