@@ -15,6 +15,7 @@ from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.dropout import Dropout
+from paramedic.capture.probes.failures import raised_at
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
 from paramedic.capture.probes.loaders import Loaders
@@ -26,8 +27,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
-from paramedic.record.writer import NOWHERE, Site, Writer
+from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 
 
@@ -98,6 +98,7 @@ class Attachment:
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("loaders", self.loaders.samples.tell)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
@@ -108,7 +109,7 @@ class Attachment:
             _current.remove(self)
 
     def _tell_exception(self, error: BaseException) -> None:
-        site = _raised_at(error)
+        site = raised_at(error)
         text = str(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
@@ -165,13 +166,3 @@ def _environment() -> dict[str, Any]:
             "accelerator": torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else "none",
         },
     }
-
-
-def _raised_at(error: BaseException) -> Site:
-    """The user's innermost line in the traceback."""
-    site, traceback = NOWHERE, error.__traceback__
-    while traceback is not None:
-        if is_users(traceback.tb_frame.f_code.co_filename):
-            site = frame_site(traceback.tb_frame)._replace(line=traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return site

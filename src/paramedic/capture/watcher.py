@@ -74,6 +74,14 @@ class Watcher:
             self._thread.busy = False
             self.spent += time.perf_counter() - started
 
+    def attempt(self, probe: str, question: Callable[..., object], *args: Any) -> None:
+        """Run another probe's code from within a question that is being asked already."""
+        if probe not in self.detached:
+            try:
+                question(*args)
+            except Exception as error:
+                self._detach(probe, error)
+
     @property
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
@@ -141,11 +149,7 @@ class Watcher:
         self._shift(milestone or self.step < self._examine_until)
         self.deferred.poll()
         for probe, callback in self.on_step:
-            if probe not in self.detached:
-                try:
-                    callback()
-                except Exception as error:
-                    self._detach(probe, error)
+            self.attempt(probe, callback)
 
     def check_stop(self) -> None:
         if self.settings.stop_after is not None and self.step >= self.settings.stop_after:

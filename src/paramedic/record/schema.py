@@ -51,6 +51,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "loader": ("a DataLoader and how it samples", "no DataLoader is used"),
     "batch": ("a batch from a DataLoader", "no DataLoader is used"),
     "bad_input": ("NaN or infinity in a batch or in a model's input", "all batches were finite"),
+    "overlap": ("samples that two loaders have both given", "no two loaders were compared"),
+    "bad_sample": ("a sample that could not be loaded", "every sample could be loaded"),
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
     "bad_labels": ("class labels that the loss cannot accept", "all labels were in range"),
     "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),

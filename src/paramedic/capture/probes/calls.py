@@ -43,6 +43,10 @@ class Call:
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
     uses: set[str] = field(default_factory=set)  # "loss", "metric": what its output was put to
     age: int = 0
+    fed: bool = False  # a top-level call: its first module with weights was seen
+
+
+Told = Callable[[Call, Any, Any, Any], None]  # a call that is over, its arguments, keyword arguments and output
 
 
 class Calls:
@@ -59,6 +63,9 @@ class Calls:
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
         self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
         self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
+        self.on_call: list[tuple[str, Told]] = []  # probes told of every call
+        self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
+        self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
@@ -145,6 +152,7 @@ class Calls:
                 break
         else:
             return
+        self._tell(self.on_call, call, args, kwargs, output)
         tensors = list(tensors_in(output))
         self._remember_outputs(call, [tensor for _, tensor in tensors])
         self._order += 1
@@ -174,10 +182,19 @@ class Calls:
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
             },
         )
+        top = self.stack[0] if self.stack else call
+        if not top.fed and not module._modules and any(True for _ in module.parameters(recurse=False)):
+            top.fed = True
+            self._tell(self.on_fed, call, args, kwargs, output)
         if not self.stack:
-            self._left_root(call, args, kwargs)
+            self._left_root(call, args, kwargs, output)
 
-    def _left_root(self, call: Call, args: Any, kwargs: Any) -> None:
+    def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """Each listener is a probe of its own: one that fails takes no other along."""
+        for probe, listener in listeners:
+            self.watcher.attempt(probe, listener, call, args, kwargs, output)
+
+    def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not any(True for _ in call.module.parameters()):
             return  # a loss or an activation called by itself
         pattern = (id(call.module), call.training, call.grad)
@@ -188,6 +205,7 @@ class Calls:
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
         self._describe_inputs(call, args, kwargs)
+        self._tell(self.on_root, call, args, kwargs, output)
         call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.relax()

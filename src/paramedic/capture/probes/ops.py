@@ -92,7 +92,7 @@ class OpMode(TorchFunctionMode):
         self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._active = False
         self._pairwise = False
-        self._handlers: dict[Any, Callable[..., None]] = {}
+        self._handlers: dict[Any, list[Callable[..., None]]] = {}
         for group, handler in (
             (_ARITHMETIC, self._arithmetic),
             (_ACTIVATIONS, self._activation),
@@ -100,11 +100,12 @@ class OpMode(TorchFunctionMode):
             (_COMPARISON, self._comparison),
             ([T.grad.__get__], self._grad_read),
         ):
-            self._handlers.update(dict.fromkeys(group, handler))
+            self.handle(group, handler)
 
     def handle(self, functions: Iterable[Any], handler: Callable[..., None]) -> None:
-        """Have another probe told of these functions' calls."""
-        self._handlers.update(dict.fromkeys(functions, handler))
+        """Have a probe told of these functions' calls, with the function, its arguments and its result."""
+        for function in functions:
+            self._handlers.setdefault(function, []).append(handler)
 
     def install(self) -> None:
         self.watcher.on_gear.append(self._shift)
@@ -147,8 +148,7 @@ class OpMode(TorchFunctionMode):
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
         if self.watcher.examining and not self.watcher.busy:
-            handler = self._handlers.get(func)
-            if handler is not None:
+            for handler in self._handlers.get(func, ()):
                 self.watcher.ask("ops", handler, func, args, kwargs, result)
             if self._tainted and isinstance(result, T) and not result.requires_grad:
                 self.watcher.ask("ops", self._spread, args, result)
