@@ -14,6 +14,7 @@ from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
+from paramedic.capture.probes.copies import Copies
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.failures import raised_at
 from paramedic.capture.probes.freezes import Freezes
@@ -24,6 +25,7 @@ from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.watcher import Watcher
@@ -57,12 +59,18 @@ class Attachment:
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
+        copies = Copies(watcher, ops, lambda identity: identity in loop.owners)
+        checkpoints = Checkpoints(watcher)
+        schedulers = Schedulers(watcher, loop)
+        checkpoints.on_optimizer = schedulers.restored
+        calls.on_root.append(("copies", copies.called))
+        calls.on_call.append(("overwrites", Overwrites(watcher).called))
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, losses,
+            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            Schedulers(watcher, loop), passes, calls, ops,
+            schedulers, passes, calls, copies, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

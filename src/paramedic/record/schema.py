@@ -63,6 +63,12 @@ KINDS: dict[str, tuple[str, str]] = {
     "mode": ("a train() or eval() switch", "train() and eval() were never called"),
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
+    "late_save": ("a state dict that was saved after the model had moved on", "no state dict was saved late"),
+    "copy": (
+        "a copy of the trained model at an evaluation, and its source",
+        "no copy of a trained model was evaluated",
+    ),
+    "resumed": ("a scheduler made for an optimizer with a restored state", "no optimizer was restored"),
     "seed": ("a random seed being set", "no seed was set"),
     "exception": ("the exception that ended the script", "the script ended by itself"),
     "probe_failed": ("a probe that failed and was detached", "no probe failed"),

@@ -368,6 +368,7 @@ def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
             "class": type(module).__name__,
             "training": module.training,
             "trainable": any(p.requires_grad for p in module.parameters(recurse=False)),
+            "weights": any(True for _ in module.parameters(recurse=False)),
             "norm": isinstance(module, nn.modules.batchnorm._NormBase),
         }
         for path, module in root.named_modules()

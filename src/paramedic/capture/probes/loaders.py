@@ -18,7 +18,7 @@ from paramedic.capture.probes.datasets import generator_in_use, reader_site, sam
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.samples import Samples
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.record.writer import Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
@@ -111,7 +111,7 @@ class Loaders:
         watcher.patches.wrap(_BaseDataLoaderIter, "__next__", watched_next)
 
     def _born(self, made: Any) -> None:
-        self._births[made] = user_site()
+        self._births[made] = built_at(made)
 
     def _started(self, loader: Any, iterator: Any) -> None:
         if loader not in self._numbers:

@@ -13,7 +13,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
@@ -69,7 +69,7 @@ class Loop:
     # Optimizers -------------------------------------------------------------------------------------------------
 
     def _born(self, optimizer: Optimizer) -> None:
-        self.births[optimizer] = user_site()
+        self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
 
     def account(self, optimizer: Optimizer) -> Account:

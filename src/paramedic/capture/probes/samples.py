@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import weakref
 from dataclasses import dataclass, field
@@ -44,10 +45,8 @@ class Samples:
         """A batch was made from these indices."""
         seen = self.given.get(number)
         if seen is not None and isinstance(index, (list, tuple)) and len(seen.indices) < MOST_INDICES:
-            try:
+            with contextlib.suppress(TypeError, ValueError, IndexError, KeyError):  # indices of the user's own making
                 seen.indices.update(in_root(dataset, int(i)) for i in index)
-            except (TypeError, ValueError, IndexError, KeyError):
-                pass  # indices of the user's own making
 
     def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]]) -> None:
         """Remember the content of each sample of a batch."""

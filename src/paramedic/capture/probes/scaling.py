@@ -14,7 +14,8 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_site
+from paramedic.record.writer import Site
 
 
 class Clipping:
@@ -182,19 +183,30 @@ class Schedulers:
         self.loop = loop
         self._building = 0
         self._watched: set[type] = set()
+        # Optimizers that got a saved state: the learning rates in it.
+        self._restored: weakref.WeakKeyDictionary[Any, list[float]] = weakref.WeakKeyDictionary()
+        self._resumed: list[tuple[weakref.ref[Any], Site, dict[str, Any]]] = []
+
+    def restored(self, optimizer: Any) -> None:
+        """An optimizer has loaded a saved state."""
+        self._restored[optimizer] = _rates(optimizer)
 
     def install(self) -> None:
         def watched_init(original: Any) -> Any:
             def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
                 self._watch(type(scheduler))
+                rates = self.watcher.ask("schedulers", self._as_restored, args, kwargs) if self._restored else None
                 self._building += 1
                 try:
                     original(scheduler, *args, **kwargs)
                 finally:
                     self._building -= 1
+                if not self._building and rates:
+                    self.watcher.ask("schedulers", self._built, scheduler, rates)
 
             return init
 
+        self.watcher.on_step.append(("schedulers", lambda: self._tell_resumed() if self._resumed else None))
         self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
         self.watcher.patches.wrap(ReduceLROnPlateau, "__init__", watched_init)
 
@@ -220,6 +232,24 @@ class Schedulers:
 
         self.watcher.patches.wrap(owner, "step", watched)
 
+    def _as_restored(self, args: Any, kwargs: Any) -> list[float] | None:
+        """The restored learning rates of the optimizer that a scheduler is made for, unless they were changed since."""
+        optimizer = kwargs.get("optimizer", args[0] if args else None)
+        restored = self._restored.get(optimizer) if optimizer is not None else None
+        return restored if restored == _rates(optimizer) else None
+
+    def _built(self, scheduler: Any, restored: list[float]) -> None:
+        optimizer = scheduler.optimizer
+        data = {"class": type(scheduler).__name__, "restored": restored}
+        self._resumed.append((weakref.ref(optimizer), built_at(scheduler), data))
+
+    def _tell_resumed(self) -> None:
+        """The first step after it: what was set right in between does not count."""
+        resumed, self._resumed = self._resumed, []
+        for reference, site, data in resumed:
+            if (optimizer := reference()) is not None:
+                self.watcher.emit("resumed", site=site, phase="setup", data={**data, "used": _rates(optimizer)})
+
     def _stepped(self, scheduler: Any) -> None:
         optimizer = getattr(scheduler, "optimizer", None)
         account = self.loop.account_behind(optimizer)
@@ -227,12 +257,16 @@ class Schedulers:
         before = account.steps == 0 if account is not None else self.watcher.step == 0
         if before and _in_constructor():
             return
-        rates = [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
+        rates = _rates(optimizer)
         self.loop.note("scheduler", site, account.number if account else None)
         data = {"class": type(scheduler).__name__, "before_first_step": before, "rates": rates}
         self.watcher.emit("scheduler", site=site, phase="train", key=(site, before), data=data)
         if rates:
             self.watcher.writer.point("lr", self.watcher.step, rates[0])
+
+
+def _rates(optimizer: Any) -> list[float]:
+    return [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
 
 
 def _in_constructor() -> bool:

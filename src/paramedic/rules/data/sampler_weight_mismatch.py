@@ -33,7 +33,7 @@ def check(run: Run) -> Iterator[Finding]:
             fewer = fit["entries"] < fit["size"]
             yield Finding(
                 what=what,
-                why=f"it draws positions in the list of weights, so only samples 0 to {fit['entries'] - 1:,} are ever seen"
+                why=f"it draws positions in that list, so only samples 0 to {fit['entries'] - 1:,} are ever seen"
                 if fewer
                 else "it draws positions beyond the end of the dataset",
                 remedy="give one weight per sample: weights = class_weights[labels]",
