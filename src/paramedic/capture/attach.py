@@ -19,15 +19,20 @@ from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.failures import raised_at
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
+from paramedic.capture.probes.inplace import InPlace
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.masks import Masks
+from paramedic.capture.probes.metrics import Metrics
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overwrites import Overwrites
+from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
@@ -59,18 +64,22 @@ class Attachment:
         passes.function_of = losses.function_of
         passes.is_private = loop.is_private
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
+        views, masks, in_place = Views(watcher, ops), Masks(watcher, ops), InPlace(watcher, ops)
+        self.in_place, recurrence = in_place, Recurrence(watcher)
         copies = Copies(watcher, ops, lambda identity: identity in loop.owners)
         checkpoints = Checkpoints(watcher)
         schedulers = Schedulers(watcher, loop)
         checkpoints.on_optimizer = schedulers.restored
-        calls.on_root.append(("copies", copies.called))
-        calls.on_call.append(("overwrites", Overwrites(watcher).called))
+        calls.on_root += [("copies", copies.called), ("views", views.called), ("masks", masks.model)]
+        calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
+        calls.on_call.append(("recurrence", recurrence.called))
+        passes.on_pass.append(("recurrence", recurrence.passed))
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            schedulers, passes, calls, copies, ops,
+            schedulers, passes, calls, copies, views, masks, in_place, Metrics(watcher, ops), ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -110,6 +119,7 @@ class Attachment:
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
+            watcher.ask("in-place", self.in_place.tell, error)
             watcher.ask("exception", self._tell_exception, error)
         watcher.finish()
         watcher.writer.close()

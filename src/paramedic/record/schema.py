@@ -56,6 +56,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
     "bad_labels": ("class labels that the loss cannot accept", "all labels were in range"),
     "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),
+    "mask": ("a padding mask beside the token ids it belongs to", "no padding mask was seen with its token ids"),
     "no_labels": ("a batch without a single label that counts", "every batch had labels"),
     "op": ("a notable call: softmax, dropout, a broadcast", "no call was examined"),
     "cut": ("a call that ends the gradient's path", "no call was examined"),

@@ -29,6 +29,7 @@ class BackwardPasses:
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
+        self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self._functions: dict[Site, str | None] = {}
@@ -72,6 +73,8 @@ class BackwardPasses:
             self._walked[site] = self._walked.get(site, 0) + 1
             self.calls.trained(found.nodes, private=found.complete and self.is_private(found.leaves))
             self.ops.told(found.nodes, terms(losses[0].grad_fn))
+            for probe, listener in self.on_pass:
+                self.watcher.attempt(probe, listener, found.nodes)
         if found is not None:
             self._functions[site] = self.function_of(losses[0])
         function = self._functions.get(site)

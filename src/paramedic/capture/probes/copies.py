@@ -33,10 +33,10 @@ class Copies:
         self._written: dict[int, Site] = {}  # address of a parameter -> the user's line that wrote to it
 
     def install(self) -> None:
-        self.ops.handle([T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__], self._wrote)
+        self.ops.handle([T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__], self._wrote, "copies")
 
     def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if torch.is_grad_enabled() and args[0].requires_grad:
+        if torch.is_grad_enabled():
             return
         caller = sys._getframe(3)
         if is_users(caller.f_code.co_filename) and readable(args[0]) and len(self._written) < 10_000:

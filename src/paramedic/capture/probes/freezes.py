@@ -30,7 +30,7 @@ class Freezes:
 
     def install(self) -> None:
         watcher = self.watcher
-        self.ops.handle([torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_], self._changed)
+        self.ops.handle([torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_], self._changed, "freezes")
         original = nn.Module.__setattr__
 
         # Hot in every constructor, so without the usual wrapper around it.

@@ -85,7 +85,7 @@ class Loaders:
                 try:
                     batch = original(iterator)
                 except StopIteration:
-                    watcher.ask("loaders", self.samples.tell)
+                    watcher.ask("loaders", self._ended, iterator)
                     raise
                 except Exception as error:
                     watcher.ask("loaders", self._failed, iterator, error)
@@ -122,6 +122,11 @@ class Loaders:
         self.samples.started(number, loader)
         self._of_iterator[iterator] = Iteration(number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
+
+    def _ended(self, iterator: Any) -> None:
+        known = self._of_iterator.get(iterator)
+        if known is not None and known.epoch & (known.epoch + 1) == 0:  # after the 1st, 2nd, 4th, 8th … pass
+            self.samples.tell(known.number)
 
     def _failed(self, iterator: Any, error: Exception) -> None:
         """A sample could not be made, or not be put into a batch with the others."""

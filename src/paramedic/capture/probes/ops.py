@@ -92,7 +92,7 @@ class OpMode(TorchFunctionMode):
         self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._active = False
         self._pairwise = False
-        self._handlers: dict[Any, list[Callable[..., None]]] = {}
+        self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
             (_ARITHMETIC, self._arithmetic),
             (_ACTIVATIONS, self._activation),
@@ -102,10 +102,10 @@ class OpMode(TorchFunctionMode):
         ):
             self.handle(group, handler)
 
-    def handle(self, functions: Iterable[Any], handler: Callable[..., None]) -> None:
+    def handle(self, functions: Iterable[Any], handler: Callable[..., None], probe: str = "ops") -> None:
         """Have a probe told of these functions' calls, with the function, its arguments and its result."""
         for function in functions:
-            self._handlers.setdefault(function, []).append(handler)
+            self._handlers.setdefault(function, []).append((probe, handler))
 
     def install(self) -> None:
         self.watcher.on_gear.append(self._shift)
@@ -148,8 +148,8 @@ class OpMode(TorchFunctionMode):
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
         if self.watcher.examining and not self.watcher.busy:
-            for handler in self._handlers.get(func, ()):
-                self.watcher.ask("ops", handler, func, args, kwargs, result)
+            for probe, handler in self._handlers.get(func, ()):
+                self.watcher.ask(probe, handler, func, args, kwargs, result)
             if self._tainted and isinstance(result, T) and not result.requires_grad:
                 self.watcher.ask("ops", self._spread, args, result)
         return result

@@ -27,7 +27,6 @@ class Given:
     indices: set[tuple[int, int]] = field(default_factory=set)  # root dataset and number in it
     contents: set[bytes] = field(default_factory=set)
     rows: int = 0  # samples whose content was looked at
-    told: int = 0
 
 
 class Samples:
@@ -36,6 +35,7 @@ class Samples:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.given: dict[int, Given] = {}
+        self._told: dict[tuple[int, int], int] = {}  # how much was compared
 
     def started(self, number: int, loader: Any) -> None:
         if number not in self.given and len(self.given) < MOST_LOADERS:
@@ -64,20 +64,20 @@ class Samples:
             seen.contents.add(hashlib.blake2b(row.tobytes(), digest_size=8).digest())
         seen.rows += len(raw)
 
-    def tell(self) -> None:
-        """What every two loaders have in common, told anew when it has grown."""
-        numbers = sorted(self.given)
-        size = sum(len(seen.indices) + len(seen.contents) for seen in self.given.values())
-        for number in numbers:
-            for other in numbers:
-                a, b = self.given[number], self.given[other]
-                if number == other or b.told == size:
-                    continue
-                self._tell_pair(number, other, a, b)
-        for seen in self.given.values():
-            seen.told = size
+    def tell(self, number: int | None = None) -> None:
+        """What a loader (or each) has in common with the others, as far as it is not told yet."""
+        for mine in [number] if number in self.given else [] if number is not None else list(self.given):
+            for other in self.given:
+                if other != mine:
+                    self._tell_pair(mine, other)
+                    self._tell_pair(other, mine)
 
-    def _tell_pair(self, number: int, other: int, a: Given, b: Given) -> None:
+    def _tell_pair(self, number: int, other: int) -> None:
+        a, b = self.given[number], self.given[other]
+        size = len(a.indices) + len(b.indices) + len(a.contents) + len(b.contents)
+        if self._told.get((number, other)) == size:
+            return
+        self._told[(number, other)] = size
         # Datasets are known by their identity, which lasts as long as their loaders do.
         alive = a.loader() is not None and b.loader() is not None
         by_index, by_content = len(a.indices & b.indices) if alive else 0, len(a.contents & b.contents)
