@@ -15,11 +15,13 @@ from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.copies import Copies
+from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.failures import raised_at
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
 from paramedic.capture.probes.inplace import InPlace
+from paramedic.capture.probes.inputs import Inputs
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
@@ -27,6 +29,7 @@ from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
+from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
@@ -61,7 +64,7 @@ class Attachment:
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
         passes.scale = scaling.scale_of
-        passes.function_of = losses.function_of
+        passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         views, masks, in_place = Views(watcher, ops), Masks(watcher, ops), InPlace(watcher, ops)
@@ -72,14 +75,16 @@ class Attachment:
         checkpoints.on_optimizer = schedulers.restored
         calls.on_root += [("copies", copies.called), ("views", views.called), ("masks", masks.model)]
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
+        self.inputs = Inputs(watcher)
+        calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call.append(("recurrence", recurrence.called))
         passes.on_pass.append(("recurrence", recurrence.passed))
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses,
-            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            schedulers, passes, calls, copies, views, masks, in_place, Metrics(watcher, ops), ops,
+            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses, Ctc(watcher),
+            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), schedulers, passes, calls,
+            copies, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -116,6 +121,7 @@ class Attachment:
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
         watcher.ask("loaders", self.loaders.samples.tell)
+        watcher.ask("inputs", self.inputs.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)

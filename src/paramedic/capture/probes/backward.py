@@ -32,6 +32,7 @@ class BackwardPasses:
         self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
+        self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
 
@@ -90,6 +91,7 @@ class BackwardPasses:
                 "scalar": losses[0].numel() == 1,
                 "leaf": losses[0].grad_fn is None,
                 "function": function,
+                "direct": self.is_direct(losses[0]),
                 "parameters": parameters,
                 "leaves": len(leaves) if leaves is not None else None,
                 "nodes": len(found.nodes) if found is not None else None,

@@ -14,6 +14,7 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.datasets import generator_in_use, reader_site, sampler_fit, speaks_of
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.samples import Samples
@@ -222,6 +223,7 @@ class Loaders:
                 if tensor.device.type == "cpu" and readable(tensor):
                     facts["values"] = dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True))
                     facts["hash"] = _content_hash(tensor)
+                    facts["boxes"] = boxes(tensor)
                 described.append(facts)
         data = {"loader": number, "position": position, "epoch": epoch, "place": place, "tensors": described}
         self.watcher.emit("batch", site=user_site(), data=data)

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
 from paramedic.capture.graph import producer
+from paramedic.capture.probes.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.watcher import Watcher
@@ -50,6 +51,18 @@ class Losses:
     def _after(self, name: str, result: Any) -> None:
         if isinstance(result, torch.Tensor) and result.grad_fn is not None:
             self.results[result.grad_fn] = name
+            if name == "kl_div" and result.dim() == 0:
+                self._tell_divergence(result)
+
+    def _tell_divergence(self, result: torch.Tensor) -> None:
+        site, step = user_site(), self.watcher.step
+
+        def use(numbers: list[float]) -> None:
+            below = numbers[0] < -1e-6
+            data = {"op": "kl_div", "value": numbers[0], "below": below}
+            self.watcher.emit("op", site=site, step=step, key=("kl_div", site, below), data=data)
+
+        self.watcher.read(result.detach().reshape(1).float(), use)
 
     def tell_last(self) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
@@ -70,6 +83,10 @@ class Losses:
             scaling = type(node).__name__ in ("MulBackward0", "DivBackward0", "ViewBackward0", "SqueezeBackward0")
             node = inputs[0] if scaling and len(inputs) == 1 else None
         return self.results.get(node) if node is not None else None
+
+    def is_direct(self, loss: torch.Tensor) -> bool:
+        """Whether the value of a loss function is used as it came, not multiplied or divided by anything."""
+        return loss.grad_fn in self.results
 
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
@@ -129,6 +146,7 @@ class Losses:
             "maker": maker,
             "made_at": [made.op, *made.site] if made is not None else None,
             "built_at": list(built) if (built := self.calls.loss_site()) is not None else None,
+            **branches(prediction, target),
         }
         path = maker.partition(" ")[0] if maker else None
         if not (readable(prediction) and readable(target)):
@@ -136,9 +154,10 @@ class Losses:
             return
         classes = _class_dimension(name, prediction)
         parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target)]
+        parts.append(row_sums(target, min(classes, target.dim() - 1)))
         numbers = torch.cat([part.to(prediction.device) for part in parts])
         names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES]
-        names += [*ROW_NAMES, *BEYOND_NAMES]
+        names += [*ROW_NAMES, *BEYOND_NAMES, *SUM_NAMES]
 
         def use(found: list[float]) -> None:
             measured = dict(zip(names, found, strict=True))

@@ -84,11 +84,27 @@ class Masks:
         ids = next((t for t in inputs if t.dtype in (torch.int64, torch.int32)), None)
         if ids is None:
             return
+        self._tokens(call, ids)
         for mask in inputs:
             if mask is not ids and mask.shape == ids.shape and not torch.equal(mask, ids):
                 made = self._ones.get(id(mask))
                 site = made[1] if made is not None and made[0]() is mask else call.site
                 self._compare(site, call.path, ids, mask, ignored=False)
+
+    def _tokens(self, call: Call, ids: torch.Tensor) -> None:
+        """How the rows of token ids end."""
+        self._looks[call.path] += 1
+        if self._looks[call.path] > LOOKS or ids.device.type != "cpu" or ids.shape[1] < 3:
+            return
+        value = ids[:, -1].mode().values
+        same = ids == value
+        lengths = run_at_end(same)
+        found = [value, lengths.min(), lengths.max(), lengths.sum(), same.sum() - lengths.sum()]
+        numbers = zip(
+            ("value", "shortest", "longest", "padding", "inside"), [int(number) for number in found], strict=True
+        )
+        data = {**dict(numbers), "rows": ids.shape[0], "width": ids.shape[1]}
+        self.watcher.emit("tokens", site=call.site, module=call.path, data=data)
 
     def _compare(self, site: Site, path: str, ids: torch.Tensor, mask: torch.Tensor, *, ignored: bool) -> None:
         """`ignored`: a one in the mask means that the position is left out, and not that it counts."""

@@ -34,6 +34,7 @@ class Recurrence:
         for _, tensor in tensors_in(output):
             if tensor.grad_fn is not None and len(self._outputs) < MOST_REMEMBERED:
                 self._outputs[id(tensor)] = (weakref.ref(tensor), call.path)
+                self._used.discard(id(tensor))  # an identity may come back as another tensor
 
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes."""
