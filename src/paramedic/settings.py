@@ -15,6 +15,7 @@ class Settings:
 
     stop_after: int | None = None  # optimizer steps, then the script is stopped
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
+    probes: bool = True  # put questions to copies of the model
     every: int | None = None  # take statistics every so many steps, whatever that costs
 
     def as_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.active.probe import Active
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
@@ -35,6 +36,7 @@ from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
 from paramedic.capture.probes.seeds import Seeds
+from paramedic.capture.probes.shifts import Shifts
 from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Writer
@@ -75,6 +77,10 @@ class Attachment:
         checkpoints.on_optimizer = schedulers.restored
         calls.on_root += [("copies", copies.called), ("views", views.called), ("masks", masks.model)]
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
+        active, shifts = Active(watcher), Shifts(watcher)
+        calls.on_root.append(("active", active.called))
+        calls.on_call.append(("shifts", shifts.called))
+        losses.on_labels.append(("shifts", shifts.labels))
         self.inputs = Inputs(watcher)
         calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call.append(("recurrence", recurrence.called))
@@ -84,7 +90,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses, Ctc(watcher),
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), schedulers, passes, calls,
-            copies, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), ops,
+            copies, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), active, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

@@ -35,6 +35,9 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Probes = Annotated[
+    bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
+]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -52,6 +55,7 @@ def run(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     quiet: Quiet = False,
+    probes: Probes = True,
     fail_on: Fail = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
@@ -64,7 +68,7 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, Settings(), json, html, runs, select, ignore, verbose, quiet, fail_on)
+    _watch(ctx, Settings(probes=probes), json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -77,6 +81,7 @@ def check(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     quiet: Quiet = False,
+    probes: Probes = True,
 ) -> None:
     """Run a training script for a few steps only, then stop it and give the verdict.
 
@@ -86,7 +91,7 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(ctx, Settings(stop_after=steps), json, html, runs, select, ignore, verbose, quiet, None)
+    _watch(ctx, Settings(stop_after=steps, probes=probes), json, html, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(

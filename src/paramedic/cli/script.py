@@ -12,7 +12,7 @@ from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 
 _KEY = "paramedic.target"
-_WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "-h", "--help")
+_WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "-h", "--help", "--probes", "--no-probes")
 
 
 class ScriptCommand(TyperCommand):

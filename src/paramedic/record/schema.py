@@ -57,6 +57,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
     "bad_labels": ("class labels that the loss cannot accept", "all labels were in range"),
     "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),
+    "asked": ("what a copy of the model answered to changed batches", "no copy of the model was asked"),
+    "shift": ("how many places labels lie behind the token ids", "no labels were compared with token ids"),
     "tokens": ("how the rows of a batch of token ids end", "no token ids were seen"),
     "ctc": ("a CTC loss: the lengths of inputs and targets", "no CTC loss is used"),
     "mask": ("a padding mask beside the token ids it belongs to", "no padding mask was seen with its token ids"),

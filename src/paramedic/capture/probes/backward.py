@@ -76,6 +76,8 @@ class BackwardPasses:
             self.ops.told(found.nodes, terms(losses[0].grad_fn))
             for probe, listener in self.on_pass:
                 self.watcher.attempt(probe, listener, found.nodes)
+        else:
+            self.calls.missed()
         if found is not None:
             self._functions[site] = self.function_of(losses[0])
         function = self._functions.get(site)

@@ -306,6 +306,11 @@ class Calls:
                 self._settle(call, "train_forward", "train")
         self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
 
+    def missed(self) -> None:
+        """A backward pass was not examined: it may have gone through any of the calls with a graph."""
+        if self.open:
+            self.open = [call for call in self.open if not call.grad]
+
     def settle(self, *, final: bool = False) -> None:
         """After an optimizer step: what nobody has back-propagated by now was only looked at."""
         still_open = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -39,6 +40,7 @@ class Losses:
         self._seen: Counter[tuple[Site, bool]] = Counter()
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
+        self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
         self._inside = False
         self._phase = "train"
         self._last: tuple[str, Site, int, weakref.ref[torch.Tensor], weakref.ref[torch.Tensor]] | None = None
@@ -182,6 +184,8 @@ class Losses:
         in_range = (kept >= 0) & (kept < classes) & (kept != ignored)
         if given.get("reduction", "mean") != "none":
             self._look_at_padding(site, target, prediction, ignored)
+            for probe, listener in self.on_labels:
+                self.watcher.attempt(probe, listener, site, target, prediction, ignored)
         counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
         dimension = _class_dimension(name, prediction)
         guesses = sample(prediction).argmax(dimension).reshape(-1)

@@ -147,7 +147,7 @@ class Objectives:
         place, step = made[0] if made is not None else site, self.watcher.step
 
         def tell(numbers: list[float]) -> None:
-            below = numbers[0] < -1e-6
+            below = numbers[0] < -1e-3  # beyond rounding
             found = {**data, "value": numbers[0], "below": below}
             self.watcher.emit("op", site=place, step=step, key=("divergence", place, below), data=found)
 

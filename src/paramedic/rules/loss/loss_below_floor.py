@@ -6,7 +6,7 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 
 @rule("PM507", "loss-below-floor", severity="error", needs=["backward"])
-def check(run: Run, *, floor: float = -1e-3) -> Iterator[Finding]:
+def check(run: Run) -> Iterator[Finding]:
     """A divergence is negative, which no divergence can be.
 
     ## Why it hurts
@@ -19,9 +19,6 @@ def check(run: Run, *, floor: float = -1e-3) -> Iterator[Finding]:
 
     ## When this is wrong
     Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.
-
-    ## Options
-    `floor`: how far below zero a divergence written by hand must be.
     """
     for op in run.events("op"):
         if op["op"] == "kl_div" and op["below"]:
@@ -30,7 +27,7 @@ def check(run: Run, *, floor: float = -1e-3) -> Iterator[Finding]:
             yield _finding(
                 op, f"F.kl_div gives {op['value']:.4g}{sums}", "normalise over the same classes on both sides"
             )
-        elif op["op"] == "divergence" and op["below"] and op["closed_form"] and op["value"] < floor:
+        elif op["op"] == "divergence" and op["below"] and op["closed_form"]:
             remedy = "check log-variance against log-deviation: exp(2 * logstd), or 1 + logvar - mu**2 - exp(logvar)"
             yield _finding(op, f"the term {op['name']!r} is negative ({op['value']:.4g} at step {op.step:,})", remedy)
 
