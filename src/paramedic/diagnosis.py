@@ -170,6 +170,7 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         seconds=float(meta.get("seconds") or _last_time(first) - float(meta.get("started", 0))),
         exit_code=meta.get("exit_code"),
         overhead=first.meta.get("overhead"),
+        coverage=first.meta.get("coverage", {}),
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),

@@ -78,6 +78,7 @@ class RunFacts:
     seconds: float = 0.0
     exit_code: int | None = None  # None: the run has not ended, or was killed
     overhead: float | None = None  # share of the run's time spent watching
+    coverage: Mapping[str, int] = field(default_factory=dict)  # steps examined, watched, sampled
     started: float = 0.0  # seconds since the epoch
     ranks: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from paramedic.errors import ParamedicError
-from paramedic.settings import Settings
+from paramedic.settings import DEFAULT_BUDGET, Settings
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -61,12 +61,17 @@ class Watch:
         self.stop()
 
 
-def watch(*models_and_optimizers: Any, runs: str | None = None) -> Watch:
+def watch(
+    *models_and_optimizers: Any, runs: str | None = None, budget: float = DEFAULT_BUDGET, every: int | None = None
+) -> Watch:
     """Watch the training that follows, in this process.
 
     Models and optimizers are found by themselves once they are used; naming them here changes nothing but is welcome.
     Use it as `with paramedic.watch(): train()`, or call it and `stop()` it later. Under `paramedic run` it joins the
     watch that is already on.
+
+    `budget` is the share of the run's time that watching may cost (0: no statistics); with `every`, statistics are
+    taken every so many steps, whatever they cost.
     """
     import atexit
 
@@ -84,7 +89,7 @@ def watch(*models_and_optimizers: Any, runs: str | None = None) -> Watch:
         return Watch(running, running.watcher.writer.path.parent, owner=False)
     folder = runs_folder(load_config(), runs).absolute() / new_run_id()
     meta = {"script": "paramedic.watch", "command": "", "cwd": os.getcwd()}
-    attachment = attach(folder, name="main", meta=meta, settings=Settings())
+    attachment = attach(folder, name="main", meta=meta, settings=Settings(budget=budget, every=every))
     attachment.modules.adopt_existing()
     watch = Watch(attachment, folder, owner=True)
     _active.append(watch)

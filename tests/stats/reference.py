@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from paramedic.capture.stats import layout
-from paramedic.capture.stats.summary import NotSummarised, Summary, from_row
+from paramedic.record.summary import NotSummarised, Summary, from_row
 
 Engine = Callable[..., list[str | None]]
 FLOATS = [torch.float64, torch.float32, torch.bfloat16, torch.float16]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from paramedic.capture.stats import layout, portable
-from paramedic.capture.stats.summary import Summary, from_row
+from paramedic.record.summary import Summary, from_row
 
 from .engines import each_engine, fused
 from .reference import FLOATS, FP8, Engine, assert_same, fresh_seed, plant, random, reference, rows_of

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from paramedic.capture import stats
-from paramedic.capture.stats import Collector, NotSummarised, Summary, layout, summarise
-from paramedic.capture.stats.summary import from_row
+from paramedic.capture.stats import Collector, NotSummarised, Summary, layout, summaries, summarise
+from paramedic.record.summary import from_row
 
 
 def test_batches_come_out_in_order_with_their_tags() -> None:
@@ -23,9 +23,10 @@ def test_batches_come_out_in_order_with_their_tags() -> None:
         assert collector.send(step)
     assert collector.ready()
     batches = list(collector.take())
-    assert [tag for tag, _ in batches] == [0, 1, 2] and not collector.ready()
-    for step, got in batches:
-        assert [s.mean for s in got if isinstance(s, Summary)] == [step, 1.0, -step]
+    assert [batch.tag for batch in batches] == [0, 1, 2] and not collector.ready()
+    for batch in batches:
+        step = batch.tag
+        assert [s.mean for s in summaries(batch) if isinstance(s, Summary)] == [step, 1.0, -step]
 
 
 def test_more_rows_than_the_buffer_had() -> None:
@@ -34,8 +35,8 @@ def test_more_rows_than_the_buffer_had() -> None:
     collector.add([torch.tensor(-1.0)])
     collector.add([torch.tensor(float(number)) for number in numbers])
     collector.send(None)
-    ((_, got),) = collector.take()
-    assert [s.mean for s in got if isinstance(s, Summary)] == [-1.0, *map(float, numbers)]
+    (batch,) = collector.take()
+    assert [s.mean for s in summaries(batch) if isinstance(s, Summary)] == [-1.0, *map(float, numbers)]
 
 
 def test_too_many_under_way_are_dropped_and_counted() -> None:
@@ -45,9 +46,9 @@ def test_too_many_under_way_are_dropped_and_counted() -> None:
         collector.add([torch.tensor(float(step))])
         sent.append(collector.send(step))
     assert sent == [True, True, False, False] and collector.lost == 2
-    assert [tag for tag, _ in collector.take()] == [0, 1]
+    assert [batch.tag for batch in collector.take()] == [0, 1]
     collector.add([torch.tensor(9.0)])
-    assert collector.send("later") and [tag for tag, _ in collector.finish()] == ["later"]
+    assert collector.send("later") and [batch.tag for batch in collector.finish()] == ["later"]
 
 
 def test_buffers_made_in_the_oddest_places_serve_everywhere() -> None:
@@ -57,14 +58,24 @@ def test_buffers_made_in_the_oddest_places_serve_everywhere() -> None:
     torch.func.grad(lambda x: (collector.add([x, torch.nn.Parameter(torch.ones(4))]), x.sum())[1])(torch.ones(2))
     collector.add([torch.ones(3), torch.ones(20_000), torch.ones(3, device="meta")])
     collector.send(None)
-    ((_, got),) = collector.take()
-    assert [isinstance(each, Summary) for each in got] == [True, True, False, False, False, True, True, False]
+    (batch,) = collector.take()
+    assert [isinstance(each, Summary) for each in summaries(batch)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_an_empty_batch() -> None:
     collector = Collector()
     collector.send("nothing")
-    assert list(collector.take()) == [("nothing", [])]
+    (batch,) = collector.take()
+    assert batch.tag == "nothing" and len(batch.rows) == 0
 
 
 def test_gradients_may_come_from_several_threads() -> None:
@@ -73,8 +84,10 @@ def test_gradients_may_come_from_several_threads() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda tensor: collector.add([tensor]), tensors))
     collector.send(None)
-    ((_, got),) = collector.take()
-    assert sorted(s.mean for s in got if isinstance(s, Summary) and s.mean is not None) == list(map(float, range(200)))
+    (batch,) = collector.take()
+    assert sorted(s.mean for s in summaries(batch) if isinstance(s, Summary) and s.mean is not None) == list(
+        map(float, range(200))
+    )
 
 
 def test_kernels_that_fail_leave_the_portable_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,5 +126,5 @@ def test_layout() -> None:
 
 
 def test_reading_summaries_needs_no_torch() -> None:
-    code = "import sys; import paramedic.capture.stats.summary; assert 'torch' not in sys.modules"
+    code = "import sys; import paramedic.record.summary; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

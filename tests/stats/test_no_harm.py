@@ -15,7 +15,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from paramedic.capture.stats.summary import from_row
+from paramedic.record.summary import from_row
 
 from .engines import each_engine
 from .reference import FLOATS, Engine, assert_same, fresh_seed, random, reference, rows_of

@@ -117,5 +117,5 @@ def test_what_cannot_be_computed_is_a_reason(monkeypatch: pytest.MonkeyPatch) ->
     collector = Collector()
     collector.add([torch.ones(3), torch.ones(20_000)])
     collector.send("tag")
-    ((tag, got),) = collector.take()
-    assert tag == "tag" and got == [NotSummarised("OutOfMemoryError: no room")] * 2
+    (batch,) = collector.take()
+    assert batch.tag == "tag" and batch.reasons == dict.fromkeys(range(2), "OutOfMemoryError: no room")

@@ -15,10 +15,10 @@ from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
-from paramedic.capture.probes.copies import Copies
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.failures import raised_at
+from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
 from paramedic.capture.probes.inplace import InPlace
@@ -68,14 +68,15 @@ class Attachment:
         passes.scale = scaling.scale_of
         passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
+        passes.known_pass = loop.as_before
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         views, masks, in_place = Views(watcher, ops), Masks(watcher, ops), InPlace(watcher, ops)
         self.in_place, recurrence = in_place, Recurrence(watcher)
-        copies = Copies(watcher, ops, lambda identity: identity in loop.owners)
+        followers = Followers(watcher, ops, lambda identity: identity in loop.owners)
         checkpoints = Checkpoints(watcher)
         schedulers = Schedulers(watcher, loop)
         checkpoints.on_optimizer = schedulers.restored
-        calls.on_root += [("copies", copies.called), ("views", views.called), ("masks", masks.model)]
+        calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         active, shifts = Active(watcher), Shifts(watcher)
         calls.on_root.append(("active", active.called))
@@ -90,7 +91,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses, Ctc(watcher),
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), schedulers, passes, calls,
-            copies, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), active, ops,
+            followers, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), active, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -128,6 +129,7 @@ class Attachment:
         watcher.ask("loop", self.loop.finish)
         watcher.ask("loaders", self.loaders.samples.tell)
         watcher.ask("inputs", self.inputs.finish)
+        watcher.ask("statistics", self.loop.statistics.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)

@@ -9,6 +9,8 @@ from contextlib import suppress
 import torch
 
 MOST_WAITING = 256
+TOGETHER = 16  # reads that share one copy to the host
+POLLS = 4  # steps after which they no longer wait for more
 
 Use = Callable[[list[float]], object]
 
@@ -17,6 +19,8 @@ class Deferred:
     """Small tensors on their way to the host; each is handed to its callback once it has arrived."""
 
     def __init__(self) -> None:
+        self._young: list[tuple[torch.Tensor, Use]] = []  # still on the device
+        self._polls = 0  # since the last copy
         self._waiting: deque[tuple[torch.Tensor, torch.Event | None, Use]] = deque()
 
     def read(self, numbers: torch.Tensor, use: Use) -> None:
@@ -30,19 +34,40 @@ class Deferred:
             if len(self._waiting) > MOST_WAITING:
                 self._take()
             return
-        host = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
-        host.copy_(numbers, non_blocking=True)
-        arrived = torch.cuda.Event()
-        arrived.record()
-        self._waiting.append((host, arrived, use))
+        self._young.append((numbers.reshape(-1).double(), use))
+        if len(self._young) >= TOGETHER:
+            self._send()
+
+    def _send(self) -> None:
+        """One copy for many numbers."""
+        young, self._polls = self._young, 0
+        for device in dict.fromkeys(numbers.device for numbers, _ in young):
+            mine = [(numbers, use) for numbers, use in young if numbers.device == device]
+            with torch.cuda.device(device):
+                joined = torch.cat([numbers for numbers, _ in mine])
+                host = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True)
+                host.copy_(joined, non_blocking=True)
+                arrived = torch.cuda.Event()
+                arrived.record()
+            self._waiting.append((host, arrived, _shared([(numbers.numel(), use) for numbers, use in mine])))
+        self._young = []
 
     def poll(self) -> None:
         """Hand out what has arrived, in order, without waiting."""
+        self._polls += 1
+        if self._young and self._polls >= POLLS:
+            self._send()
         while self._waiting and (event := self._waiting[0][1]) is not None and event.query():
             self._take()
 
     def finish(self) -> None:
         """Wait for the rest: the run is over."""
+        try:
+            self._send()
+        except RuntimeError:  # the device has failed: tell what is known without the numbers
+            for numbers, use in self._young:
+                with suppress(ValueError, OverflowError):
+                    use([float("nan")] * numbers.numel())
         while self._waiting:
             event = self._waiting[0][1]
             try:
@@ -63,3 +88,15 @@ class Deferred:
     def _take(self) -> None:
         numbers, _, use = self._waiting.popleft()
         use(numbers.tolist())
+
+
+def _shared(uses: list[tuple[int, Use]]) -> Use:
+    """Hand each its part of the numbers."""
+
+    def use_all(numbers: list[float]) -> None:
+        first = 0
+        for count, use in uses:
+            use(numbers[first : first + count])
+            first += count
+
+    return use_all

@@ -32,6 +32,13 @@ class Registry:
         self._parameter_names: dict[int, str] = {}
         self._version = 0
         self._named_version = -1
+        self._module_names: dict[int, str] = {}
+        self._modules_version = -1
+
+    @property
+    def version(self) -> int:
+        """Changes whenever a name may have changed."""
+        return self._version
 
     def born(self, module: nn.Module, site: Site, inside: str | None) -> None:
         identity = id(module)
@@ -88,6 +95,16 @@ class Registry:
                 if found is module:
                     return join(self.root_name(candidate), name, candidate)
         return self.root_name(module)
+
+    def module_names(self) -> dict[int, str]:
+        """id of a module -> its dotted path, for every module that is alive."""
+        if self._modules_version != self._version:
+            names: dict[int, str] = {}
+            for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in module.modules())):
+                for path, module in root.named_modules():
+                    names.setdefault(id(module), join(self.root_name(root), path, root))
+            self._module_names, self._modules_version = names, self._version
+        return self._module_names
 
     def parameter_names(self) -> dict[int, str]:
         """id of a parameter -> its full name, for every module that is alive."""

@@ -1,7 +1,9 @@
 """The watcher: holds what all probes share, and protects the training script from every one of them.
 
-Two gears. While *examining* (the first steps, later ones on a schedule, and whenever something new happens) module
-hooks and a function mode see every call. While *monitoring* only what is called a few times per step is watched.
+Three gears. While *examining* (the first steps, later ones on a schedule, and whenever something new happens) module
+hooks and a function mode see every call. While *watching* only what is called a few times per step is looked at. While
+*resting* a step runs untouched as long as it follows a pattern that was watched before. How many steps are watched, and
+of how many statistics are taken, is for the budget to say.
 """
 
 from __future__ import annotations
@@ -16,15 +18,16 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic import voice
+from paramedic.capture.budget import Budget
 from paramedic.capture.deferred import Deferred
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
 from paramedic.record.writer import NOWHERE, Site, Writer
-from paramedic.settings import Settings
+from paramedic.settings import DEFAULT_BUDGET, Settings
 
 FIRST_STEPS = 10  # examined from the start
 AFTER_NEWS = 2  # steps examined after something new happened
-BUDGET = 0.02  # share of the run's time that work which can also wait may bring the watching to
+POLL_WHILE_RESTING = 16  # steps
 
 
 class StopTraining(SystemExit):
@@ -42,14 +45,25 @@ class Watcher:
         self.deferred = Deferred()
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
+        self.resting = False
+        self.sampling = False  # statistics are being taken of this step
+        self.budget = Budget(settings)
         self.detached: set[str] = set()
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
         self.on_gear: list[Callable[[bool], None]] = []
+        self.on_sampling: list[Callable[[bool], None]] = []
+        self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
+        self._examined = False  # at any time since the last step
+        self._on_cuda = False
+        self._sampling_cost = 0.0
+        self._stay = 0  # optimizer steps for which the gear may not change
+        self._spent_before = 0.0
         self._thread = threading.local()
         self._closed = False
 
@@ -59,6 +73,8 @@ class Watcher:
         """Run a probe's code. It can neither fail, nor recurse, nor be forgotten in the bill."""
         if getattr(self._thread, "busy", False) or probe in self.detached or self._closed:
             return None
+        if self._on_cuda and torch.cuda.is_current_stream_capturing():
+            return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
         self._thread.busy = True
         try:
@@ -81,6 +97,18 @@ class Watcher:
                 question(*args)
             except Exception as error:
                 self._detach(probe, error)
+
+    def book_sampling(self, question: Callable[..., Any], *args: Any) -> None:
+        """Take statistics, within `ask`: what they cost is booked for itself, and they fail for themselves."""
+        if "statistics" in self.detached:
+            return
+        started = time.perf_counter()
+        try:
+            question(*args)
+        except Exception as error:
+            self._detach("statistics", error)
+        finally:
+            self._sampling_cost += time.perf_counter() - started
 
     @property
     def busy(self) -> bool:
@@ -129,33 +157,86 @@ class Watcher:
 
     def news(self, steps: int = AFTER_NEWS) -> None:
         """Something was seen for the first time: look closely for a while."""
+        self.wake()
         self._examine_until = max(self._examine_until, self.step + steps)
         self._shift(True)
 
     def affordable(self) -> bool:
         """Whether there is time for work that is welcome but not needed at this very step."""
-        return self.examining or self.spent < BUDGET * (time.perf_counter() - self.started)
+        return self.examining or self.spent < DEFAULT_BUDGET * (time.perf_counter() - self.started)
 
     def relax(self) -> None:
         """Nothing new is to be expected before the next optimizer step."""
         self._shift(False)
 
-    def stepped(self, step: int, *, milestone: bool) -> None:
+    def stepped(self, step: int, *, milestone: bool, actors: int) -> None:
         """An optimizer has completed its step; `step` is the number of steps so far.
 
-        A milestone asks for a closer look at the next step.
+        A milestone asks for a closer look at the next step. `actors` is the number of optimizers that take turns.
         """
         self.step = max(step, self.step)
+        self._book()
         self._shift(milestone or self.step < self._examine_until)
+        self._choose_gear(actors)
         self.deferred.poll()
         for probe, callback in self.on_step:
             self.attempt(probe, callback)
+
+    def rested(self, step: int, actors: int) -> None:
+        """A step was completed that nobody watched."""
+        self.step = max(step, self.step)
+        self._book()
+        if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
+            self.ask("watcher", self._end_rest, actors)
+
+    def _end_rest(self, actors: int) -> None:
+        self.deferred.poll()
+        self._choose_gear(actors)
+        for probe, callback in self.on_rested:
+            if probe not in self.detached:
+                callback()
+
+    def _choose_gear(self, actors: int) -> None:
+        if self._stay > 0:  # each optimizer has its turn before the gear changes
+            self._stay -= 1
+            return
+        self._sample(self.budget.should_sample())
+        if self.examining or self.settings.stop_after is not None or self.budget.should_watch():
+            self.wake()
+        else:
+            self.resting = True
+        self._stay = 0 if self.resting and not self.sampling else actors - 1
+
+    def wake(self) -> None:
+        """Watch from here on, until the end of this step at least."""
+        if self.resting:
+            self.resting = False
+            for callback in self.on_wake:
+                callback()
+
+    def _book(self) -> None:
+        self.budget.completed(
+            self.spent - self._spent_before,
+            examined=self._examined or self.examining,
+            watched=not self.resting,
+            sampled=self.sampling,
+            sampling=self._sampling_cost,
+        )
+        self._spent_before, self._sampling_cost, self._examined = self.spent, 0.0, False
+        self._on_cuda = torch.cuda.is_initialized()
+
+    def _sample(self, sampling: bool) -> None:
+        if sampling != self.sampling:
+            self.sampling = sampling
+            for callback in self.on_sampling:
+                callback(sampling)
 
     def check_stop(self) -> None:
         if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
             raise StopTraining(0)
 
     def _shift(self, examining: bool) -> None:
+        self._examined |= examining
         if examining != self.examining:
             self.examining = examining
             for callback in self.on_gear:
@@ -183,6 +264,11 @@ class Watcher:
             steps=self.step,
             seconds=round(seconds, 3),
             overhead=round(self.spent / max(seconds, 1e-9), 5),
+            coverage={
+                "examined": self.budget.examined,
+                "watched": self.budget.watched,
+                "sampled": self.budget.sampled,
+            },
             dropped=self.writer.dropped,
         )
 

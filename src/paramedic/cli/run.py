@@ -38,6 +38,8 @@ Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is suc
 Probes = Annotated[
     bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
 ]
+Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
+Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -57,6 +59,8 @@ def run(
     quiet: Quiet = False,
     probes: Probes = True,
     fail_on: Fail = None,
+    budget: Budget = "2%",
+    every: Every = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -68,7 +72,8 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    _watch(ctx, Settings(probes=probes), json, html, runs, select, ignore, verbose, quiet, fail_on)
+    settings = Settings(budget=share(budget), every=every, probes=probes)
+    _watch(ctx, settings, json, html, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -141,6 +146,21 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.findings))
     _leave(outcome, code)
+
+
+def share(text: str) -> float:
+    """A share of the run's time: 2%, or 0.02."""
+    try:
+        found = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise ParamedicError(
+            f"--budget {text} is not a share of the run's time",
+            expected="a percentage such as 2% or 0.5%, or 0 for no statistics",
+            fix="--budget 2%",
+        )
+    return found
 
 
 def words(given: list[str] | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from paramedic.errors import ParamedicError
 from paramedic.findings import Where
+from paramedic.record.samples import Sample, unpack
 from paramedic.record.schema import SCHEMA_VERSION
 
 
@@ -51,6 +52,7 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._events: dict[str, list[Event]] = {}
+        self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
 
     @cached_property
@@ -87,6 +89,21 @@ class Run:
     def series(self, name: str) -> list[tuple[int, float]]:
         rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (name,))
         return [(step, float(json.loads(value))) for step, value in rows]
+
+    def samples(self, role: str) -> list[Sample]:
+        """Statistics of all tensors of a role ("gradient", "weight", "update" or "output"), by step."""
+        if role not in self._samples:
+            rows = self._connection.execute(
+                "SELECT step, names.names, rows FROM samples JOIN names ON names.id = samples.names "
+                "WHERE role = ? ORDER BY step, samples.rowid",
+                (role,),
+            )
+            self._samples[role] = [self._sample(role, *row) for row in rows]
+        return self._samples[role]
+
+    def _sample(self, role: str, step: int, names: str, packed: bytes) -> Sample:
+        known = tuple(json.loads(names))
+        return Sample(step=step, role=role, names=known, rows=unpack(packed, len(known)))
 
     def _event(self, row: tuple[Any, ...]) -> Event:
         number, kind, time, step, last_step, count, phase, file, line, function, module, data = row

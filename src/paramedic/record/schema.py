@@ -3,12 +3,14 @@
 A fact that happens once per step would fill the disk, so facts carry a key: the first occurrence stores the details,
 later ones only raise `count` and `last_step`. Facts without a key are stored each time, and their probe limits them.
 
+Statistics of tensors are packed, one row per step and role (see samples.py).
+
 Values are JSON, written by Python's json module: NaN and the infinities survive (SQLite itself turns NaN into null).
 """
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -27,6 +29,11 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE INDEX IF NOT EXISTS events_by_kind ON events (kind, id);
 CREATE TABLE IF NOT EXISTS points (series TEXT NOT NULL, step INTEGER NOT NULL, value TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS points_by_series ON points (series);
+CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, names TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS samples (
+  step INTEGER NOT NULL, role TEXT NOT NULL, names INTEGER NOT NULL, rows BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS samples_by_step ON samples (step);
 """
 
 # kind -> (what it says, what a rule that lacks it tells the user)
@@ -78,5 +85,6 @@ KINDS: dict[str, tuple[str, str]] = {
     "seed": ("a random seed being set", "no seed was set"),
     "exception": ("the exception that ended the script", "the script ended by itself"),
     "probe_failed": ("a probe that failed and was detached", "no probe failed"),
+    "not_summarised": ("a tensor without statistics, and why", "every tensor could be summarised"),
     "gear": ("what the watcher could not examine, and why", "everything could be examined"),
 }

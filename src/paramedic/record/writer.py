@@ -7,11 +7,12 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from paramedic import voice
+from paramedic.record.samples import Keep, NewSample, pack
 from paramedic.record.schema import SCHEMA_VERSION, TABLES
 
 FLUSH_SECONDS = 0.2
@@ -79,6 +80,10 @@ class Writer:
         self._per_kind: dict[str, int] = {}
         self._series: dict[str, _Series] = {}
         self._points: list[tuple[str, int, str]] = []
+        self._samples: list[NewSample] = []
+        self._gone: list[int] = []  # sampled steps that make room for later ones
+        self._keep = Keep()
+        self._names: dict[tuple[str, ...], int] = {}
         self._meta: dict[str, str] = {}
         self._next_id = 1
         self._connection: sqlite3.Connection | None = None
@@ -131,6 +136,13 @@ class Writer:
                 for at, kept in self._series.setdefault(series, _Series()).add(step, value):
                     self._points.append((series, at, json.dumps(kept)))
 
+    def sample(self, samples: Sequence[NewSample], *, remarkable: bool = False) -> None:
+        """Record statistics of one step; remarkable ones are the last to be thinned out."""
+        with self._lock:
+            if self.failed is None and samples:
+                self._samples += samples
+                self._gone += self._keep.add(samples[0].step, remarkable=remarkable)
+
     def set_meta(self, **values: Any) -> None:
         with self._lock:
             self._meta.update({name: json.dumps(value, default=str) for name, value in values.items()})
@@ -142,11 +154,12 @@ class Writer:
                 # Encoded under the lock: a keyed row may change while it is being written.
                 rows = [(*row[:-1], json.dumps(row[-1], default=str)) for row in self._rows.values()]
                 points, meta = self._points, self._meta
-                self._rows, self._points, self._meta = {}, [], {}
-            if self.failed is not None or not (rows or points or meta):
+                samples, gone = self._samples, self._gone
+                self._rows, self._points, self._meta, self._samples, self._gone = {}, [], {}, [], []
+            if self.failed is not None or not (rows or points or meta or samples):
                 return
             try:
-                self._write(rows, points, meta)
+                self._write(rows, points, meta, samples, gone)
             except (sqlite3.Error, OSError) as error:
                 self.failed = str(error)
                 self._say(
@@ -178,7 +191,14 @@ class Writer:
         while not self._stop.wait(FLUSH_SECONDS):
             self.flush()
 
-    def _write(self, rows: list[Any], points: list[Any], meta: Mapping[str, str]) -> None:
+    def _write(
+        self,
+        rows: list[Any],
+        points: list[Any],
+        meta: Mapping[str, str],
+        samples: Sequence[NewSample],
+        gone: Sequence[int],
+    ) -> None:
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
@@ -191,4 +211,16 @@ class Writer:
         connection.executemany(f"INSERT OR REPLACE INTO events VALUES ({','.join('?' * 12)})", rows)
         connection.executemany("INSERT INTO points VALUES (?, ?, ?)", points)
         connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
+        for sample in samples:
+            number = self._name_list(connection, sample.names)
+            packed = (sample.step, sample.role, number, pack(sample.rows))
+            connection.execute("INSERT INTO samples VALUES (?, ?, ?, ?)", packed)
+        connection.executemany("DELETE FROM samples WHERE step = ?", [(step,) for step in gone])
         connection.execute("COMMIT")
+
+    def _name_list(self, connection: sqlite3.Connection, names: tuple[str, ...]) -> int:
+        """Names are long and always the same, so the rows only point to them."""
+        if names not in self._names:
+            self._names[names] = len(self._names)
+            connection.execute("INSERT INTO names VALUES (?, ?)", (self._names[names], json.dumps(names)))
+        return self._names[names]

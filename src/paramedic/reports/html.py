@@ -120,6 +120,7 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
     yield "Exit code", "none: still running, or killed" if run.exit_code is None else str(run.exit_code)
     yield "Processes", str(run.ranks) if run.ranks > 1 else ""
     yield "Watching cost", "" if run.overhead is None else words.percent(run.overhead)
+    yield "Looked at", words.coverage(run)
     yield "Models", "\n".join(run.models)
     yield "Optimizers", "\n".join(run.optimizers)
     yield "Versions", ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))

@@ -60,6 +60,7 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "seconds": run.seconds,
         "exit_code": run.exit_code,
         "overhead": run.overhead,
+        "coverage": run.coverage,
         "record": run.record,
         "script": run.script,
         "command": run.command,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from paramedic.config import DEFAULT_RUNS
 from paramedic.findings import Diagnosis, Finding, RunFacts
 from paramedic.reports.screen import Screen
-from paramedic.reports.words import MARKS, by_reason, fold, moment, number, percent, place, plural, verdict
+from paramedic.reports.words import MARKS, by_reason, coverage, fold, moment, number, percent, place, plural, verdict
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 VERDICT_STYLES = {"sick": "bold red", "healthy": "bold green", "inconclusive": "bold yellow"}
@@ -27,6 +27,9 @@ def render(
         _notices(screen, diagnosis.run.notices, verbose)
     if verbose >= 1:
         _not_checked(screen, diagnosis, verbose)
+        if said := coverage(diagnosis.run):
+            screen.line(("Looked at ", "bold"), said)
+            screen.blank()
     if verbose >= 2 and diagnosis.clear:
         screen.line(("Looked at and clear", "bold"))
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from paramedic.findings import Abstention, Diagnosis, Finding, Where
+from paramedic.findings import Abstention, Diagnosis, Finding, RunFacts, Where
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
 LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
@@ -125,6 +125,14 @@ def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
     cost = diagnosis.run.overhead
     watching = "" if cost is None or not math.isfinite(cost) else f" Watching cost {percent(cost)}."
     return f"{opening}{checked}.{watching}"
+
+
+def coverage(run: RunFacts) -> str:
+    """How much of the run was looked at, and how closely."""
+    if not run.coverage:
+        return ""
+    examined, watched, sampled = (run.coverage.get(name, 0) for name in ("examined", "watched", "sampled"))
+    return f"{watched:,} of {plural(run.steps, 'step')}, {examined:,} of them call by call; statistics of {sampled:,}"
 
 
 def _counts(diagnosis: Diagnosis) -> str:

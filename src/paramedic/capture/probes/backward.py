@@ -30,6 +30,7 @@ class BackwardPasses:
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
         self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
+        self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
@@ -39,7 +40,8 @@ class BackwardPasses:
     def install(self) -> None:
         def watched(original: Any) -> Any:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-                self.watcher.ask("backward", self._begin, tensors)
+                if not (self.watcher.resting and self._as_before(tensors)):
+                    self.watcher.ask("backward", self._begin, tensors)
                 return original(tensors, *args, **kwargs)
 
             return backward
@@ -102,6 +104,19 @@ class BackwardPasses:
         self.began(site, leaves)
         if losses[0].numel() == 1:
             self._record_value(losses[0], site)
+
+    def _as_before(self, tensors: Any) -> bool:
+        """While resting: keep the loss's value and nothing else, if the pass comes where one came before."""
+        site = self.known_pass("backward")
+        if site is None or not isinstance(tensors, torch.Tensor):
+            return False
+        self.calls.missed()
+        self.watcher.ask("backward", self._keep_value, tensors, site)
+        return True
+
+    def _keep_value(self, loss: torch.Tensor, site: Site) -> None:
+        if loss.numel() == 1:
+            self._record_value(loss, site)
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
         step, series = self.watcher.step, f"loss:{site.file}:{site.line}"

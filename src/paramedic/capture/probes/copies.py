@@ -1,91 +1,86 @@
-"""Copies of a model that follow it, such as a moving average: do their buffers follow as well?"""
+"""Weights as they were before an optimizer's step, so that the update can be measured as what really changed."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Callable
+import weakref
+from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import torch
-from torch import nn
+from torch.optim import Optimizer
 
 from paramedic.capture.facts import readable
-from paramedic.capture.probes.calls import Call
-from paramedic.capture.probes.ops import OpMode
-from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
-from paramedic.record.writer import NOWHERE, Site
 
-T = torch.Tensor
-MOST_LOOKS = 24  # per copy
-MOST_VALUES = 50_000_000
+MOST_ON_HOST = 256 << 20  # bytes
+MOST_OF_DEVICE = 0.03  # share of an accelerator's memory
+
+
+@dataclass(slots=True)
+class Room:
+    """Memory for the copies of one optimizer's parameters."""
+
+    parameters: list[torch.Tensor]
+    copies: list[torch.Tensor]
+    whole: bool  # there is room for all of them
+    size: int
+    taken: bool = False
+
+    def fits(self, parameters: list[torch.Tensor]) -> bool:
+        same = len(parameters) == len(self.parameters) and all(map(is_, parameters, self.parameters))
+        return same and sum(p.numel() for p in parameters) == self.size
 
 
 class Copies:
-    """Looks at models that no optimizer holds, whenever they are evaluated, and at the model they are copies of."""
+    """Copies as many weights as its share of memory allows; of a larger model, the next ones at the next sample."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode, held: Callable[[int], bool]) -> None:
-        self.watcher = watcher
-        self.ops = ops
-        self.held = held  # whether an optimizer holds the parameter with this id
-        self._looks: Counter[int] = Counter()
-        self._written: dict[int, Site] = {}  # address of a parameter -> the user's line that wrote to it
+    def __init__(self) -> None:
+        self._rooms: weakref.WeakKeyDictionary[Optimizer, Room] = weakref.WeakKeyDictionary()
+        self._first: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
 
-    def install(self) -> None:
-        self.ops.handle([T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__], self._wrote, "copies")
+    def take(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
+        room = self._rooms.get(optimizer)
+        if room is None or not room.whole or not room.fits(parameters):
+            room = self._rooms[optimizer] = self._make_room(optimizer, parameters)
+        if room.copies:
+            with torch.no_grad():
+                torch._foreach_copy_(room.copies, room.parameters)
+        room.taken = True
 
-    def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if torch.is_grad_enabled():
-            return
-        caller = sys._getframe(3)
-        if is_users(caller.f_code.co_filename) and readable(args[0]) and len(self._written) < 10_000:
-            self._written.setdefault(args[0].data_ptr(), frame_site(caller))
+    def _make_room(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> Room:
+        chosen = self._choose(optimizer, [p for p in parameters if readable(p)])
+        copies = [torch.empty_like(p.detach()) for p in chosen]
+        return Room(chosen, copies, whole=len(chosen) == len(parameters), size=sum(p.numel() for p in chosen))
 
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
-        """A model was called; if it is a copy in evaluation, compare it with its source."""
-        module = call.module
-        if call.training or self._looks[id(module)] >= MOST_LOOKS:
-            return
-        norms = _statistics(module)
-        parameters = list(module.parameters())
-        if not norms or not parameters or any(self.held(id(p)) for p in parameters):
-            return
-        if sum(p.numel() for p in parameters) > MOST_VALUES or not all(readable(p) for p in parameters):
-            return
-        source = self._source(module)
-        if source is None:
-            return
-        self._looks[id(module)] += 1
-        self._tell(call, parameters, norms, source)
+    def differences(self, optimizer: Optimizer) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """The copied parameters, and for each: before minus after."""
+        room = self._rooms.get(optimizer)
+        if room is None or not room.taken:
+            return [], []
+        room.taken = False
+        if room.copies:
+            with torch.no_grad():
+                torch._foreach_sub_(room.copies, room.parameters)
+        return room.parameters, room.copies
 
-    def _source(self, module: nn.Module) -> nn.Module | None:
-        """The model with the same parameters that an optimizer holds."""
-        wanted = _shapes(module)
-        for root in self.watcher.registry.roots():
-            if root is not module and any(self.held(id(p)) for p in root.parameters()) and _shapes(root) == wanted:
-                return root
-        return None
-
-    def _tell(self, call: Call, parameters: list[torch.Tensor], norms: list[torch.Tensor], source: nn.Module) -> None:
-        groups = (parameters, norms, list(source.parameters()), _statistics(source))
-        with torch.no_grad():
-            sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
-        site = next((self._written[p.data_ptr()] for p in parameters if p.data_ptr() in self._written), NOWHERE)
-        path, step = call.path, self.watcher.step
-        name = self.watcher.registry.root_name(source)
-
-        def use(numbers: list[float]) -> None:
-            data = dict(zip(("parameters", "buffers", "source_parameters", "source_buffers"), numbers, strict=True))
-            self.watcher.emit("copy", site=site, module=path, phase="eval", step=step, data={**data, "source": name})
-
-        self.watcher.read(torch.stack(sums), use)
+    def _choose(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Parameters from where the last sample left off, until the memory for copies is full."""
+        if not parameters:
+            return []
+        left: dict[Any, float] = {p.device: _room_on(p.device) for p in parameters}
+        first = self._first.get(optimizer, 0) % len(parameters)
+        order = parameters[first:] + parameters[:first]
+        chosen: list[torch.Tensor] = []
+        for p in order:
+            left[p.device] -= p.numel() * p.element_size()
+            if left[p.device] < 0 and chosen:
+                break
+            chosen.append(p)
+        self._first[optimizer] = (first + len(chosen)) % len(parameters) if len(chosen) < len(parameters) else 0
+        return chosen
 
 
-def _statistics(module: nn.Module) -> list[torch.Tensor]:
-    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
-    return [b for norm in norms for b in (norm.running_mean, norm.running_var) if b is not None and readable(b)]
-
-
-def _shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
-    return [(name.removeprefix("module."), p.shape) for name, p in module.named_parameters()]
+def _room_on(device: torch.device) -> float:
+    if device.type == "cuda":
+        return MOST_OF_DEVICE * torch.cuda.get_device_properties(device).total_memory
+    return MOST_ON_HOST

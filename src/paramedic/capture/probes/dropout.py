@@ -34,7 +34,7 @@ class Dropout:
 
         def watched(original: Any) -> Any:
             def drop(*args: Any, **kwargs: Any) -> Any:
-                if self._inside:
+                if self._inside or self.watcher.resting:
                     return original(*args, **kwargs)
                 self._inside = True
                 try:

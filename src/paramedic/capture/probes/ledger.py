@@ -34,6 +34,7 @@ class Account:
     pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
     stale: bool = False  # what is there now was used by a step and has not been cleared since
     soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
+    blind: bool = False  # until its next step: backward passes may have gone by unseen
     unsure: bool = False  # nobody looked whether they were cleared by hand
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
@@ -55,10 +56,19 @@ class Account:
         soiled, self.soiled = self.soiled, []
         for backward in used:
             backward.used = True
-        self.stale = True
+        self.stale, self.blind = True, False
         self.steps += 1
         self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
         return used, soiled
+
+    def rested(self, *, blind: bool) -> None:
+        """Some steps went by unwatched. What is there now may be new, used or cleared: nobody knows.
+
+        Blind: not even which backward passes came since its own last step, for another optimizer stepped later.
+        """
+        self.blind = blind
+        self.pending, self.soiled, self.stale = [], [], False
+        self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
 
     def cleared(self) -> list[Backward]:
         """zero_grad was called. Returns the backward passes whose gradients were lost by it."""

@@ -51,6 +51,7 @@ class Loaders:
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
+        self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
     def install(self) -> None:
@@ -91,7 +92,10 @@ class Loaders:
                 except Exception as error:
                     watcher.ask("loaders", self._failed, iterator, error)
                     raise
-                watcher.ask("loaders", self._gave, iterator, batch)
+                if watcher.resting:
+                    self._glance(iterator, batch)
+                else:
+                    watcher.ask("loaders", self._gave, iterator, batch)
                 return batch
 
             return following
@@ -106,6 +110,7 @@ class Loaders:
         for sampler in (torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
             watcher.patches.wrap(sampler, "__init__", watched_sampler)
 
+        watcher.on_wake.append(self._let_go)
         watcher.patches.wrap(DataLoader, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
         watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
@@ -180,6 +185,31 @@ class Loaders:
             },
         )
 
+    def _glance(self, iterator: Any, batch: Any) -> None:
+        """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
+        known = self._of_iterator.get(iterator)
+        if known is not None:
+            self.current = known.number
+            count = self._given[self.current] = self._given.get(self.current, 0) + 1
+            index = known.indices.popleft() if known.indices else None
+            self._held = (self.current, count - 1, batch, index)
+            if known.given == 0 and known.epoch < EPOCHS_DESCRIBED:
+                self.watcher.ask("loaders", self._describe_first, known, count - 1, batch)
+            known.given += 1
+            if known.epoch == 0:
+                self.samples.gave(known.number, known.dataset, index)
+
+    def _describe_first(self, known: Iteration, position: int, batch: Any) -> None:
+        """The first batch of an epoch: an evaluation should see the same every time."""
+        self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
+
+    def _let_go(self) -> None:
+        """A rest is over: keep in sight what it held."""
+        if self._held is not None:
+            number, position, batch, index = self._held
+            self._last = (number, position, [(p, weakref.ref(t)) for p, t in list(tensors_in(batch))[:16]], index)
+            self._held = None
+
     def _gave(self, iterator: Any, batch: Any) -> None:
         known = self._of_iterator.get(iterator)
         if known is None:
@@ -201,6 +231,7 @@ class Loaders:
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
+        self._let_go()
         if self._last is not None:
             number, position, references, index = self._last
             alive = [(path, tensor) for path, reference in references if (tensor := reference()) is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Hashable
 from typing import Any
 
 import torch
@@ -12,11 +13,15 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.ledger import Account, Backward
+from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, tell_end
+from paramedic.capture.probes.statistics import Statistics
+from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
+SURE_MILESTONES = 64  # steps; later ones wait until the budget allows them
 
 
 class Loop:
@@ -33,15 +38,20 @@ class Loop:
         self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
         self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
+        self._clears: dict[Hashable, list[weakref.ref[Optimizer]]] = {}
         self._touches: dict[Site, list[weakref.ref[Optimizer]]] = {}
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
+        self._owed = False  # a milestone went by that could not be paid for
+        self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
+        self.rhythm = Rhythm()
+        self.statistics = Statistics(watcher)
 
     def install(self) -> None:
         watcher = self.watcher
@@ -57,11 +67,14 @@ class Loop:
 
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
-                watcher.ask("loop", self._clearing, holder)
+                if not (watcher.resting and self.as_before("zero_grad", id(holder))):
+                    watcher.ask("loop", self._clearing, holder)
                 return original(holder, *args, **kwargs)
 
             return zero_grad
 
+        watcher.on_wake.append(self._catch_up)
+        self.statistics.install()
         watcher.patches.wrap(Optimizer, "__init__", watched_init)
         watcher.patches.wrap(Optimizer, "zero_grad", watched_zero)
         watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
@@ -107,10 +120,46 @@ class Loop:
         alive = [optimizer for reference in self.owners.get(identity, []) if (optimizer := reference()) is not None]
         return [self.accounts[optimizer] for optimizer in alive if optimizer in self.accounts]
 
-    def note(self, op: str, site: Site, who: int | None = None, **flags: Any) -> None:
-        """Add a call to the current cycle of the loop."""
+    # Rests ------------------------------------------------------------------------------------------------------
+
+    def as_before(self, op: str, on: Hashable = None) -> Site | None:
+        """While resting: the line this call came from the last time. None: it is new here, and the rest is over."""
+        site = self.rhythm.follow((op, on))
+        if site is None:
+            self.watcher.wake()
+        return site
+
+    def _catch_up(self) -> None:
+        """A rest is over, perhaps amid a step: bring the books up to date with the calls that nobody looked at.
+
+        Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
+        """
+        for account in self.accounts.values():
+            account.rested(blind=account is not self._stepped_last)
+            account.passes = self._passes
+        if self.scaled is not None:
+            self.scaled = any(beat.call[0] == "backward" for beat in self.rhythm.path)
+        for beat in self.rhythm.path:
+            op, on = beat.call
+            if op == "backward":
+                backward = self._pass(beat.site)
+                for optimizer in self._optimizers_behind(beat.site):
+                    self.accounts[optimizer].pending.append(backward)
+                self._passes += 1
+            elif op == "zero_grad":
+                for optimizer in self._cleared_by(on):
+                    self.accounts[optimizer].cleared()
+            self._ops += beat.entries
+        self.rhythm.path.clear()
+
+    def note(self, op: str, site: Site, who: int | None = None, *, on: Hashable = None, **flags: Any) -> None:
+        """Add a call to the current cycle of the loop; `on` is what it was called on."""
+        self._learn(op, on, site, [(op, who, site.file, site.line, tuple(n for n, value in flags.items() if value))])
+
+    def _learn(self, op: str, on: Hashable, site: Site, entries: list[tuple[Any, ...]]) -> None:
+        self.rhythm.learn((op, on), site, entries)
         if len(self._ops) < MOST_OPS:
-            self._ops.append((op, who, site.file, site.line, tuple(name for name, value in flags.items() if value)))
+            self._ops += entries
 
     # Backward ---------------------------------------------------------------------------------------------------
 
@@ -124,13 +173,10 @@ class Loop:
             self._reached[site] = {id(leaf) for leaf in leaves}
             self._written |= self._reached[site]
             self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
-        known = self._touches.get(site)
-        alive = list(self.accounts) if known is None else [o for reference in known if (o := reference()) is not None]
-        touched = [optimizer for optimizer in alive if optimizer in self.accounts]
         if leaves is not None and self.is_private(leaves):
             self._private.add(site)
-        backward = Backward(site=site, step=self.watcher.step, private=site in self._private)
-        for optimizer in touched:
+        backward = self._pass(site)
+        for optimizer in self._optimizers_behind(site):
             account = self.accounts[optimizer]
             account.wrote(backward, self._reached.get(site), may_wait=self.watcher.examining)
         self._last = backward
@@ -138,6 +184,15 @@ class Loop:
         self.note("backward", site)
         if self.scaled is not None:
             self.scaled = True
+
+    def _pass(self, site: Site) -> Backward:
+        return Backward(site=site, step=self.watcher.step, private=site in self._private)
+
+    def _optimizers_behind(self, site: Site) -> list[Optimizer]:
+        """The optimizers whose gradients a backward pass from this line writes; all, when that is not known."""
+        known = self._touches.get(site)
+        alive = list(self.accounts) if known is None else [o for reference in known if (o := reference()) is not None]
+        return [optimizer for optimizer in alive if optimizer in self.accounts]
 
     def is_private(self, leaves: list[torch.Tensor]) -> bool:
         """Whether gradients go to tensors that nobody trains, such as the inputs of an adversarial attack."""
@@ -169,16 +224,20 @@ class Loop:
             cleared = [holder] if holder in self.accounts else []
         else:
             identities = {id(p) for p in holder.parameters()}
-            cleared = [
-                o for o in self.accounts if any(id(p) in identities for g in o.param_groups for p in g["params"])
-            ]
-            cleared = [o for o in cleared if all(id(p) in identities for g in o.param_groups for p in g["params"])]
+            cleared = [o for o in self.accounts if _all_among(o, identities)]
+        self._clears[id(holder)] = [weakref.ref(optimizer) for optimizer in cleared]
         for optimizer in cleared:
             account = self.accounts[optimizer]
             lost = account.cleared()
             for backward in [] if account.in_closure else lost:
                 self._lost(account, backward, site)
-            self.note("zero_grad", site, account.number)
+        numbers = [self.accounts[optimizer].number for optimizer in cleared]
+        self._learn("zero_grad", id(holder), site, [("zero_grad", n, site.file, site.line, ()) for n in numbers])
+
+    def _cleared_by(self, holder: Hashable) -> list[Optimizer]:
+        """What clearing this holder (its id) cleared when it was last watched."""
+        alive = [optimizer for reference in self._clears.get(holder, []) if (optimizer := reference()) is not None]
+        return [optimizer for optimizer in alive if optimizer in self.accounts]
 
     def _lost(self, account: Account, backward: Backward, site: Site) -> None:
         if backward.told or backward.private:
@@ -202,13 +261,40 @@ class Loop:
     # Steps ------------------------------------------------------------------------------------------------------
 
     def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        if not torch.compiler.is_compiling():
-            self.watcher.ask("loop", self._about_to_step, optimizer, _has_closure(args, kwargs))
+        closure = _has_closure(args, kwargs)
+        if closure:
+            self.watcher.wake()  # its calls differ from step to step
+        if torch.compiler.is_compiling():
+            return
+        if not self.watcher.resting:
+            self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+        elif self.watcher.sampling:
+            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        if not torch.compiler.is_compiling():
-            self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
-            self.watcher.check_stop()
+        if torch.compiler.is_compiling():
+            return
+        if self.watcher.resting and self._rest_on(optimizer):
+            return
+        self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
+        self.watcher.check_stop()
+
+    def _rest_on(self, optimizer: Optimizer) -> bool:
+        """Count a step that followed a known pattern; False if it did not."""
+        account = self.accounts.get(optimizer)
+        if account is None or self.as_before("step", id(optimizer)) is None:
+            return False
+        self.rhythm.close()
+        if self.watcher.sampling:
+            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False)
+        account.steps += 1
+        self._stepped_last = account
+        self.watcher.rested(account.offset + account.steps, len(self.accounts))
+        if self._examine_next(account):
+            self.watcher.ask("loop", self.watcher.news, 1)
+        if not self.watcher.resting:
+            account.stale = True  # what is there now has just been used
+        return True
 
     def _about_to_step(self, optimizer: Optimizer, closure: bool) -> None:
         account = self.account(optimizer)
@@ -216,11 +302,15 @@ class Loop:
         if self.watcher.examining:
             self._index_owners()
             self.census.before(optimizer, account.number, closure)
+        if self.watcher.sampling:
+            self.watcher.book_sampling(self.statistics.before_step, optimizer, closure)
         account.in_closure = closure
         if not closure:
             self._check_gradients(optimizer, account)
 
     def _check_gradients(self, optimizer: Optimizer, account: Account) -> None:
+        if account.blind:
+            return
         site = user_site()
         some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
         if some and (account.pending or account.new_by_hand()):
@@ -249,82 +339,45 @@ class Loop:
                 key=(account.number, site, "closure"),
                 data={"optimizer": account.number, "gradients": "new", "scaled": False, "closure": True},
             )
-        self.note("step", site, account.number)
+        self.note("step", site, account.number, on=id(optimizer))
+        if self.watcher.sampling:
+            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure)
         if self.watcher.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
-                self._describe(optimizer, account)
+                describe_optimizer(self.watcher, optimizer, account, self.births.get(optimizer, site))
             self.census.after(optimizer, account.number, self.held(), self._written)
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
+        self._stepped_last = account
         if used and not closure and not account.unsure:
             self._tell_stale(account, used[0], soiled)
         account.in_closure = False
         account.passes = self._passes
-        self._note_rates(optimizer, account)
+        note_rates(self.watcher, optimizer, account)
         self._close_cycle()
         steps = [a.offset + a.steps for a in self.accounts.values()]
-        self.watcher.stepped(max(steps), milestone=any(_is_milestone(a.steps) for a in self.accounts.values()))
+        self.watcher.stepped(max(steps), milestone=self._examine_next(account), actors=len(self.accounts))
 
-    def _note_rates(self, optimizer: Optimizer, account: Account) -> None:
-        rates = [group.get("lr") for group in optimizer.param_groups]
-        if rates != account.rates:
-            account.rates = rates
-            numbers = [rate if isinstance(rate, (int, float)) else None for rate in rates]
-            highest = account.highest_rates or numbers
-            account.highest_rates = [
-                max(a, b) if a is not None and b is not None else None for a, b in zip(highest, numbers, strict=False)
-            ]
+    def _examine_next(self, account: Account) -> bool:
+        """Whether the next step is to be examined: at milestones, and at late ones as soon as they can be paid for."""
+        self._owed |= _is_milestone(account.steps)
+        if self._owed and (account.steps <= SURE_MILESTONES or self.watcher.affordable()):
+            self._owed = False
+            return True
+        return False
 
     def finish(self) -> None:
-        """What only the end of the run can tell: the highest learning rates, and which parameters were ever updated."""
-        names = self.watcher.registry.parameter_names()
+        """What only the end of the run can tell of the optimizers."""
         for optimizer, account in self.accounts.items():
-            used = [
-                p for g in optimizer.param_groups for p in g["params"] if p.grad is not None or optimizer.state.get(p)
-            ]
-            self.watcher.emit(
-                "rates",
-                phase="train",
-                data={
-                    "optimizer": account.number,
-                    "highest": account.highest_rates,
-                    "used": [names[id(p)] for p in used if id(p) in names],
-                },
-            )
+            tell_end(self.watcher, optimizer, account)
 
     def _close_cycle(self) -> None:
+        self.rhythm.close()
         ops, self._ops = tuple(self._ops), []
         self._written = set()
         self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
-
-    def _describe(self, optimizer: Optimizer, account: Account) -> None:
-        registry = self.watcher.registry
-        names = registry.parameter_names()
-        live = {id(p) for root in registry.roots() for p in root.parameters()}
-        groups = [
-            {
-                "lr": float(group["lr"]) if "lr" in group else None,
-                "weight_decay": float(group.get("weight_decay") or 0.0),
-                "parameters": [registry.parameter_name(p) for p in group["params"]],
-                "strangers": [list(p.shape) for p in group["params"] if id(p) not in names],
-                "frozen": sum(not p.requires_grad for p in group["params"]),
-            }
-            for group in optimizer.param_groups
-        ]
-        self.watcher.emit(
-            "optimizer",
-            site=self.births.get(optimizer, user_site()),
-            phase="setup",
-            data={
-                "number": account.number,
-                "class": type(optimizer).__name__,
-                "groups": groups,
-                "held": sum(len(group["params"]) for group in optimizer.param_groups),
-                "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
-            },
-        )
 
 
 def _is_milestone(steps: int) -> bool:
@@ -335,3 +388,8 @@ def _is_milestone(steps: int) -> bool:
 def _has_closure(args: Any, kwargs: Any) -> bool:
     """torch hands the hooks the arguments of `step`, the optimizer itself first."""
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
+
+
+def _all_among(optimizer: Optimizer, identities: set[int]) -> bool:
+    held = [p for group in optimizer.param_groups for p in group["params"]]
+    return bool(held) and all(id(p) in identities for p in held)

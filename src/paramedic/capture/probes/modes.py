@@ -16,6 +16,7 @@ class Modes:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._depth = 0
+        self._known: set[tuple[int, bool]] = set()
 
     def install(self) -> None:
         def watched_train(original: Any) -> Any:
@@ -25,7 +26,7 @@ class Modes:
                     return original(module, mode)
                 finally:
                     self._depth -= 1
-                    if self._depth == 0:
+                    if self._depth == 0 and not (self.watcher.resting and (id(module), mode) in self._known):
                         self.watcher.ask("modes", self._switched, module, mode)
 
             return train
@@ -35,6 +36,7 @@ class Modes:
 
     def _switched(self, module: nn.Module, mode: bool) -> None:
         site = user_site()
+        self._known.add((id(module), mode))
         path = self.watcher.registry.path(module)
         if self.watcher.emit(
             "mode",

@@ -32,10 +32,11 @@ class Clipping:
     def _watch(self, name: str) -> None:
         def watched(original: Any) -> Any:
             def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-                if not isinstance(parameters, (torch.Tensor, list, tuple)):
+                if not self.watcher.resting and not isinstance(parameters, (torch.Tensor, list, tuple)):
                     parameters = list(parameters)  # a generator can be read only once, and torch is to read it
                 result = original(parameters, *args, **kwargs)
-                self.watcher.ask("clipping", self._clipped, name, parameters, args, kwargs, result)
+                if not (self.watcher.resting and self.loop.as_before("clip")):
+                    self.watcher.ask("clipping", self._clipped, name, parameters, args, kwargs, result)
                 return result
 
             return clip
@@ -98,16 +99,17 @@ class Scaling:
         def scale(scaler: Any, outputs: Any) -> Any:
             result = original(scaler, outputs)
             if scaler.is_enabled():
-                self.watcher.ask("scaling", self._scaled, scaler, result)
+                self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
+                if not (self.watcher.resting and self.loop.as_before("scale")):
+                    self.watcher.ask("scaling", self._scaled, scaler)
             return result
 
         return scale
 
-    def _scaled(self, scaler: Any, result: Any) -> None:
+    def _scaled(self, scaler: Any) -> None:
         if self.loop.scaled is None:
             self.loop.scaled = False
         self.loop.scale = float(scaler._init_scale)
-        self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
         site = user_site()
         self.loop.note("scale", site)
         self.watcher.emit("scaler", site=site, phase="train", key=("scale", site), data={"call": "scale"})
@@ -115,7 +117,7 @@ class Scaling:
     def _watched_unscale(self, original: Any) -> Any:
         def unscale(scaler: Any, optimizer: Any) -> Any:
             result = original(scaler, optimizer)
-            if scaler.is_enabled():
+            if scaler.is_enabled() and not (self.watcher.resting and self.loop.as_before("unscale_")):
                 self.watcher.ask("scaling", self._unscaled)
             return result
 
@@ -129,6 +131,8 @@ class Scaling:
 
     def _watched_step(self, original: Any) -> Any:
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.watcher.resting:
+                return original(scaler, optimizer, *args, **kwargs)
             account = self.loop.accounts.get(optimizer)
             taken = account.steps if account else 0
             self.loop.in_scaler_step = True
@@ -162,7 +166,7 @@ class Scaling:
     def _watched_update(self, original: Any) -> Any:
         def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(scaler, *args, **kwargs)
-            if scaler.is_enabled():
+            if scaler.is_enabled() and not (self.watcher.resting and self.loop.as_before("update")):
                 self.watcher.ask("scaling", self._updated)
             return result
 
@@ -224,7 +228,9 @@ class Schedulers:
                     result = original(scheduler, *args, **kwargs)
                 finally:
                     self._building -= 1
-                if not self._building:
+                if not self._building and not (
+                    self.watcher.resting and self.loop.as_before("scheduler", id(scheduler))
+                ):
                     self.watcher.ask("schedulers", self._stepped, scheduler)
                 return result
 
@@ -258,11 +264,9 @@ class Schedulers:
         if before and _in_constructor():
             return
         rates = _rates(optimizer)
-        self.loop.note("scheduler", site, account.number if account else None)
+        self.loop.note("scheduler", site, account.number if account else None, on=id(scheduler))
         data = {"class": type(scheduler).__name__, "before_first_step": before, "rates": rates}
         self.watcher.emit("scheduler", site=site, phase="train", key=(site, before), data=data)
-        if rates:
-            self.watcher.writer.point("lr", self.watcher.step, rates[0])
 
 
 def _rates(optimizer: Any) -> list[float]:

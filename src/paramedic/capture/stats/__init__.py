@@ -4,7 +4,7 @@
     collector.add(tensors)      # as often as needed in a step; rows are written where the tensors are
     collector.send("step 12")   # one asynchronous copy to the host
     ...
-    for tag, summaries in collector.take():  # what has arrived by now, oldest first
+    for batch in collector.take():  # what has arrived by now, oldest first
         ...
 
 A call costs about 0.1 ms on a CPU and two or three launches on a GPU, whether for one tensor or a thousand: add lists,
@@ -17,24 +17,37 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from paramedic.capture.stats import layout
-from paramedic.capture.stats.summary import NotSummarised, Summary, from_row
+from paramedic.record.summary import NotSummarised, Summary, from_row
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Collector", "NotSummarised", "Summary", "from_row", "prepare", "summarise", "summarise_into"]
+__all__ = [
+    "Batch",
+    "Collector",
+    "NotSummarised",
+    "Summary",
+    "from_row",
+    "prepare",
+    "summaries",
+    "summarise",
+    "summarise_into",
+]
 
 Home = tuple[Any, int]  # a device, and a stream of it
-Place = tuple[Home, int] | str  # where a tensor's row is, or why there is none
 ROWS = 1024  # a buffer begins with so many and doubles when it must
 
 _no_kernels: list[str] = []  # why the fused kernels do not run here, once that is known
 
 
-def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
+) -> list[str | None]:
     """Write one packed row per tensor into `out`, by the fastest way its device has; see portable.summarise_into."""
     import torch
 
@@ -46,7 +59,7 @@ def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: 
         try:
             from paramedic.capture.stats import fused
 
-            return fused.summarise_into(tensors, out, seen=seen)
+            return fused.summarise_into(tensors, out, seen=seen, stable=stable)
         except Exception as error:  # no Triton, no compiler, an old GPU: slower then, but not without numbers
             _no_kernels.append(f"{type(error).__name__}: {error}")
     return portable.summarise_into(tensors, out, seen=seen)
@@ -70,7 +83,21 @@ def summarise(tensors: Sequence[torch.Tensor], *, seen: int | None = None) -> li
     collector = Collector(seen=seen)
     collector.add(tensors)
     collector.send(None)
-    return next(collector.finish())[1]
+    return summaries(next(collector.finish()))
+
+
+def summaries(batch: Batch) -> list[Summary | NotSummarised]:
+    """A batch in words: one summary per tensor, or why there is none."""
+    rows = batch.rows.tolist()
+    return [from_row(batch.reasons.get(place, row)) for place, row in enumerate(rows)]
+
+
+class Batch(NamedTuple):
+    """The packed rows of one batch, in the order in which the tensors were added."""
+
+    tag: Any
+    rows: layout.Array  # float64; a row of NaN where there is a reason
+    reasons: dict[int, str]  # why a tensor was not summarised, by its place
 
 
 class Collector:
@@ -82,43 +109,43 @@ class Collector:
         self._most = most_under_way
         self._lock = Lock()  # gradients of several devices come from several threads
         self._buffers: dict[Home, _Buffer] = {}
-        self._places: list[Place] = []  # of the batch being collected
-        self._sent: deque[tuple[Any, list[Place], dict[Home, _Shipment]]] = deque()
+        self._batch = _Open()
+        self._sent: deque[tuple[Any, _Open, dict[Home, _Shipment]]] = deque()
 
-    def add(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Summarise these into the batch; they come out in this order."""
+    def add(self, tensors: Sequence[torch.Tensor], *, stable: bool = False) -> None:
+        """Summarise these into the batch; they come out in this order. Stable: the same tensors step by step."""
         from paramedic.capture.stats.portable import undisturbed
 
-        places: list[Place] = [""] * len(tensors)
         with self._lock, undisturbed():
-            homes = [_home(tensor) for tensor in tensors]
-            for home in dict.fromkeys(homes):
-                mine = [index for index, other in enumerate(homes) if other == home]
+            places = self._batch.places(len(tensors))
+            for home, mine in _by_home(tensors):
+                chosen = tensors if mine is None else [tensors[index] for index in mine]
+                at = places if mine is None else [places[index] for index in mine]
                 try:
-                    found = self._summarise(home, [tensors[index] for index in mine])
+                    rows = self._summarise(home, chosen, at, stable)
                 except Exception as error:  # out of memory, at the worst
-                    found = [f"{type(error).__name__}: {error}"] * len(mine)
-                for index, place in zip(mine, found, strict=True):
-                    places[index] = place
-            self._places += places
+                    self._batch.reasons.update(dict.fromkeys(at, f"{type(error).__name__}: {error}"))
+                else:
+                    self._batch.parts.append((home, rows, at))
 
-    def _summarise(self, home: Home, tensors: list[torch.Tensor]) -> list[Place]:
+    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int], stable: bool) -> range:
         buffer = self._buffers.get(home)
         if buffer is None:
             buffer = self._buffers[home] = _Buffer(home)
         rows = buffer.next(len(tensors))
-        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen)
-        return [reason or (home, row) for reason, row in zip(reasons, rows, strict=True)]
+        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen, stable=stable)
+        self._batch.reasons.update((place, reason) for place, reason in zip(at, reasons, strict=True) if reason)
+        return rows
 
     def send(self, tag: Any) -> bool:
         """Start to copy the batch to the host. False if it was dropped, for too many are still under way."""
         from paramedic.capture.stats.portable import undisturbed
 
         with self._lock, undisturbed():
-            places, self._places = self._places, []
+            batch, self._batch = self._batch, _Open()
             full = {home: buffer for home, buffer in self._buffers.items() if buffer.used}
             if kept := len(self._sent) < self._most:
-                self._sent.append((tag, places, {home: buffer.ship() for home, buffer in full.items()}))
+                self._sent.append((tag, batch, {home: buffer.ship() for home, buffer in full.items()}))
             self.lost += not kept
             for buffer in full.values():
                 buffer.used = 0
@@ -129,32 +156,63 @@ class Collector:
         later = len(self._sent) > 1
         return bool(self._sent) and all(shipment.arrived(later) for shipment in self._sent[0][2].values())
 
-    def take(self) -> Iterator[tuple[Any, list[Summary | NotSummarised]]]:
-        """The batches that have arrived, oldest first, each with its tag."""
+    def take(self) -> Iterator[Batch]:
+        """The batches that have arrived, oldest first."""
         while self.ready():
             yield self._unpack()
 
-    def finish(self) -> Iterator[tuple[Any, list[Summary | NotSummarised]]]:
+    def finish(self) -> Iterator[Batch]:
         """All that were sent, waiting for them: the run is over."""
         while self._sent:
             yield self._unpack()
 
-    def _unpack(self) -> tuple[Any, list[Summary | NotSummarised]]:
+    def _unpack(self) -> Batch:
         from paramedic.capture.stats.portable import undisturbed
 
-        tag, places, shipments = self._sent.popleft()
+        tag, batch, shipments = self._sent.popleft()
         with undisturbed():
-            rows = {home: shipment.open() for home, shipment in shipments.items()}
-        return tag, [NotSummarised(at) if isinstance(at, str) else from_row(rows[at[0]][at[1]]) for at in places]
+            arrived = {home: shipment.open() for home, shipment in shipments.items()}
+        table = np.full((batch.count, layout.WIDTH), np.nan)
+        for home, rows, places in batch.parts:
+            table[np.asarray(places)] = arrived[home][rows.start : rows.stop]
+        if batch.reasons:
+            table[list(batch.reasons)] = np.nan
+        return Batch(tag, table, batch.reasons)
 
 
-def _home(tensor: torch.Tensor) -> Home:
-    """The device and stream where a tensor is summarised; what has no values goes to the host, which will say so."""
+class _Open:
+    """A batch that is being collected: where each tensor's row will be, or why there will be none."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.parts: list[tuple[Home, range, Sequence[int]]] = []
+        self.reasons: dict[int, str] = {}
+
+    def places(self, number: int) -> range:
+        first, self.count = self.count, self.count + number
+        return range(first, self.count)
+
+
+def _by_home(tensors: Sequence[torch.Tensor]) -> Iterator[tuple[Home, list[int] | None]]:
+    """Tensors by the device and stream where they are summarised; None stands for all of them."""
     import torch
 
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.is_meta:
-        return torch.device("cpu"), 0
-    return tensor.device, torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
+    plain = {torch.Tensor, torch.nn.Parameter}
+    if plain.issuperset(map(type, tensors)) and len(found := {tensor.device for tensor in tensors}) == 1:
+        (device,) = found
+        if device.type in ("cpu", "cuda"):
+            yield _home(device), None
+            return
+    host = torch.device("cpu")  # what has no values goes there, and is told so
+    devices = [tensor.device if type(tensor) in plain and not tensor.is_meta else host for tensor in tensors]
+    for device in dict.fromkeys(devices):
+        yield _home(device), [index for index, other in enumerate(devices) if other == device]
+
+
+def _home(device: torch.device) -> Home:
+    import torch
+
+    return device, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
 
 
 class _Buffer:
@@ -209,11 +267,11 @@ class _Shipment:
         """Without an event to ask, a batch counts as arrived when a later one has been sent."""
         return self.event.query() if self.event else self.rows.device.type == "cpu" or later
 
-    def open(self) -> list[list[float]]:
+    def open(self) -> layout.Array:
         """The rows as numbers; waits if need be."""
         if self.event is not None:
             self.event.synchronize()
-        numbers: list[list[float]] = self.rows[: self.count].tolist()
+        numbers: layout.Array = self.rows[: self.count].double().cpu().numpy().copy()
         if self.event is not None and len(self.rows) == len(self.origin.rows):
             self.origin.spare.append(self.rows)
         return numbers

@@ -39,10 +39,10 @@ DTYPES: dict[torch.dtype, Any] = {
     torch.bfloat16: tl.uint16,
     torch.float16: tl.float16,
 }
-Flat = tuple[int, torch.Tensor, int]  # the row it belongs to, its values as flat memory, how often each repeats
+Layout = tuple[torch.dtype, int, int, bool, int]  # dtype, elements, repeats of each, aligned to 16 bytes, row
 
 # The table: for each tensor these int64s, then for each chunk the tensor it belongs to.
-POINTER, NUMEL, CHUNK, FIRST, CHUNKS, EVERY, TIMES, ROW, COLUMNS = (tl.constexpr(column) for column in range(9))
+NUMEL, CHUNK, FIRST, CHUNKS, EVERY, TIMES, ROW, COLUMNS = (tl.constexpr(column) for column in range(8))
 FLOATS, COUNTS = tl.constexpr(5), tl.constexpr(3)  # what a chunk leaves behind
 BINS, WIDTH, HISTOGRAM = (tl.constexpr(value) for value in (layout.BINS, layout.WIDTH, layout.HISTOGRAM))
 # All is well where the sum of squares is below the one and the largest magnitude above the other.
@@ -131,7 +131,7 @@ def _bins(x, inside):
 
 @jit
 def _measure(
-    table, floats, counts, histograms, first, tensors,
+    table, pointers, floats, counts, histograms, first, tensors,
     DTYPE: tl.constexpr, ALIGNED: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Reduce one chunk of one tensor."""
@@ -141,7 +141,7 @@ def _measure(
     size = tl.load(entry + CHUNK)
     start = (chunk - tl.load(entry + FIRST)) * size
     n = tl.minimum(size, tl.load(entry + NUMEL) - start).to(tl.int32)
-    data = tl.load(entry + POINTER).to(tl.pointer_type(DTYPE)) + start
+    data = tl.load(pointers + owner).to(tl.pointer_type(DTYPE)) + start
     if ALIGNED:
         data = tl.multiple_of(data, 4 * (DTYPE.primitive_bitwidth // 8))  # load four at a time
     lanes = tl.arange(0, LANES)
@@ -281,54 +281,74 @@ def _merge(table, floats, counts, histograms, out, PARTS: tl.constexpr):
 
 
 class Plan:
-    """Where the tensors of one list lie, how they are cut into chunks, and room for what the chunks leave."""
+    """How tensors of these sizes are cut into chunks, and room for what the chunks leave."""
 
-    def __init__(self, values: list[Flat], device: torch.device, seen: int) -> None:
+    def __init__(self, layouts: tuple[Layout, ...], device: torch.device, seen: int) -> None:
         self.launches: list[tuple[int, int, torch.dtype, bool]] = []  # first chunk, chunks, dtype, aligned
-        self.tensors, chunks = len(values), 0
-        groups: dict[tuple[torch.dtype, bool], list[Flat]] = {}
-        for each in values:
-            groups.setdefault((each[1].dtype, each[1].data_ptr() % 16 == 0), []).append(each)
+        self.order: list[int] = []  # the tensors in the order of the table
+        self.pointers: torch.Tensor | None = None
+        self._known: list[int] = []
+        groups: dict[tuple[torch.dtype, bool], list[int]] = {}
+        for index, (dtype, _, _, aligned, _) in enumerate(layouts):
+            groups.setdefault((dtype, aligned), []).append(index)
         table: list[tuple[int, ...]] = []
+        chunks = 0
         for (dtype, aligned), members in groups.items():
-            began, total = chunks, sum(flat.numel() for _, flat, _ in members)
+            began, total = chunks, sum(layouts[index][1] for index in members)
             size = max(LEAST, -(-total // (MOST_CHUNKS * BLOCK)) * BLOCK)
-            for row, flat, times in members:
-                n, mine = flat.numel(), -(-flat.numel() // size)
+            for index in members:
+                _, n, times, _, row = layouts[index]
+                mine = -(-n // size)
                 every = -(-n // seen) | 1 if seen else 0  # odd, as rows seldom are: no column is always passed over
-                table.append((flat.data_ptr(), n, size, chunks, mine, every, times, row))
+                table.append((n, size, chunks, mine, every, times, row))
                 chunks += mine
+            self.order += members
             self.launches.append((began, chunks - began, dtype, aligned))
         owners = np.repeat(np.arange(len(table)), [entry[CHUNKS.value] for entry in table])
-        packed = torch.from_numpy(np.concatenate([np.array(table, np.int64).reshape(-1), owners]))
-        # Pinned, and so copied without waiting; the allocator keeps the memory until the copy is done.
-        self.table = packed.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else packed
+        self.table = _upload(np.concatenate([np.array(table, np.int64).reshape(-1), owners]), device)
         self.floats = torch.empty(max(1, chunks) * FLOATS.value, dtype=torch.float32, device=device)
         self.counts = torch.empty(max(1, chunks) * COUNTS.value, dtype=torch.int32, device=device)
-        self.histograms = torch.zeros(len(values) * BINS.value, dtype=torch.int32, device=device)
+        self.histograms = torch.zeros(len(table) * BINS.value, dtype=torch.int32, device=device)
 
-    def run(self, out: torch.Tensor) -> None:
-        room = (self.table, self.floats, self.counts, self.histograms)
+    def run(self, addresses: list[int], out: torch.Tensor) -> None:
+        if addresses != self._known:  # weights stay where they are; gradients and outputs seldom do
+            self._known = addresses
+            self.pointers = _upload(np.array([addresses[index] for index in self.order], np.int64), out.device)
+        room = (self.table, self.pointers, self.floats, self.counts, self.histograms)
         for first, chunks, dtype, aligned in self.launches:
             if chunks:
                 shape = (DTYPES[dtype], aligned, ROWS, LANES, BLOCK)
-                _measure[(chunks,)](*room, first, self.tensors, *shape, **LAUNCH)
-        _merge[(self.tensors,)](*room, out, 256, num_warps=4)
+                _measure[(chunks,)](*room, first, len(self.order), *shape, **LAUNCH)
+        _merge[(len(self.order),)](self.table, *room[2:], out, 256, num_warps=4)
 
 
-_plans: OrderedDict[Any, tuple[Plan | None, list[int]]] = OrderedDict()
+def _upload(numbers: Any, device: torch.device) -> torch.Tensor:
+    """Pinned, and so copied without waiting; the allocator keeps the memory until the copy is done."""
+    packed = torch.from_numpy(numbers)
+    return packed.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else packed
 
 
-def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
-    """As portable.summarise_into, to which what the kernels cannot read is left."""
+_plans: OrderedDict[Any, Plan] = OrderedDict()
+
+
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor  # inside vmap or grad: it has no values yet
+
+
+def summarise_into(
+    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
+) -> list[str | None]:
+    """As portable.summarise_into, to which what the kernels cannot read is left.
+
+    Stable tensors live on from call to call, as weights do: while they stay where they are, nothing is asked twice.
+    """
     seen = layout.SEEN_ON_DEVICE if seen is None else seen
     with portable.undisturbed():
         if portable.is_capturing(out):
             return [portable.CAPTURING] * len(tensors)
-        plan, others = _plan_for(tensors, out.device, seen)
-        if plan is not None:
+        layouts, addresses, others = (_look_again if stable else _look)(tensors, out.device)
+        if layouts:
             with torch.cuda.device(out.device) if out.is_cuda else nullcontext():
-                plan.run(out)
+                _plan_for(layouts, out.device, seen).run(addresses, out)
     reasons: list[str | None] = [None] * len(tensors)
     if others:
         said = portable.summarise_into([tensors[index] for index in others], out, seen=seen, rows=others)
@@ -345,40 +365,65 @@ def prepare(device: torch.device) -> None:
         summarise_into([x, x[1:]], out)  # the second is not aligned
 
 
-def _plan_for(tensors: Sequence[torch.Tensor], device: torch.device, seen: int) -> tuple[Plan | None, list[int]]:
-    """The plan for this list, kept for as long as its tensors lie where they lie; and the tensors left over."""
+def _look(tensors: Sequence[torch.Tensor], device: torch.device) -> tuple[tuple[Layout, ...], list[int], list[int]]:
+    """How the tensors lie in memory, where, and which of them must be left to the portable way."""
+    layouts: list[Layout] = []
+    addresses: list[int] = []
+    others: list[int] = []
+    for row, tensor in enumerate(tensors):
+        found = _lie(tensor, device)
+        if found is None:
+            others.append(row)
+        else:
+            dtype, n, times, address = found
+            layouts.append((dtype, n, times, address % 16 == 0, row))
+            addresses.append(address)
+    return tuple(layouts), addresses, others
+
+
+_known: OrderedDict[tuple[int, ...], tuple[list[tuple[int, int]], Any]] = OrderedDict()
+
+
+def _look_again(
+    tensors: Sequence[torch.Tensor], device: torch.device
+) -> tuple[tuple[Layout, ...], list[int], list[int]]:
+    who, where = tuple(map(id, tensors)), [(tensor.data_ptr(), tensor.numel()) for tensor in tensors]
+    known = _known.get(who)
+    if known is None or known[0] != where:
+        known = _known[who] = (where, _look(tensors, device))
+        while len(_known) > PLANS:
+            _known.popitem(last=False)
+    found: tuple[tuple[Layout, ...], list[int], list[int]] = known[1]
+    return found
+
+
+def _lie(tensor: torch.Tensor, device: torch.device) -> tuple[torch.dtype, int, int, int] | None:
+    """Its dtype, elements in memory, repeats of each, and address; None if the kernels cannot read it."""
+    try:
+        if type(tensor) not in portable.PLAIN or tensor.dtype not in DTYPES or tensor.device != device:
+            return None
+        if tensor.is_nested or tensor.is_neg() or tensor._is_zerotensor() or _is_wrapped(tensor):
+            return None
+        if tensor.is_contiguous() and (address := tensor.data_ptr()):  # 0: it has no memory
+            return tensor.dtype, tensor.numel(), 1, address
+        if portable.why_not(tensor, device) is not None:
+            return None
+        flat, times = layout.flatten(tensor)
+        # Nothing that `flatten` has to copy: the copy would be gone before the kernels come to it.
+        return (tensor.dtype, flat.numel(), times, flat.data_ptr()) if flat.is_contiguous() else None
+    except Exception:
+        return None
+
+
+def _plan_for(layouts: tuple[Layout, ...], device: torch.device, seen: int) -> Plan:
+    """The plan for tensors of these sizes, kept for as long as it is in use."""
     stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
-    key = (device, stream, seen, *map(_place, tensors))
+    key = (device, stream, seen, layouts)
     found = _plans.get(key)
     if found is None:
-        found = _plans[key] = _make_plan(tensors, device, seen)
+        found = _plans[key] = Plan(layouts, device, seen)
         while len(_plans) > PLANS:
             _plans.popitem(last=False)
     else:
         _plans.move_to_end(key)
     return found
-
-
-def _place(tensor: torch.Tensor) -> object:
-    """All that a plan depends on. No memory is read through it before `why_not` has seen the same key once."""
-    try:
-        if type(tensor) in portable.PLAIN and tensor.dtype in DTYPES:
-            return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride(), tensor.is_neg()
-    except Exception:
-        return None
-    return None
-
-
-def _make_plan(tensors: Sequence[torch.Tensor], device: torch.device, seen: int) -> tuple[Plan | None, list[int]]:
-    values: list[Flat] = []
-    others = []
-    for index, tensor in enumerate(tensors):
-        flat = None
-        if _place(tensor) is not None and portable.why_not(tensor, device) is None:
-            # Nothing that `flatten` has to copy: the copy would be gone before the kernels come to it.
-            flat, times = layout.flatten(tensor) if not (tensor.is_neg() or tensor._is_zerotensor()) else (None, 1)
-        if flat is not None and flat.is_contiguous():
-            values.append((index, flat, times))
-        else:
-            others.append(index)
-    return (Plan(values, device, seen) if values else None), others

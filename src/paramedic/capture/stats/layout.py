@@ -1,6 +1,6 @@
 """The packed row of numbers that a summary is, how it is put together from parts, and tensors as flat memory.
 
-Imports no torch: whoever reads a record may need the names and edges.
+Imports no torch. The row itself is described in record/summary.py.
 
 A row is ten numbers and a histogram of magnitudes. It is float64 wherever the device has float64, on a GPU too: counts
 stay exact beyond 2**24 elements and the norm of a tensor of 1e38s is still a number; what is summed per element is
@@ -14,23 +14,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paramedic.record.summary import (
+    ABSMAX,
+    BINS,
+    COUNT,
+    EDGES,
+    FIELDS,
+    HISTOGRAM,
+    INF,
+    MAX,
+    MEAN,
+    MIN,
+    NAN,
+    NORM,
+    STD,
+    WIDTH,
+    ZERO,
+)  # fmt: skip
+
+__all__ = [
+    "ABSMAX", "BINS", "COUNT", "EDGES", "FIELDS", "HISTOGRAM", "INF", "MAX", "MEAN", "MIN", "NAN", "NORM", "STD",
+    "WIDTH", "ZERO", "combine", "flatten", "histogram", "pieces", "write_rows",
+]  # fmt: skip
+
 if TYPE_CHECKING:
     import torch
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-FIELDS = ("count", "nan", "inf", "zero", "mean", "std", "absmax", "min", "max", "norm")
-COUNT, NAN, INF, ZERO, MEAN, STD, ABSMAX, MIN, MAX, NORM = range(len(FIELDS))
-
-# Bin 0 holds the zeros, bin 1 what lies below 2**EDGES[0], bin k what lies from 2**EDGES[k - 2] up to 2**EDGES[k - 1],
-# the last bin the rest. Two octaves each where gradients and activations live, coarse beyond. The edges that matter:
-# -126 the smallest normal bf16 and fp32; -24 and -14 the smallest and smallest normal fp16; -6 the smallest normal
-# fp8 e4m3; 16 where fp16 and fp8 e5m2 overflow; 128 where bf16 and fp32 do.
-EDGES = (-126, -64, *range(-32, 17, 2), 32, 64, 128)
-BINS = len(EDGES) + 2
 FIRST_SLOTS = np.array([0, *(edge + 127 for edge in EDGES)])  # where each begins, by the exponent field of a float32
-HISTOGRAM = len(FIELDS)  # where it begins in the row
-WIDTH = HISTOGRAM + BINS
 
 # The histogram of a larger tensor is counted on pieces spread evenly over it, about so many elements in all: to count
 # an element costs several times what all its other numbers cost, and the shares are right to about 0.3 % so. All other

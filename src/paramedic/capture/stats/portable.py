@@ -10,6 +10,7 @@ read, or be seen by the modes and hooks of the script.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -80,6 +81,22 @@ def is_capturing(out: torch.Tensor) -> bool:
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Run as if the script had no modes, transforms, autograd, autocast or strict numpy about."""
+    if getattr(_thread, "undisturbed", False):
+        yield
+        return
+    _thread.undisturbed = True
+    try:
+        with _without_all_that():
+            yield
+    finally:
+        _thread.undisturbed = False
+
+
+_thread = threading.local()
+
+
+@contextmanager
+def _without_all_that() -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(torch._C.DisableTorchFunction())
         stack.enter_context(np.errstate(all="ignore"))

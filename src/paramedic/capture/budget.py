@@ -1,0 +1,103 @@
+"""What watching may cost, what it did cost, and which of the next steps are therefore watched or sampled."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+
+from paramedic.settings import DEFAULT_BUDGET, Settings
+
+LONGEST_REST = 512  # steps between two that are watched, however short they are
+LONGEST_PAUSE = 10_000  # steps between two samples
+FIRST_SAMPLES = 3  # at the very beginning, whatever they cost: how training starts says much
+CLOSE_SAMPLES = 4  # steps sampled one after the other after an alarm
+_NEW = 0.2  # weight of a new measurement in a running mean
+
+
+class Mean:
+    """A running mean that forgets."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value: float | None = None
+
+    def add(self, number: float) -> None:
+        self.value = number if self.value is None else (1 - _NEW) * self.value + _NEW * number
+
+
+class Budget:
+    """Half of the budget pays for watching calls, half for statistics."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.statistics = settings.every is not None or settings.budget > 0
+        self.every = settings.every
+        self._share = (settings.budget or DEFAULT_BUDGET) / 2
+        self._step = Mean()  # seconds of a step, without us
+        self._watch = Mean()  # seconds that watching a step adds
+        self._sample = Mean()  # seconds that a sample adds on top
+        self._device = Mean()  # and seconds that it takes an accelerator
+        self._last = time.perf_counter()
+        self._since_watch = self._since_sample = 0
+        self._samples = 0
+        self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
+        self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
+        self._close = 0  # samples still to be taken one after the other
+        self._quiet_until = 0  # alarms before this many samples change nothing: each one doubles the wait
+        self._patience = 16
+        self.examined = self.watched = self.sampled = 0  # steps, for the report
+
+    def completed(self, spent: float, *, examined: bool, watched: bool, sampled: bool, sampling: float) -> None:
+        """A step is over: it cost us `spent` seconds, `sampling` of them for statistics."""
+        now = time.perf_counter()
+        elapsed, self._last = now - self._last, now
+        self.examined += examined
+        self.watched += watched
+        self.sampled += sampled
+        if not examined:
+            self._step.add(max(elapsed - spent, 1e-7))
+            if watched:
+                self._watch.add(spent - sampling)
+        if sampled:
+            self._samples += 1
+            self._close = max(0, self._close - 1)
+            if self._samples <= FIRST_SAMPLES:
+                self._sample.value = None  # warming up costs more than it ever will again
+            self._wait = self._random.uniform(0.75, 1.25)
+            self._sample.add(sampling)
+        self._since_watch = 0 if watched or examined else self._since_watch + 1
+        self._since_sample = 0 if sampled else self._since_sample + 1
+
+    def device_time(self, seconds: float) -> None:
+        """What statistics cost on an accelerator, known later than what they cost here."""
+        self._device.add(seconds)
+
+    def is_time(self) -> bool:
+        """Whether the next step should be watched or sampled."""
+        return self.should_watch() or self.should_sample()
+
+    def should_watch(self) -> bool:
+        return self._since_watch + 1 >= self._interval(self._watch.value, LONGEST_REST)
+
+    def should_sample(self) -> bool:
+        if not self.statistics:
+            return False
+        if self.every is not None:
+            return self._since_sample + 1 >= self.every
+        if self._samples < FIRST_SAMPLES or self._close:
+            return True
+        cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
+        return self._since_sample + 1 >= self._wait * self._interval(cost, LONGEST_PAUSE)
+
+    def alarm(self) -> None:
+        """Something remarkable was sampled: look closely for a while, then less and less readily."""
+        if self._samples >= self._quiet_until:
+            self._close = CLOSE_SAMPLES
+            self._patience *= 2
+            self._quiet_until = self._samples + self._patience
+
+    def _interval(self, cost: float | None, longest: int) -> int:
+        if cost is None or self._step.value is None:
+            return 1
+        return min(longest, max(1, math.ceil(cost / (self._share * self._step.value))))

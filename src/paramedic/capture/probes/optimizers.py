@@ -1,0 +1,67 @@
+"""Optimizers as the record knows them: their groups, their learning rates, whose parameters they hold."""
+
+from __future__ import annotations
+
+from torch.optim import Optimizer
+
+from paramedic.capture.probes.ledger import Account
+from paramedic.capture.watcher import Watcher
+from paramedic.record.writer import Site
+
+
+def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account, site: Site) -> None:
+    registry = watcher.registry
+    names = registry.parameter_names()
+    live = {id(p) for root in registry.roots() for p in root.parameters()}
+    groups = [
+        {
+            "lr": float(group["lr"]) if "lr" in group else None,
+            "weight_decay": float(group.get("weight_decay") or 0.0),
+            "parameters": [registry.parameter_name(p) for p in group["params"]],
+            "strangers": [list(p.shape) for p in group["params"] if id(p) not in names],
+            "frozen": sum(not p.requires_grad for p in group["params"]),
+        }
+        for group in optimizer.param_groups
+    ]
+    watcher.emit(
+        "optimizer",
+        site=site,
+        phase="setup",
+        data={
+            "number": account.number,
+            "class": type(optimizer).__name__,
+            "groups": groups,
+            "held": sum(len(group["params"]) for group in optimizer.param_groups),
+            "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
+        },
+    )
+
+
+def note_rates(watcher: Watcher, optimizer: Optimizer, account: Account) -> None:
+    """Keep the learning rate's course (of the first group), and the highest one of each group."""
+    rates = [group.get("lr") for group in optimizer.param_groups]
+    if rates == account.rates:
+        return
+    account.rates = rates
+    numbers = [rate if isinstance(rate, (int, float)) else None for rate in rates]
+    highest = account.highest_rates or numbers
+    account.highest_rates = [
+        max(a, b) if a is not None and b is not None else None for a, b in zip(highest, numbers, strict=False)
+    ]
+    if numbers and numbers[0] is not None:
+        watcher.writer.point(f"lr:{account.number}", watcher.step, float(numbers[0]))
+
+
+def tell_end(watcher: Watcher, optimizer: Optimizer, account: Account) -> None:
+    """The highest learning rates, and which parameters were ever updated."""
+    names = watcher.registry.parameter_names()
+    used = [p for g in optimizer.param_groups for p in g["params"] if p.grad is not None or optimizer.state.get(p)]
+    watcher.emit(
+        "rates",
+        phase="train",
+        data={
+            "optimizer": account.number,
+            "highest": account.highest_rates,
+            "used": [names[id(p)] for p in used if id(p) in names],
+        },
+    )

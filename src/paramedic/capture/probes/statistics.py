@@ -1,0 +1,273 @@
+"""Statistics of gradients, weights, updates and module outputs, on the steps that the budget allows."""
+
+from __future__ import annotations
+
+import functools
+import math
+import statistics
+from collections import deque
+from collections.abc import Sequence
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from paramedic.capture.facts import tensors_in
+from paramedic.capture.probes.copies import Copies
+from paramedic.capture.stats import Batch, Collector, layout, prepare
+from paramedic.capture.stats.portable import undisturbed
+from paramedic.capture.stopwatch import Stopwatch
+from paramedic.capture.watcher import Watcher
+from paramedic.record.samples import NewSample
+
+TOGETHER = 128  # module outputs summarised in one go
+MOST_HELD = 64 << 20  # bytes of module outputs held until then
+MOST_HELD_OF_DEVICE = 0.01  # or this share of an accelerator's memory
+MOST_PER_CALL = 4  # tensors of one module's output
+SPIKE = 8.0  # times the usual gradient norm
+TIMED = 4  # samples timed on the device, and then every 16th
+
+_SCALED = (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM)
+
+Labels = tuple[str, tuple[str, ...]]  # a role, and the names of tensors added one after the other
+
+
+class Statistics:
+    """Fills a collector during a sampled step and hands what has arrived to the record."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.collector = Collector()
+        self.copies = Copies()
+        self.stopwatch = Stopwatch()
+        self._labels: list[Labels] = []  # of what is in the collector's current batch
+        self._due: dict[int, str] = {}  # modules (ids) whose output this step does not have yet
+        self._held: list[tuple[str, torch.Tensor, int]] = []  # outputs not yet summarised, with their version
+        self._room = MOST_HELD  # bytes that may still be held
+        self._changed_later: set[str] = set()  # modules whose output is changed in place right after
+        self._call: Any = None  # nn.Module.__call__ as it was, while another stands in its place
+        self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self._names_version = -1
+        self._norms: deque[float] = deque(maxlen=64)
+        self._count = 0
+        self._ready = True  # nothing has to be compiled first
+        self._devices: set[torch.device] = set()  # whose kernels are compiled
+        self._preparing: Thread | None = None
+
+    def install(self) -> None:
+        self.watcher.on_sampling.append(self._shift)
+        self.watcher.on_step.append(("statistics", self.poll))
+        self.watcher.on_rested.append(("statistics", self.poll))
+        self.watcher.patches.on_undo(self._remove_hook)
+        self._shift(self.watcher.sampling)
+
+    # Module outputs ---------------------------------------------------------------------------------------------
+
+    def _shift(self, sampling: bool) -> None:
+        self._remove_hook()
+        if sampling and not self.watcher.compiled and self._ready:
+            self._due = dict(self.watcher.registry.module_names())
+            self._call = nn.Module.__call__
+            nn.Module.__call__ = _watched(self._call, self._called)
+
+    def _remove_hook(self) -> None:
+        if self._call is not None:
+            nn.Module.__call__ = self._call
+            self._call = None
+
+    def _called(self, module: nn.Module, output: Any) -> None:
+        # Called for every module of a sampled step, so the usual case is kept short.
+        name = self._due.get(id(module))
+        if name is None or not torch.is_grad_enabled() or self.watcher.busy:
+            return
+        del self._due[id(module)]
+        plain = type(output) is torch.Tensor and output.layout is torch.strided and output.dtype.is_floating_point
+        if plain and name not in self._changed_later:
+            self._held.append((name, output, output._version))
+            self._room -= output.nbytes
+            if self._room > 0 and len(self._held) < TOGETHER:
+                return
+        self.watcher.ask("statistics", self.watcher.book_sampling, self._hold, name, output)
+
+    def _hold(self, name: str, output: Any) -> None:
+        if not self._held or self._held[-1][1] is not output:
+            for path, tensor in list(tensors_in(output))[:MOST_PER_CALL]:
+                if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+                    self._held.append((f"{name}{path}", tensor, tensor._version))
+        self._summarise_held()
+
+    def _summarise_held(self) -> None:
+        held, self._held = self._held, []
+        unique: dict[int, tuple[str, torch.Tensor]] = {}
+        for name, tensor, version in held:
+            if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+                continue  # inside vmap or grad: it has no values yet
+            if tensor._version != version:
+                self._changed_later.add(name)
+            else:
+                # The output of a container is mostly that of its last child: once is enough.
+                unique.setdefault(id(tensor), (name, tensor))
+        self._add("output", tuple(name for name, _ in unique.values()), [tensor for _, tensor in unique.values()])
+        self._room = _room(held[-1][1].device) if held else self._room
+
+    # Parameters -------------------------------------------------------------------------------------------------
+
+    def before_step(self, optimizer: Optimizer, closure: bool) -> None:
+        """Right before an optimizer's step; with a closure the gradients are not there yet."""
+        parameters = _trained(optimizer)
+        if not self._prepared(parameters):
+            return
+        with undisturbed():
+            self._summarise_held()
+            if not closure:
+                self._add_gradients(optimizer, parameters)
+            self._add("weight", self._names(parameters), parameters, stable=True)
+            self.copies.take(optimizer, parameters)
+
+    def _prepared(self, parameters: list[torch.Tensor]) -> bool:
+        """Kernels for a GPU take seconds to compile: that goes on beside the training, and statistics wait for it."""
+        on_gpu = next((p.device for p in parameters if p.is_cuda), None)
+        if on_gpu is None or on_gpu in self._devices:
+            self._ready = True
+        elif self._preparing is None:
+            self._ready = False
+            self._preparing = Thread(target=prepare, args=(on_gpu,), name="paramedic-kernels", daemon=True)
+            self._preparing.start()
+        elif not self._preparing.is_alive():
+            self._devices.add(on_gpu)
+            self._preparing, self._ready = None, True
+        return self._ready
+
+    def after_step(self, optimizer: Optimizer, closure: bool) -> None:
+        if not self._ready:
+            return
+        with undisturbed():
+            if closure:
+                self._add_gradients(optimizer, _trained(optimizer))
+            changed, differences = self.copies.differences(optimizer)
+            self._add("update", self._names(changed), differences, stable=True)
+            labels, self._labels = self._labels, []
+            self.collector.send((self.watcher.step, labels))
+        self.stopwatch.close()
+        self._count += 1
+        if self._call is not None:  # the next step may be sampled as well
+            self._due = dict(self.watcher.registry.module_names())
+
+    def _add_gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
+        given = [p for p in parameters if p.grad is not None]
+        self._add("gradient", self._names(given), [p.grad for p in given if p.grad is not None])
+        scale = getattr(optimizer, "grad_scale", None)
+        if isinstance(scale, torch.Tensor):  # a fused optimizer takes the loss scale out by itself
+            self._add("scale", ("scale",), [scale])
+
+    def _names(self, parameters: list[torch.Tensor]) -> tuple[str, ...]:
+        registry = self.watcher.registry
+        known = registry.parameter_names()
+        if self._names_version != registry.version:
+            self._names_of, self._names_version = {}, registry.version
+        identities = tuple(map(id, parameters))
+        if identities not in self._names_of:
+            self._names_of[identities] = tuple(known.get(id(p)) or registry.parameter_name(p) for p in parameters)
+        return self._names_of[identities]
+
+    def _add(self, role: str, names: tuple[str, ...], tensors: list[torch.Tensor], *, stable: bool = False) -> None:
+        if not tensors:
+            return
+        self._labels.append((role, names))
+        if tensors[0].is_cuda and (self._count < TIMED or self._count % 16 == 0):
+            with self.stopwatch.running(tensors[0].device):
+                self.collector.add(tensors, stable=stable)
+        else:
+            self.collector.add(tensors, stable=stable)
+
+    # Arrival ----------------------------------------------------------------------------------------------------
+
+    def poll(self) -> None:
+        for seconds in self.stopwatch.read():
+            self.watcher.budget.device_time(seconds)
+        for batch in self.collector.take():
+            self._arrived(batch)
+
+    def finish(self) -> None:
+        for batch in self.collector.finish():
+            self._arrived(batch)
+
+    def _arrived(self, batch: Batch) -> None:
+        step, labels = batch.tag
+        parts: dict[str, list[tuple[tuple[str, ...], layout.Array]]] = {}
+        place = 0
+        for role, names in labels:
+            rows = batch.rows[place : place + len(names)]
+            missing = {
+                index: batch.reasons[place + index] for index in range(len(names)) if place + index in batch.reasons
+            }
+            if missing:
+                self._tell_missing(step, role, names, missing)
+            parts.setdefault(role, []).append((names, _backwards(rows) if role == "update" else rows))
+            place += len(names)
+        scale = parts.pop("scale", None)
+        samples = [_joined(step, role, found) for role, found in parts.items()]
+        for sample in samples:
+            if sample.role == "gradient" and scale is not None:
+                sample.rows[:, _SCALED] /= scale[0][1][0, layout.MEAN]
+        remarkable = any(np.nansum(sample.rows[:, [layout.NAN, layout.INF]]) > 0 for sample in samples)
+        for sample in samples:
+            if sample.role == "gradient":
+                remarkable |= self._gradient_norm(step, sample.rows)
+        self.watcher.writer.sample(samples, remarkable=bool(remarkable))
+        if remarkable:
+            self.watcher.budget.alarm()
+
+    def _tell_missing(self, step: int, role: str, names: Sequence[str], missing: dict[int, str]) -> None:
+        for index, reason in missing.items():
+            data = {"role": role, "name": names[index], "reason": reason}
+            self.watcher.emit("not_summarised", phase="train", step=step, key=(role, names[index]), data=data)
+
+    def _gradient_norm(self, step: int, rows: layout.Array) -> bool:
+        """Record the norm of all gradients together; returns whether it is a spike."""
+        norm = math.sqrt(float(np.nansum(rows[:, layout.NORM] ** 2)))
+        if np.nansum(rows[:, layout.NAN]) > 0:
+            norm = math.nan
+        self.watcher.writer.point("gradient_norm", step, norm)
+        usual = statistics.median(self._norms) if len(self._norms) >= 8 else math.inf
+        if math.isfinite(norm):
+            self._norms.append(norm)
+        return not norm <= SPIKE * usual
+
+
+def _watched(call: Any, called: Any) -> Any:
+    """nn.Module.__call__ that shows what came out. Any hook, even a global one, would slow down each call far more."""
+
+    @functools.wraps(call)
+    def watched(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        output = call(self, *args, **kwargs)
+        called(self, output)
+        return output
+
+    return watched
+
+
+def _joined(step: int, role: str, found: list[tuple[tuple[str, ...], layout.Array]]) -> NewSample:
+    names = tuple(name for part, _ in found for name in part)
+    return NewSample(step, role, names, np.concatenate([rows for _, rows in found]))
+
+
+def _trained(optimizer: Optimizer) -> list[torch.Tensor]:
+    return [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
+
+
+def _room(device: torch.device) -> int:
+    if device.type == "cuda":
+        return int(MOST_HELD_OF_DEVICE * torch.cuda.get_device_properties(device).total_memory)
+    return MOST_HELD
+
+
+def _backwards(rows: layout.Array) -> layout.Array:
+    """The copies hold before minus after; an update is after minus before."""
+    turned = rows.copy()
+    turned[:, layout.MEAN] = -rows[:, layout.MEAN]
+    turned[:, layout.MIN], turned[:, layout.MAX] = -rows[:, layout.MAX], -rows[:, layout.MIN]
+    return turned
