@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
 from sklearn.datasets import load_digits
+from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 

@@ -1,7 +1,6 @@
 """A bandit with contexts, learnt with clipped policy updates."""
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 from torch.distributions import Categorical
 

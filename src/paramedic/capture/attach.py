@@ -14,6 +14,7 @@ from paramedic.capture.active.probe import Active
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.census import Census
+from paramedic.capture.probes.chains import Chains
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.dropout import Dropout
@@ -78,9 +79,9 @@ class Attachment:
         checkpoints.on_optimizer = schedulers.restored
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
-        active, shifts = Active(watcher), Shifts(watcher)
+        active, shifts, chains = Active(watcher), Shifts(watcher), Chains(watcher)
         calls.on_root.append(("active", active.called))
-        calls.on_call.append(("shifts", shifts.called))
+        calls.on_call += [("shifts", shifts.called), ("chains", chains.called)]
         losses.on_labels.append(("shifts", shifts.labels))
         self.inputs = Inputs(watcher)
         calls.on_fed.append(("inputs", self.inputs.fed))
@@ -91,7 +92,7 @@ class Attachment:
         for probe in (
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses, Ctc(watcher),
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), schedulers, passes, calls,
-            followers, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), active, ops,
+            followers, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), active, chains, ops,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
