@@ -31,7 +31,7 @@ class Chains:
         about = _about(call.module)
         given: torch.Tensor = args[0]
         known = self._made.get(id(given))
-        if known is not None and known[0]() is given and given._version == known[1]:
+        if known is not None and given is known[0]() and known[1] == args[0]._version:
             site = self.watcher.registry.birth_site(call.module)
             data = {"first": known[2], "first_layer": known[3], "second_layer": about}
             self.watcher.emit("chain", site=site, module=call.path, phase="train", key=(known[2], call.path), data=data)

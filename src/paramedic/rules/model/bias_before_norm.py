@@ -1,6 +1,7 @@
 """PM421."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
@@ -23,7 +24,7 @@ def check(run: Run) -> Iterator[Finding]:
         modules = model["modules"]
         pairs = [
             (a["path"], b["path"])
-            for a, b in zip(modules, modules[1:], strict=False)
+            for a, b in pairwise(modules)
             if b["norm"] and "bias" in a["own_parameters"] and not a["children"] and _siblings(a["path"], b["path"])
         ]
         if pairs:
