@@ -22,7 +22,7 @@ ROUNDS = 2
 MOST_MODELS = 3
 MOST_VALUES = 2_000_000  # in a batch
 FORWARDS = 16  # that a round takes, roughly
-GRACE = 0.1  # seconds that a round may cost in any case
+GRACE = 0.25  # seconds that a round may cost in any case
 
 
 class Active:
@@ -33,6 +33,8 @@ class Active:
         self._rounds: Counter[int] = Counter()
         self._given_up: set[int] = set()
         self._captured: tuple[weakref.ref[nn.Module], str, Call, Batch] | None = None
+        self._last = 0.0
+        self._step_time = float("inf")  # seconds; of the fastest step so far
 
     def install(self) -> None:
         if self.watcher.settings.probes:
@@ -60,14 +62,18 @@ class Active:
     def _affordable(self) -> bool:
         """A round costs some forward passes; a forward pass is about a third of a step."""
         elapsed = time.perf_counter() - self.watcher.started
-        cost = FORWARDS * elapsed / max(self.watcher.step, 1) / 3
-        return cost < GRACE + self.watcher.settings.budget * elapsed
+        return FORWARDS * self._step_time / 3 < GRACE + self.watcher.settings.budget * elapsed
 
     def _stepped(self) -> None:
+        now, before = time.perf_counter(), self._last
+        self._last = now
+        self._step_time = min(self._step_time, now - before)
         captured, self._captured = self._captured, None
-        if captured is None:
-            return
-        reference, path, call, batch = captured
+        if captured is not None:
+            self._ask_about(*captured)
+            self._last = time.perf_counter()
+
+    def _ask_about(self, reference: weakref.ref[nn.Module], path: str, call: Call, batch: Batch) -> None:
         model = reference()
         if model is None:
             return

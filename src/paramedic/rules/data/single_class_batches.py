@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 
 
-@rule("PM319", "single-class-batches", severity="warning", needs=["loader", "batch"])
+@rule("PM319", "single-class-batches", severity="warning", needs=["loader", "batch"], causes=["PM306"])
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     """Each batch holds samples of one class only.
 
@@ -25,7 +25,8 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     trained = {event["loader"] for event in run.events("train_forward")}
     judged = 0
     for loader in run.events("loader"):
-        if loader["number"] not in trained:
+        # In the order of the data set itself, it is the data set that is sorted: PM306.
+        if loader["number"] not in trained or (loader["sampler"] == "SequentialSampler" and not _own(loader)):
             continue
         batches = [b for b in run.events("batch") if b["loader"] == loader["number"]]
         found = [
@@ -52,3 +53,7 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
             )
     if not judged:
         raise Abstain("no batches with class labels were seen in training")
+
+
+def _own(loader: Event) -> bool:
+    return bool(loader["own_batch_sampler"])
