@@ -6,7 +6,7 @@ from torch import nn
 
 
 class Autoencoder(nn.Module):
-    def __init__(self, latent: int = 12):
+    def __init__(self, latent: int = 48):
         super().__init__()
         self.encoder = nn.Linear(16, 2 * latent)
         self.decoder = nn.Linear(latent, 16)

@@ -74,29 +74,38 @@ def is_repeatable(subject: Subject) -> bool:
 
 
 def mixing(subject: Subject) -> dict[str, Any] | None:
-    """Does the output for the first half of the batch depend on the second half? And after which module?"""
+    """Does the output for one half of the batch depend on the other half? And after which module?
+
+    Both halves are asked: a recurrent network that takes samples for time steps only looks back.
+    """
+    found = [_half(subject, first) for first in (True, False)] if subject.size >= 4 else []
+    answers = [answer for answer in found if answer is not None]
+    return max(answers, key=lambda answer: answer["gap"]) if answers else None
+
+
+def _half(subject: Subject, first: bool) -> dict[str, Any] | None:
+    """Exchange one half of the batch and look at the other, the first or the second."""
     size, half = subject.size, subject.size // 2
-    if size < 4:
-        return None
+    kept = slice(0, half) if first else slice(half, size)
 
     def other_half(path: str, tensor: torch.Tensor) -> torch.Tensor:
         if tensor.dim() == 0 or tensor.shape[0] != size:
             return tensor
-        return torch.cat([tensor[:half], tensor[: size - half]])
+        start, end = tensor[:half], tensor[half:]
+        return torch.cat([start, tensor[: size - half]]) if first else torch.cat([tensor[size - half :], end])
 
     before = _traced(subject, subject.batch, size)
     after = _traced(subject, subject.changed(other_half), size)
     outputs = [(a, b) for a, b in zip(before[""], after[""], strict=False) if a.dim() > 0 and a.shape[0] == size]
     if not outputs:
         return None
-    gap = max(distance(a[:half], b[:half]) for a, b in outputs)
+    gap = max(distance(a[kept], b[kept]) for a, b in outputs)
     guilty = None
-    if gap > TOLERANCE:
-        for path in before:  # in the order in which they were left
-            pairs = [(a, b) for a, b in zip(before[path], after.get(path, []), strict=False) if path]
-            if any(distance(a[:half], b[:half]) > TOLERANCE for a, b in pairs):
-                guilty = path
-                break
+    for path in before if gap > TOLERANCE else ():  # in the order in which they were left
+        pairs = zip(before[path], after.get(path, []), strict=False) if path else []
+        if any(distance(a[kept], b[kept]) > TOLERANCE for a, b in pairs):
+            guilty = path
+            break
     return {"gap": gap, "module": guilty}
 
 

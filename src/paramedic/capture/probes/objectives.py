@@ -72,11 +72,13 @@ class Objectives:
         watcher, step = self.watcher, self.watcher.step
 
         def came_by(gradient: torch.Tensor) -> None:
-            watcher.ask("objectives", lambda: watcher.read(gradient.detach().sum().reshape(1).float(), tell))
+            numbers = lambda g: torch.stack([g.sum(), g.min(), g.max()]).float()  # noqa: E731
+            watcher.ask("objectives", lambda: watcher.read(numbers(gradient.detach()), tell))
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
-            watcher.emit("op", site=site, step=step, key=(op, site, slope), data={"op": op, "slope": slope, **data})
+            found = {"op": op, "slope": slope, "both_ways": numbers[1] < 0 < numbers[2], **data}
+            watcher.emit("op", site=site, step=step, key=(op, site, slope, found["both_ways"]), data=found)
 
         result.register_hook(came_by)
 

@@ -35,8 +35,12 @@ class Shifts:
     def labels(self, site: Site, target: torch.Tensor, prediction: torch.Tensor, left_out: int) -> None:
         """The labels of a loss call."""
         ids = self._ids() if self._ids is not None else None
+        if ids is None:
+            return
         labels = as_sequences(target, prediction)
-        if ids is None or labels is None or labels.shape[0] != ids.shape[0] or ids.device != labels.device:
+        if labels is None and target.dim() == 1 and target.numel() % ids.shape[0] == 0:
+            labels = target.reshape(ids.shape[0], -1)  # flattened for the loss
+        if labels is None or labels.shape[0] != ids.shape[0] or ids.device != labels.device:
             return
         self._looks[site] += 1
         if self._looks[site] > LOOKS or labels.shape[1] < 4 or abs(labels.shape[1] - ids.shape[1]) > 2:

@@ -48,4 +48,4 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _both_ways(policies: list[Event]) -> bool:
     """Whether actions are made more and less likely, as rewards do it; a likelihood is only ever raised."""
-    return {op["slope"] for op in policies} >= {-1, 1}
+    return any(op["both_ways"] for op in policies) or {op["slope"] for op in policies} >= {-1, 1}
