@@ -72,8 +72,10 @@ class Objectives:
         watcher, step = self.watcher, self.watcher.step
 
         def came_by(gradient: torch.Tensor) -> None:
-            numbers = lambda g: torch.stack([g.sum(), g.min(), g.max()]).float()  # noqa: E731
-            watcher.ask("objectives", lambda: watcher.read(numbers(gradient.detach()), tell))
+            watcher.ask("objectives", look, gradient.detach())
+
+        def look(slopes: torch.Tensor) -> None:
+            watcher.read(torch.stack([slopes.sum(), slopes.min(), slopes.max()]).float(), tell)
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
