@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from workshop import Done, Workshop
 
@@ -16,7 +17,14 @@ SCRIPTS = sorted(path for path in CASES.glob("PM*/*.py") if not path.name.starts
 def programs(kind: str) -> pytest.MarkDecorator:
     paths = [path for path in SCRIPTS if path.name.startswith(kind)]
     names = [f"{path.parent.name[:5]}-{path.stem}" for path in paths]
-    return pytest.mark.parametrize("script", paths, ids=names)
+    cases = [pytest.param(path, marks=needs(path), id=name) for path, name in zip(paths, names, strict=True)]
+    return pytest.mark.parametrize("script", cases)
+
+
+def needs(script: Path) -> list[pytest.MarkDecorator]:
+    """A script that says `# needs: cuda` is only sick where there is an accelerator."""
+    needy = re.search(r"^# needs: cuda$", script.read_text(), re.MULTILINE) and not torch.cuda.is_available()
+    return [pytest.mark.skip(reason="needs an accelerator")] if needy else []
 
 
 def examined(shop: Workshop, script: Path) -> Done:

@@ -99,6 +99,16 @@ def test_a_chain_of_causes_loses_nobody() -> None:
     assert sorted(code for code, _ in ranked(*rules)) == ["XX101", "XX102", "XX103"]
 
 
+def test_a_chain_of_causes_stays_together() -> None:
+    rules = (
+        made("XX101", severity="warning", causes=["XX102"]),
+        made("XX102", severity="warning", causes=["XX103"]),
+        made("XX103"),
+        made("XX104", severity="note"),
+    )
+    assert ranked(*rules) == [("XX101", None), ("XX102", "XX101"), ("XX103", "XX102"), ("XX104", None)]
+
+
 def test_two_that_explain_each_other_are_both_shown() -> None:
     first, second = ranked(made("XX101", causes=["XX102"]), made("XX102", causes=["XX101"]))
     assert first[1] is None and second == ({"XX101": "XX102", "XX102": "XX101"}[first[0]], first[0])

@@ -14,8 +14,8 @@ from workshop import Workshop
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
-COMMANDS = ("run", "check", "report", "explain", "rules", "demo")
-MAY_IMPORT_TORCH = ("capture", "integrations", "examples")
+COMMANDS = ("run", "check", "dump", "report", "explain", "rules", "demo")
+MAY_IMPORT_TORCH = ("capture", "postmortem", "integrations", "examples")
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

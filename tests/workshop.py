@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import paramedic
+
 TIMEOUT = 300  # seconds; a process that needs longer hangs
 
 # A healthy training of `steps` steps, for scripts whose subject is something else.
@@ -76,6 +78,7 @@ class Workshop:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("PARAMEDIC")}
         for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONPATH", "RANK", "WORLD_SIZE"):
             self.env.pop(name, None)
+        self.env["PYTHONPATH"] = str(Path(paramedic.__file__).parents[1])  # the tree that is being tested
         self.env.update(OMP_NUM_THREADS="1", TERM="xterm", PYTHONDONTWRITEBYTECODE="1")
 
     def write(self, name: str, text: str) -> Path:

@@ -1,7 +1,11 @@
 """paramedic: a doctor for PyTorch training."""
 
 from paramedic.errors import ParamedicError
+from paramedic.logbook import setup_logging
+from paramedic.postmortem.shell import shell
+from paramedic.postmortem.summarize import summarize
+from paramedic.postmortem.tracebacks import install
 from paramedic.watching import Watch, watch
 
-__all__ = ["ParamedicError", "Watch", "watch"]
+__all__ = ["ParamedicError", "Watch", "install", "setup_logging", "shell", "summarize", "watch"]
 __version__ = "0.1.0"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
 
 CHILD_VARIABLE = "PARAMEDIC_CHILD"
+LOGGING_VARIABLE = "PARAMEDIC_LOGGING"
 
 
 class _OnTorchImport(importlib.abc.MetaPathFinder):
@@ -70,7 +71,11 @@ def tell_children(folder: Path, options: dict[str, Any]) -> None:
 
 
 def attach_child() -> None:
-    """Called at the start of every Python that inherited the variable (through paramedic.pth)."""
+    """Called at the start of every Python that inherited one of our variables (through paramedic.pth)."""
+    if LOGGING_VARIABLE in os.environ and "--multiprocessing-fork" in sys.orig_argv:
+        from paramedic.logbook import setup_child
+
+        setup_child()  # only where it trains along: other programs set up their own logging
     try:
         order = json.loads(os.environ[CHILD_VARIABLE])
     except (KeyError, ValueError):
@@ -96,7 +101,9 @@ def _attach(order: dict[str, Any]) -> None:
     import atexit
 
     from paramedic.capture.attach import attach
+    from paramedic.postmortem import tracebacks
 
+    tracebacks.offer(main=True)
     settings = Settings.from_dict(order.get("settings", {}))
     name = f"rank{os.environ['RANK']}" if "RANK" in os.environ else f"p{os.getpid()}"
     attachment: Attachment = attach(

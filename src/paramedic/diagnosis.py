@@ -22,7 +22,9 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.reader import Run, open_runs
+from paramedic.rules.growth import memory_lines
 from paramedic.rules.rule import Abstain, Rule, missing_need
+from paramedic.rules.timing import time_shares
 
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
@@ -98,16 +100,19 @@ def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
             if _explains(by_code[other.code], by_code[finding.code], finding):
                 explained[index] = other.code
                 break
-    roots = [index for index in range(len(order)) if index not in explained]
     ranked: list[Finding] = []
     placed: set[int] = set()
-    for root in roots:
-        ranked.append(order[root])
-        for index, cause in explained.items():
-            if cause == order[root].code and index not in placed:
-                placed.add(index)
-                ranked.append(replace(order[index], consequence_of=cause))
-    ranked += [replace(order[i], consequence_of=cause) for i, cause in explained.items() if i not in placed]
+
+    def place(index: int) -> None:
+        placed.add(index)
+        ranked.append(replace(order[index], consequence_of=explained.get(index)))
+        for following, cause in explained.items():
+            if cause == order[index].code and following not in placed:
+                place(following)
+
+    for index in [*(i for i in range(len(order)) if i not in explained), *explained]:
+        if index not in placed:
+            place(index)
     return ranked
 
 
@@ -175,8 +180,10 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         ranks=len(trained),
         versions=meta.get("versions", {}),
         losses=tuple(_loss_curves(first)),
+        times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        memory=tuple(line for run in trained for line in memory_lines(run)),
         notices=tuple(_notices(runs)),
         source={
             f"{f.where.file}:{f.where.line}": text

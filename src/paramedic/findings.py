@@ -83,10 +83,21 @@ class RunFacts:
     ranks: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[LossCurve, ...] = ()
+    times: tuple[TimeShare, ...] = ()  # where a step's time went
     models: tuple[str, ...] = ()  # "net: MLP, 85,002 parameters (85,002 trainable)"
     optimizers: tuple[str, ...] = ()  # "Adam, lr 0.001, 6 tensors"
+    memory: tuple[str, ...] = ()  # "main process 812 MB at most", one line per process and device
     notices: tuple[str, ...] = ()  # what paramedic itself must confess: detached probes, lost events
     source: Mapping[str, str] = field(default_factory=dict)  # "train.py:41" -> the line's text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeShare:
+    """One part of the training loop."""
+
+    part: str  # "data", "forward" …
+    seconds: float  # per step
+    share: float  # of the time of a step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,12 @@ import importlib.util
 import io
 import os
 import runpy
+import signal
 import sys
 import threading
 import traceback
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +23,11 @@ from paramedic import voice
 from paramedic.boot import tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
+from paramedic.postmortem import shell, tracebacks
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +69,20 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
         if target.is_module:
             where.claim(_package_folder(target.name))
         attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
+        tracebacks.offer(main=False)  # what ends the main thread is shown below
 
     voice.keep()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
     when_torch_is_imported(lambda: _harmless(attach))
-    code, error, interrupted = _run(target)
+    code, error, interrupted = _run(target, pdb=settings.pdb)
     if os.getpid() != process:
         sys.exit(code)  # a fork of the script: it is not for this process to report
     _wait_for_threads()
     for attachment in attachments:
         attachment.watcher.writer.set_meta(exit_code=code)
         attachment.finish(error)
+    if error is not None:
+        tracebacks.release(error)
     return Outcome(
         exit_code=code,
         folder=folder,
@@ -112,7 +116,7 @@ def _package_folder(module: str) -> str:
     return os.path.dirname(origin) if origin else os.getcwd()
 
 
-def _run(target: Target) -> tuple[int, BaseException | None, bool]:
+def _run(target: Target, *, pdb: bool) -> tuple[int, BaseException | None, bool]:
     """Execute the target; returns exit code, the exception that ended it, and whether that was Ctrl-C."""
     sys.argv = [target.name, *target.args]
     sys.excepthook = sys.__excepthook__  # the command line library has put its own there
@@ -137,7 +141,7 @@ def _run(target: Target) -> tuple[int, BaseException | None, bool]:
         _show(interrupt)
         return 130, None, True
     except BaseException as error:
-        _show(error)
+        _show(error, pdb=pdb)
         return 1, error, False
     return 0, None, False
 
@@ -176,34 +180,35 @@ def _exit_code(exit: SystemExit) -> int:
     return 1
 
 
-def _show(error: BaseException) -> None:
-    """The traceback as python shows it, without frames of ours."""
-    _drop_our_frames(error, set())
+def _show(error: BaseException, *, pdb: bool = False) -> None:
+    """The traceback as python shows it, without frames of ours; then the values behind it."""
+    tracebacks.drop_our_frames(error)
     with contextlib.suppress(Exception):
         sys.stdout.flush()
-    try:
-        sys.excepthook(type(error), error, error.__traceback__)
-    except Exception:
-        traceback.print_exception(error)
+    pythons_own = sys.excepthook is sys.__excepthook__  # a hook of the script's own has the last word
+    with _undisturbed():
+        try:
+            sys.excepthook(type(error), error, error.__traceback__)
+        except Exception:
+            traceback.print_exception(error)
+        if pythons_own and not isinstance(error, KeyboardInterrupt):
+            tracebacks.show(error)
+    if pdb and not isinstance(error, KeyboardInterrupt):
+        shell.debug(error)
 
 
-def _drop_our_frames(error: BaseException | None, seen: set[int]) -> None:
-    if error is None or id(error) in seen:
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A DataLoader raises when a worker dies, wherever python is just then: not in the middle of a traceback."""
+    in_main = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGCHLD")
+    if not in_main or not callable(signal.getsignal(signal.SIGCHLD)):
+        yield
         return
-    seen.add(id(error))
-    frames = []
-    entry = error.__traceback__
-    while entry is not None:
-        if not _ours(entry.tb_frame.f_code.co_filename):
-            frames.append(entry)
-        elif len(frames) > 1 and frames[-1].tb_frame.f_code.co_name == "handle_torch_function":
-            del frames[-2:]  # torch's detour through our function mode
-        entry = entry.tb_next
-    for index, frame in enumerate(frames):
-        frame.tb_next = frames[index + 1] if index + 1 < len(frames) else None
-    error.__traceback__ = frames[0] if frames else None
-    _drop_our_frames(error.__cause__, seen)
-    _drop_our_frames(error.__context__, seen)
+    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCHLD, handler)
 
 
 def _module_exists(name: str) -> bool:
@@ -213,12 +218,11 @@ def _module_exists(name: str) -> bool:
         return False
 
 
-def _ours(filename: str) -> bool:
-    return filename.startswith((_HERE, "<frozen"))
-
-
 def _wait_for_threads() -> None:
     """Python waits for the script's own threads before it exits, and so do we."""
+    pools = sys.modules.get("concurrent.futures.thread")
+    if pools is not None:
+        pools._python_exit()  # as python does: workers of a pool finish their work, and only then do they end
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not thread.daemon:
             thread.join()

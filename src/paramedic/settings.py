@@ -16,7 +16,11 @@ class Settings:
     stop_after: int | None = None  # optimizer steps, then the script is stopped
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
     probes: bool = True  # put questions to copies of the model
+    shell_at: int | None = None  # open a shell before the optimizer applies this step
+    pdb: bool = False  # open a debugger at an uncaught exception
     every: int | None = None  # take statistics every so many steps, whatever that costs
+    log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
+    trace: int = 0  # steps to write a profiler's trace of
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

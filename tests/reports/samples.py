@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from paramedic.findings import Abstention, Crash, Diagnosis, Evidence, Finding, LossCurve, RunFacts, Where
+from paramedic.findings import Abstention, Crash, Diagnosis, Evidence, Finding, LossCurve, RunFacts, TimeShare, Where
 from paramedic.rules.rule import Rule, rule
 
 SOFTMAX = Finding(
@@ -81,6 +81,12 @@ RUN = RunFacts(
     started=1_700_000_000.0,
     versions={"python": "3.11.7", "torch": "2.7.0"},
     losses=LOSSES,
+    times=(
+        TimeShare(part="data", seconds=0.0312, share=0.6),
+        TimeShare(part="forward", seconds=0.0091, share=0.15),
+        TimeShare(part="backward", seconds=0.0104, share=0.2),
+        TimeShare(part="optimizer", seconds=0.0026, share=0.05),
+    ),
     models=("net: MLP, 85,002 parameters (85,002 trainable)",),
     optimizers=("Adam, lr 0.001, 6 tensors",),
     notices=("the probe memory failed and was detached at step 3: RuntimeError: no device",),

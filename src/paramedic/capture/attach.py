@@ -10,36 +10,42 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.active.probe import Active
+from paramedic.capture.details import Details
+from paramedic.capture.log import Log
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.casts import Casts
 from paramedic.capture.probes.census import Census
-from paramedic.capture.probes.chains import Chains
 from paramedic.capture.probes.checkpoints import Checkpoints
-from paramedic.capture.probes.ctc import Ctc
+from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
+from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
 from paramedic.capture.probes.failures import raised_at
-from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
-from paramedic.capture.probes.inplace import InPlace
-from paramedic.capture.probes.inputs import Inputs
+from paramedic.capture.probes.holdings import Holdings
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
-from paramedic.capture.probes.masks import Masks
-from paramedic.capture.probes.metrics import Metrics
+from paramedic.capture.probes.memory import Memory
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
-from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
-from paramedic.capture.probes.overwrites import Overwrites
-from paramedic.capture.probes.recurrence import Recurrence
-from paramedic.capture.probes.scaling import Clipping, Scaling, Schedulers
+from paramedic.capture.probes.pause import Pause
+from paramedic.capture.probes.scaling import Clipping, Scaling
+from paramedic.capture.probes.schedules import Schedulers
 from paramedic.capture.probes.seeds import Seeds
-from paramedic.capture.probes.shifts import Shifts
-from paramedic.capture.probes.views import Views
+from paramedic.capture.probes.symmetry import Symmetry
+from paramedic.capture.probes.transfers import Transfers
+from paramedic.capture.probes.units import Units
+from paramedic.capture.probes.windows import Windows
+from paramedic.capture.probes.workers import Workers
+from paramedic.capture.sampler import Sampler
+from paramedic.capture.stall import StallWatch
+from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
+from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 
@@ -47,52 +53,60 @@ from paramedic.settings import Settings
 class Attachment:
     """A watcher at work in this process."""
 
-    def __init__(self, writer: Writer, settings: Settings) -> None:
+    def __init__(self, writer: Writer, settings: Settings, name: str) -> None:
         self.watcher = watcher = Watcher(writer, settings)
+        self.clock = clock = Clock(watcher)
+        self.windows = windows = Windows(watcher, clock)
+        self.log = log = Log(watcher, name)
+        self.sampler = sampler = Sampler(clock)
+        self.stall = stall = StallWatch(clock)
+        sampler.on_look.append(stall.look)
+        self.compiles = Compiles(watcher)
+        self.trace = Trace(watcher, name)
+        self.crashes = crashes = Crashes(watcher, writer.path.parent)
         self.ops = ops = OpMode(watcher)
         self.calls = calls = Calls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
-        self.census = census = Census(watcher, modules, ops)
-        self.loop = loop = Loop(watcher, census)
-        self.loaders = loaders = Loaders(watcher)
+        symmetry = Symmetry(watcher)
+        self.census = census = Census(watcher, modules, ops, symmetry)
+        self.loop = loop = Loop(watcher, census, clock)
+        self.schedulers = schedulers = Schedulers(watcher, loop)
+        self.loaders = loaders = Loaders(watcher, clock)
+        self.workers = workers = Workers(watcher, crashes)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
-        passes = BackwardPasses(watcher, calls, ops, loop.backward_began)
+        self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
+        self.memory = memory = Memory(watcher, loaders.workers)
 
+        clock.on_start = sampler.start
+        clock.on_lap.append(log.stepped)
+        clock.on_evaluation = log.evaluated
+        loaders.on_batch, log.padding = log.got, loaders.last_padding
         ops.on_metric = lambda: calls.used_as("metric")
         ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
+        ops.loss_function = losses.function_of
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
+        calls.on_enter = crashes.entered
+        loaders.on_given = crashes.given
         passes.scale = scaling.scale_of
         passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.known_pass = loop.as_before
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
-        views, masks, in_place = Views(watcher, ops), Masks(watcher, ops), InPlace(watcher, ops)
-        self.in_place, recurrence = in_place, Recurrence(watcher)
-        followers = Followers(watcher, ops, lambda identity: identity in loop.owners)
         checkpoints = Checkpoints(watcher)
-        schedulers = Schedulers(watcher, loop)
-        checkpoints.on_optimizer = schedulers.restored
-        calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
-        calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
-        active, shifts, chains = Active(watcher), Shifts(watcher), Chains(watcher)
-        calls.on_root.append(("active", active.called))
-        calls.on_call += [("shifts", shifts.called), ("chains", chains.called)]
-        losses.on_labels.append(("shifts", shifts.labels))
-        self.inputs = Inputs(watcher)
-        calls.on_fed.append(("inputs", self.inputs.fed))
-        calls.on_call.append(("recurrence", recurrence.called))
-        passes.on_pass.append(("recurrence", recurrence.passed))
+        self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, losses, Ctc(watcher),
-            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop), schedulers, passes, calls,
-            followers, views, masks, in_place, Metrics(watcher, ops), Objectives(watcher, ops), active, chains, ops,
+            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
+            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, workers, losses,
+            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
+            schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
+            Holdings(watcher), Pause(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -102,6 +116,7 @@ class Attachment:
 
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
+                watcher.ask("compiles", self.compiles.called, args)
                 watcher.no_function_mode(
                     "torch.compile is used, so module calls and tensor operations were not examined"
                 )
@@ -122,21 +137,45 @@ class Attachment:
         for name in ("script", "trace"):
             patches.wrap(torch.jit, name, watched_script)
 
+    def objects(self) -> dict[str, Any]:
+        """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
+        roots = sorted(self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in root.parameters()))
+        optimizers = list(self.loop.births)
+        found = {
+            "model": roots[0] if roots else None,
+            "optimizer": optimizers[-1] if optimizers else None,
+            "batch": self.loaders.last_tensors(),
+            "loss": self.passes.last() if self.passes.last is not None else None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
     def finish(self, error: BaseException | None = None) -> None:
         """The script is over: settle what is open, put torch back, close the record."""
         watcher = self.watcher
+        self.sampler.stop()
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
+        watcher.ask("schedulers", self.schedulers.finish)
         watcher.ask("loaders", self.loaders.samples.tell)
-        watcher.ask("inputs", self.inputs.finish)
+        watcher.ask("details", self.details.finish, error)
+        watcher.ask("memory", self.memory.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
+        watcher.ask("loaders", self.loaders.epochs.finish)
+        watcher.ask("clock", self.clock.finish)
+        watcher.ask("compiles", self.compiles.look)
+        watcher.ask("clock", self.windows.tell)
+        watcher.ask("log", self.log.finish)
+        watcher.ask("trace", self.trace.finish)
         if error is not None:
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
-            watcher.ask("in-place", self.in_place.tell, error)
             watcher.ask("exception", self._tell_exception, error)
+            if is_exhaustion(error):
+                known = (list(self.loop.births), self.calls.maker, self.memory.base)
+                watcher.ask("memory", tell_exhaustion, watcher, *known, error, raised_at(error))
         watcher.finish()
+        self.crashes.finish()
         watcher.writer.close()
         if self in _current:
             _current.remove(self)
@@ -146,6 +185,7 @@ class Attachment:
         text = str(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
+        data["cause"] = str(error.__cause__ or "")[:200]
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 
@@ -160,10 +200,12 @@ def current() -> Attachment | None:
 def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
     writer = Writer(folder / f"{name}.db", meta=meta | _environment())
-    attachment = Attachment(writer, settings)
+    attachment = Attachment(writer, settings, name)
     _current.append(attachment)
     if eager:
         writer.start()
+    if eager or "RANK" in os.environ:
+        attachment.crashes.install()
 
     def forked() -> None:
         if attachment.watcher.writer is writer:
@@ -179,6 +221,8 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     watcher.writer.abandon()
     watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
     attachment.calls.follow_this_thread()
+    attachment.log.forget(f"p{os.getpid()}")
+    attachment.clock.restart()
     watcher.relax()
     # Children of multiprocessing leave through os._exit, which skips atexit but not this.
     multiprocessing.util.register_after_fork(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -46,9 +46,10 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.resting = False
-        self.sampling = False  # statistics are being taken of this step
         self.budget = Budget(settings)
+        self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
+        self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
@@ -57,6 +58,7 @@ class Watcher:
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
         self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
@@ -76,6 +78,7 @@ class Watcher:
         if self._on_cuda and torch.cuda.is_current_stream_capturing():
             return None  # whatever we did would become a part of the user's graph
         started = time.perf_counter()
+        self.asked += 1
         self._thread.busy = True
         try:
             with torch._C.DisableTorchFunction():  # the user's own modes must not see our operations
@@ -84,7 +87,7 @@ class Watcher:
                         return question(*args)
                 return question(*args)
         except Exception as error:
-            self._detach(probe, error)
+            self.detach(probe, error)
             return None
         finally:
             self._thread.busy = False
@@ -96,7 +99,16 @@ class Watcher:
             try:
                 question(*args)
             except Exception as error:
-                self._detach(probe, error)
+                self.detach(probe, error)
+
+    @contextlib.contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """What happens in here, in this thread, is none of the watcher's business."""
+        before, self._thread.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self._thread.busy = before
 
     def book_sampling(self, question: Callable[..., Any], *args: Any) -> None:
         """Take statistics, within `ask`: what they cost is booked for itself, and they fail for themselves."""
@@ -106,7 +118,7 @@ class Watcher:
         try:
             question(*args)
         except Exception as error:
-            self._detach("statistics", error)
+            self.detach("statistics", error)
         finally:
             self._sampling_cost += time.perf_counter() - started
 
@@ -114,7 +126,7 @@ class Watcher:
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
 
-    def _detach(self, probe: str, error: Exception) -> None:
+    def detach(self, probe: str, error: Exception) -> None:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
@@ -175,16 +187,17 @@ class Watcher:
         A milestone asks for a closer look at the next step. `actors` is the number of optimizers that take turns.
         """
         self.step = max(step, self.step)
+        self.on_count(self.step)
         self._book()
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
-        for probe, callback in self.on_step:
-            self.attempt(probe, callback)
+        self._call(self.on_step)
 
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched."""
         self.step = max(step, self.step)
+        self.on_count(self.step)
         self._book()
         if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
             self.ask("watcher", self._end_rest, actors)
@@ -192,9 +205,11 @@ class Watcher:
     def _end_rest(self, actors: int) -> None:
         self.deferred.poll()
         self._choose_gear(actors)
-        for probe, callback in self.on_rested:
-            if probe not in self.detached:
-                callback()
+        self._call(self.on_rested)
+
+    def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
+        for probe, callback in callbacks:
+            self.attempt(probe, callback)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes

@@ -12,7 +12,7 @@ from typing import Any
 
 from paramedic.record.writer import NOWHERE, Site
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # paramedic itself
 _INTERACTIVE = ("<stdin>", "<ipython")
 _start_folder = os.getcwd() + os.sep if os.path.isdir(".") else ""
 _own: list[str] = []  # prefixes that count as the user's although they are installed
@@ -25,7 +25,7 @@ def _installed_prefixes() -> tuple[str, ...]:
     paths += site.getsitepackages() if hasattr(site, "getsitepackages") else []
     paths.append(site.getusersitepackages())
     found = {os.path.realpath(path) + os.sep for path in paths if path} | {path + os.sep for path in paths if path}
-    return (*found, _HERE, "<frozen")
+    return (*found, OWN, "<frozen")
 
 
 _INSTALLED = _installed_prefixes()

@@ -49,6 +49,23 @@ def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
     voice.say(f"paramedic: wrote {path}")
 
 
+def write_event_files(record: Path, folder: Path | None) -> None:
+    """TensorBoard's files of this run; nothing when no folder was given for them."""
+    if folder is None:
+        return
+    from paramedic.reports import tensorboard
+
+    try:
+        tensorboard.write(record, folder)
+    except OSError as error:
+        raise ParamedicError(
+            f"cannot write into {folder}: {error.strerror}",
+            expected="a folder that may be written to",
+            fix=f"paramedic report {record} --tensorboard elsewhere",
+        ) from None
+    voice.say(f"paramedic: wrote event files; look at them with: tensorboard --logdir {folder}")
+
+
 def wants_color(stream: TextIO) -> bool:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli.output import write_file, write_verdict
-from paramedic.cli.run import Html, Ignore, Json, Runs, Select, Verbose, words
+from paramedic.cli.output import write_event_files, write_file, write_verdict
+from paramedic.cli.run import Board, Html, Ignore, Json, Runs, Select, Verbose, words
 from paramedic.config import Config, load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.rules.catalogue import select as select_rules
@@ -35,6 +35,7 @@ def report(
     select: Select = None,
     ignore: Ignore = None,
     verbose: Verbose = 0,
+    tensorboard: Board = None,
 ) -> None:
     """Give the verdict on a recorded run again, in any format. Exits with 1 when there are findings.
 
@@ -48,13 +49,15 @@ def report(
 
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
-    diagnosis = diagnose(find_run(run, config, runs), rules, rule_options(config))
+    folder = find_run(run, config, runs)
+    diagnosis = diagnose(folder, rules, rule_options(config))
     if format is Format.text:
         write_verdict(diagnosis, verbose=verbose, stream=sys.stdout)
     else:
         print(importlib.import_module(f"paramedic.reports.{format.value}").render(diagnosis))
     write_file(diagnosis, json, "json")
     write_file(diagnosis, html, "html")
+    write_event_files(folder, tensorboard)
     raise typer.Exit(1 if diagnosis.alarms else 0)
 
 

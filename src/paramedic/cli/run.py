@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_file, write_verdict
+from paramedic.cli.output import write_event_files, write_file, write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
@@ -38,8 +38,13 @@ Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is suc
 Probes = Annotated[
     bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
 ]
+Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncaught exception was raised.")]
+ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
 Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
 Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
+Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
+Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
+Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -61,6 +66,11 @@ def run(
     fail_on: Fail = None,
     budget: Budget = "2%",
     every: Every = None,
+    log: Log = False,
+    trace: Trace = 0,
+    tensorboard: Board = None,
+    pdb: Pdb = False,
+    shell_at: ShellAt = None,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -72,8 +82,10 @@ def run(
 
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
-    settings = Settings(budget=share(budget), every=every, probes=probes)
-    _watch(ctx, settings, json, html, runs, select, ignore, verbose, quiet, fail_on)
+    settings = Settings(
+        budget=share(budget), every=every, log=log, trace=trace, pdb=pdb, shell_at=shell_at, probes=probes
+    )
+    _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
 
 
 def check(
@@ -96,7 +108,7 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(ctx, Settings(stop_after=steps, probes=probes), json, html, runs, select, ignore, verbose, quiet, None)
+    _watch(ctx, Settings(stop_after=steps, probes=probes), json, html, None, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(
@@ -104,6 +116,7 @@ def _watch(
     settings: Settings,
     json: Path | None,
     html: Path | None,
+    tensorboard: Path | None,
     runs: str | None,
     select: list[str] | None,
     ignore: list[str] | None,
@@ -119,7 +132,11 @@ def _watch(
     for path in outputs:
         if not path.parent.is_dir():
             raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
-    json, html = (path.absolute() if path else None for path in (json, html))
+    json, html, tensorboard = (path.absolute() if path else None for path in (json, html, tensorboard))
+    if tensorboard is not None:
+        from paramedic.reports import tensorboard as board
+
+        board.check_installed()
     outcome = launch(target, runs=runs_folder(config, runs), settings=settings)
     if not outcome.torch_seen:
         voice.say(
@@ -134,6 +151,7 @@ def _watch(
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         write_file(diagnosis, json, "json")
         write_file(diagnosis, html, "html")
+        write_event_files(outcome.folder, tensorboard)
     except ParamedicError as error:
         if not outcome.record_failed:  # that was said when it happened
             voice.say(str(error))

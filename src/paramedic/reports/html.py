@@ -41,6 +41,7 @@ def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None) -> str:
         facts=list(_facts(diagnosis.run)),
         chart=chart.draw(diagnosis.run.losses, marked),
         geometry=chart,
+        times=[(words.PARTS.get(t.part, t.part), words.short_time(t.seconds), t.share) for t in diagnosis.run.times],
         abstained=words.by_reason(diagnosis.abstained),
         names={code: rule.name for code, rule in known.items()},
         style=style,
@@ -123,5 +124,6 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
     yield "Looked at", words.coverage(run)
     yield "Models", "\n".join(run.models)
     yield "Optimizers", "\n".join(run.optimizers)
+    yield "Memory", "\n".join(run.memory)
     yield "Versions", ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
     yield "Record", run.record

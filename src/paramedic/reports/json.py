@@ -60,7 +60,6 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "seconds": run.seconds,
         "exit_code": run.exit_code,
         "overhead": run.overhead,
-        "coverage": run.coverage,
         "record": run.record,
         "script": run.script,
         "command": run.command,
@@ -70,6 +69,9 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "models": run.models,
         "optimizers": run.optimizers,
         "notices": run.notices,
+        "coverage": run.coverage,
+        "times": {time.part: {"seconds": time.seconds, "share": time.share} for time in run.times},
+        "memory": run.memory,
     }
 
 

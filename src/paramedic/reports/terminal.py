@@ -8,11 +8,26 @@ from collections.abc import Sequence
 from paramedic.config import DEFAULT_RUNS
 from paramedic.findings import Diagnosis, Finding, RunFacts
 from paramedic.reports.screen import Screen
-from paramedic.reports.words import MARKS, by_reason, coverage, fold, moment, number, percent, place, plural, verdict
+from paramedic.reports.words import (
+    MARKS,
+    PARTS,
+    bar,
+    by_reason,
+    coverage,
+    fold,
+    moment,
+    number,
+    percent,
+    place,
+    plural,
+    short_time,
+    verdict,
+)
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 VERDICT_STYLES = {"sick": "bold red", "healthy": "bold green", "inconclusive": "bold yellow"}
 INDENT = 9  # the width of "  where  "
+WIDE_ENOUGH = 60  # columns, for a table
 MOST_NOTES = 5
 MOST_NOTICES = 3
 
@@ -27,6 +42,8 @@ def render(
         _notices(screen, diagnosis.run.notices, verbose)
     if verbose >= 1:
         _not_checked(screen, diagnosis, verbose)
+        _times(screen, diagnosis.run)
+        _memory(screen, diagnosis.run)
         if said := coverage(diagnosis.run):
             screen.line(("Looked at ", "bold"), said)
             screen.blank()
@@ -123,6 +140,27 @@ def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
             screen.line(f"{crash.code}: {crash.error}", label="  - ", indent=4)
             if verbose >= 2:
                 screen.verbatim(crash.traceback, indent=4, style="dim")
+        screen.blank()
+
+
+def _times(screen: Screen, run: RunFacts) -> None:
+    if not run.times:
+        return
+    screen.line(("Time of a step ", "bold"), short_time(sum(time.seconds for time in run.times)))
+    for time in run.times:
+        part, seconds = PARTS.get(time.part, time.part), short_time(time.seconds)
+        if screen.width < WIDE_ENOUGH:
+            screen.line(f"{part} {seconds}, {100 * time.share:.0f} %", label="  ", indent=2)
+        else:
+            screen.line(f"{seconds:>7} {100 * time.share:4.0f} %  {bar(time.share)}", label=f"  {part}", indent=26)
+    screen.blank()
+
+
+def _memory(screen: Screen, run: RunFacts) -> None:
+    if run.memory:
+        screen.line(("Memory", "bold"))
+        for line in run.memory:
+            screen.line(line, label="  - ", indent=4)
         screen.blank()
 
 

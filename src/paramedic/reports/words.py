@@ -127,6 +127,27 @@ def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
     return f"{opening}{checked}.{watching}"
 
 
+PARTS = {
+    "data": "waiting for data",
+    "to_device": "copies to the device",
+    "forward": "forward and loss",
+    "backward": "backward",
+    "optimizer": "optimizer",
+    "evaluation": "evaluation, shared out",
+    "other": "everything else",
+}
+
+
+def bar(share: float, width: int = 24) -> str:
+    return "█" * round(width * min(max(share, 0.0), 1.0))
+
+
+def short_time(seconds: float) -> str:
+    if seconds < 0.0995:
+        return f"{1000 * seconds:.2g} ms" if seconds < 0.00995 else f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
+
+
 def coverage(run: RunFacts) -> str:
     """How much of the run was looked at, and how closely."""
     if not run.coverage:

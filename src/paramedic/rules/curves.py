@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from paramedic.findings import Where
@@ -19,7 +19,27 @@ class Curve:
     where: Where
     steps: int
     values: tuple[float, ...]
+    at: tuple[int, ...]  # the step of each value
     task: str | None  # the loss function of torch whose value it is; None for a sum of terms
+    broke: bool = False  # it ended in NaN or infinity
+
+    def where_at(self, step: int) -> Where:
+        return replace(self.where, step=step)
+
+    @property
+    def first(self) -> float:
+        """The typical value of the very first steps."""
+        return median(self.values[:3])
+
+    @property
+    def highest(self) -> float:
+        """The largest value of at least three steps."""
+        return sorted(self.values)[-3]
+
+    @property
+    def improved(self) -> bool:
+        """Whether it fell at all, by much or at least reliably."""
+        return self.improvement >= 0.02 or self.trend_down
 
     @property
     def start(self) -> float:
@@ -58,7 +78,8 @@ def loss_curves(run: Run) -> list[Curve]:
         kind, _, place = name.partition(":")
         file, _, line = place.rpartition(":")
         event = calls.get((file, int(line) if line.isdigit() else None))
-        points = [(step, value) for step, value in run.series(name) if math.isfinite(value)] if kind == "loss" else []
+        recorded = run.series(name) if kind == "loss" else []
+        points = [(step, value) for step, value in recorded if math.isfinite(value)]
         if event is None or len(points) < 6:
             continue
         curves.append(
@@ -66,7 +87,9 @@ def loss_curves(run: Run) -> list[Curve]:
                 where=event.where,
                 steps=points[-1][0] - points[0][0] + 1,
                 values=tuple(value for _, value in points),
+                at=tuple(step for step, _ in points),
                 task=event["function"],
+                broke=not math.isfinite(recorded[-1][1]),
             )
         )
     return curves

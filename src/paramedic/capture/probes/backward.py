@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 
 from paramedic.capture.graph import Reach, reach, terms
 from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.clock import BACKWARD, Clock
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -21,8 +23,9 @@ Began = Callable[[Site, list[torch.Tensor] | None], None]
 class BackwardPasses:
     """Watches torch.autograd.backward, which Tensor.backward goes through."""
 
-    def __init__(self, watcher: Watcher, calls: Calls, ops: OpMode, began: Began) -> None:
+    def __init__(self, watcher: Watcher, calls: Calls, ops: OpMode, began: Began, clock: Clock) -> None:
         self.watcher = watcher
+        self.clock = clock
         self.calls = calls
         self.ops = ops
         self.began = began  # told of every pass, with the leaves it reaches when they are known
@@ -30,19 +33,24 @@ class BackwardPasses:
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
         self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
+        self.last: weakref.ref[torch.Tensor] | None = None  # the loss that was back-propagated last
         self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
+        self._series: dict[Site, str] = {}
 
     def install(self) -> None:
         def watched(original: Any) -> Any:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 if not (self.watcher.resting and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
-                return original(tensors, *args, **kwargs)
+                if self.clock.idle:
+                    return original(tensors, *args, **kwargs)
+                self.clock.backward_began()
+                return self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
 
             return backward
 
@@ -111,15 +119,25 @@ class BackwardPasses:
         if site is None or not isinstance(tensors, torch.Tensor):
             return False
         self.calls.missed()
-        self.watcher.ask("backward", self._keep_value, tensors, site)
+        if tensors.numel() == 1:
+            # On the CPU, with nobody listening, the value costs next to nothing.
+            quiet = not torch._C._len_torch_function_stack() and not torch._C._len_torch_dispatch_stack()
+            if quiet and tensors.is_cpu and type(tensors) is torch.Tensor and self.scale(tensors) is None:
+                self.last = weakref.ref(tensors)
+                self._record(self._series_of(site), self.watcher.step, tensors.item())
+            else:
+                self.watcher.ask("backward", self._record_value, tensors, site)
         return True
 
-    def _keep_value(self, loss: torch.Tensor, site: Site) -> None:
-        if loss.numel() == 1:
-            self._record_value(loss, site)
+    def _series_of(self, site: Site) -> str:
+        name = self._series.get(site)
+        if name is None:
+            name = self._series[site] = f"loss:{site.file}:{site.line}"
+        return name
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
-        step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
+        self.last = weakref.ref(loss)
+        step, series = self.watcher.step, self._series_of(site)
         value = loss.detach()
         scale = self.scale(loss)
         if scale is not None:

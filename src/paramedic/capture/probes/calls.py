@@ -66,6 +66,7 @@ class Calls:
         self.on_call: list[tuple[str, Told]] = []  # probes told of every call
         self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
         self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
+        self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
@@ -91,6 +92,7 @@ class Calls:
 
     def _shift(self, examining: bool) -> None:
         self._remove_hooks()
+        self.on_enter("")
         # A compiler guards on global hooks: each change of them would make it compile the model again.
         if examining and not self.watcher.compiled:
             hooks = torch.nn.modules.module
@@ -142,6 +144,7 @@ class Calls:
         if parent is None:
             self.ops.fresh = True
         self.stack.append(call)
+        self.on_enter(call.path)
 
     def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         while self.stack:  # an exception may have skipped some
@@ -152,6 +155,7 @@ class Calls:
                 break
         else:
             return
+        self.on_enter(self.stack[-1].path if self.stack else "")
         self._tell(self.on_call, call, args, kwargs, output)
         tensors = list(tensors_in(output))
         self._remember_outputs(call, [tensor for _, tensor in tensors])

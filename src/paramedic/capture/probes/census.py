@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.watcher import Watcher
 
 TRAINABLE, GRADIENT, NONZERO, MOVED, WATCHED = 1, 2, 4, 8, 16
@@ -21,8 +22,9 @@ MOST_TOLD_CUTS = 3
 class Census:
     """Compares parameters right before and right after an examined optimizer step."""
 
-    def __init__(self, watcher: Watcher, modules: Modules, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher, modules: Modules, ops: OpMode, symmetry: Symmetry) -> None:
         self.watcher = watcher
+        self.symmetry = symmetry
         self.modules = modules
         self.ops = ops
         self._before: list[tuple[torch.Tensor, int, torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]] = []
@@ -39,6 +41,7 @@ class Census:
                 for p in group["params"]:
                     watched = _watch_all(p) if closure else _watch(p, float(group.get("lr", 0.0)))
                     self._before.append((p, _flags(p), *watched))
+            self.symmetry.look([p for p, *_ in self._before], number)
 
     def after(self, optimizer: Optimizer, number: int, held: dict[int, int], written: set[int]) -> None:
         """`held`: who holds which parameter; `written`: the tensors whose gradient is of this very step."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 import weakref
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils import data as torch_data
@@ -15,12 +17,16 @@ from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
 from paramedic.capture.probes.boxes import boxes
+from paramedic.capture.probes.clock import DATA, Clock
 from paramedic.capture.probes.datasets import generator_in_use, reader_site, sampler_fit, speaks_of
+from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
+from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
+from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
 MOST_LABELS = 2_000_000
@@ -39,11 +45,26 @@ class Iteration:
     given: int = 0
 
 
+Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
+
+
+class Given(NamedTuple):
+    """The last batch that reached the script, as far as it can be known without keeping it alive."""
+
+    position: int
+    site: Site  # where the loader was built
+    shapes: Shapes
+    indices: Any  # of its samples, where the loader has a sampler
+
+
 class Loaders:
     """Watches the batches that reach the training script; worker processes are left alone."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self.watcher = watcher
+        self.clock = clock
+        self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
+        self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
@@ -51,6 +72,10 @@ class Loaders:
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
+        self._sites: dict[int, Site] = {}
+        self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
+        self._seen: Given | None = None  # the last batch, in words
+        self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
@@ -66,8 +91,10 @@ class Loaders:
 
         def watched_iter(original: Any) -> Any:
             def iterate(loader: Any) -> Any:
-                iterator = original(loader)
-                watcher.ask("loaders", self._started, loader, iterator)
+                self.clock.started_epoch()
+                began = time.perf_counter()
+                iterator = self.clock.timed(DATA, original, loader)
+                watcher.ask("loaders", self._started, loader, iterator, time.perf_counter() - began)
                 return iterator
 
             return iterate
@@ -84,8 +111,12 @@ class Loaders:
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
+                known = self._of_iterator.get(iterator)
                 try:
-                    batch = original(iterator)
+                    if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
+                        batch, seconds = original(iterator), 0.0
+                    else:
+                        batch, seconds = self._timed_batch(iterator, known.number, original)
                 except StopIteration:
                     watcher.ask("loaders", self._ended, iterator)
                     raise
@@ -96,6 +127,8 @@ class Loaders:
                     self._glance(iterator, batch)
                 else:
                     watcher.ask("loaders", self._gave, iterator, batch)
+                if seconds:
+                    self.epochs.waited(iterator, seconds)
                 return batch
 
             return following
@@ -119,15 +152,24 @@ class Loaders:
     def _born(self, made: Any) -> None:
         self._births[made] = built_at(made)
 
-    def _started(self, loader: Any, iterator: Any) -> None:
+    def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:
             self._numbers[loader] = len(self._numbers)
+            self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
             self._describe(loader)
             self.watcher.news(0)
         number = self._numbers[loader]
         self.samples.started(number, loader)
         self._of_iterator[iterator] = Iteration(number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
+        of_loader = f" of loader {number}" if number else ""
+        started = enumerate(getattr(iterator, "_workers", ()))
+        self.epochs.started(iterator, number, loader.num_workers, seconds)
+        self._workers[number] = {worker.pid: f"worker {index}{of_loader}" for index, worker in started}
+
+    def workers(self) -> dict[int, str]:
+        """The worker processes started last, by process id; asked from another thread."""
+        return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
 
     def _ended(self, iterator: Any) -> None:
         known = self._of_iterator.get(iterator)
@@ -182,8 +224,21 @@ class Loaders:
                 "generator": generator_in_use(dataset),
                 "worker_init": loader.worker_init_fn is not None,
                 "persistent": bool(getattr(loader, "persistent_workers", False)),
+                "filled": _filled_in(dataset) if loader.num_workers else [],
             },
         )
+
+    def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
+        """The next batch, and how long it took; the end of an epoch is noticed as well."""
+        if self.watcher.resting and not torch.is_grad_enabled():
+            self.watcher.ask("loaders", self.watcher.wake)  # an evaluation begins, and its losses are worth seeing
+        began = time.perf_counter()
+        try:
+            batch = self.clock.next_batch(number, fetch, iterator)
+        except StopIteration:
+            self.watcher.ask("loaders", self.epochs.ended, iterator)
+            raise
+        return batch, time.perf_counter() - began
 
     def _glance(self, iterator: Any, batch: Any) -> None:
         """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
@@ -207,7 +262,9 @@ class Loaders:
         """A rest is over: keep in sight what it held."""
         if self._held is not None:
             number, position, batch, index = self._held
-            self._last = (number, position, [(p, weakref.ref(t)) for p, t in list(tensors_in(batch))[:16]], index)
+            tensors = list(tensors_in(batch))[:16]
+            self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+            self._seen = Given(position, self._sites.get(number, NOWHERE), _shapes(tensors), index)
             self._held = None
 
     def _gave(self, iterator: Any, batch: Any) -> None:
@@ -221,6 +278,10 @@ class Loaders:
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
+        self.on_batch(shapes, self.clock.evaluating)
+        self._seen = Given(count - 1, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+        self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
             self.samples.look_at(number, tensors)
@@ -228,6 +289,27 @@ class Loaders:
         # The first batch of each epoch is described, too: an evaluation should see the same every time.
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
             self._describe_batch(number, count - 1, tensors, epoch=known.epoch, place=place)
+
+    def last_padding(self) -> float | None:
+        """How much of the last batch is padding, as far as it is still there."""
+        references = self._last[2] if self._last is not None else []
+        return padding_share([(path, tensor) for path, held in references if (tensor := held()) is not None])
+
+    def given(self) -> int:
+        """How many batches have reached the script."""
+        return sum(self._given.values())
+
+    def last(self) -> Given | None:
+        """The last batch in words."""
+        self._let_go()
+        return self._seen
+
+    def last_tensors(self) -> dict[str, torch.Tensor] | None:
+        """The tensors of the last batch that are still alive, by their path in it."""
+        self._let_go()
+        if self._last is None:
+            return None
+        return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
 
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
@@ -275,6 +357,13 @@ class Loaders:
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
 
 
+def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
+    return [
+        (path, (t.size(0),) if t.is_nested else tuple(t.shape), str(t.dtype).removeprefix("torch."))
+        for path, t in tensors[:4]
+    ]
+
+
 def _content_hash(tensor: torch.Tensor) -> str:
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
     return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
@@ -285,6 +374,15 @@ def _length(dataset: Any) -> int | None:
         return len(dataset)
     except (TypeError, NotImplementedError):
         return None
+
+
+def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
 
 
 def _label_order(dataset: Any) -> dict[str, int] | None:

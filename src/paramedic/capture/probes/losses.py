@@ -54,10 +54,18 @@ class Losses:
         self.watcher.on_step.append(("losses", self.results.clear))
 
     def _after(self, name: str, result: Any) -> None:
-        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+        if not isinstance(result, torch.Tensor):
+            return
+        if result.grad_fn is not None:
             self.results[result.grad_fn] = name
             if name == "kl_div" and result.dim() == 0:
                 self._tell_divergence(result)
+        elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
+            site, step = user_site(), self.watcher.step
+            series = f"eval_loss:{site.file}:{site.line}"
+            self.watcher.read(
+                result.detach().reshape(1).float(), lambda found: self.watcher.writer.point(series, step, found[0])
+            )
 
     def _tell_divergence(self, result: torch.Tensor) -> None:
         site, step = user_site(), self.watcher.step
@@ -98,17 +106,20 @@ class Losses:
 
         def watched(original: Any) -> Any:
             def loss(*args: Any, **kwargs: Any) -> Any:
-                if self.watcher.resting and self._glance(name, args, kwargs):
-                    return original(*args, **kwargs)
                 if self._inside:  # torch's own dispatch comes through here a second time
                     return original(*args, **kwargs)
+                if self.watcher.resting and self._glance(name, args, kwargs):
+                    result = original(*args, **kwargs)
+                    if not torch.is_grad_enabled():
+                        self.watcher.ask("losses", self._after, name, result)
+                    return result
                 self._inside = True
                 try:
                     self.watcher.ask("losses", self._before, name, signature, args, kwargs)
                     result = original(*args, **kwargs)
                 finally:
                     self._inside = False
-                if self.watcher.examining:
+                if self.watcher.examining or not torch.is_grad_enabled():
                     self.watcher.ask("losses", self._after, name, result)
                 return result
 
@@ -140,7 +151,7 @@ class Losses:
             return
         self._phase = self.watcher.phase()
         self._last = (name, site, given.get("ignore_index", -100), weakref.ref(prediction), weakref.ref(target))
-        due = overdue or _is_due(self._seen[place])
+        due = overdue or _is_due(self._seen[place]) or (self.watcher.examining and self._phase == "train")
         if not (due or self.watcher.affordable()):
             return
         with torch.no_grad():
@@ -163,6 +174,7 @@ class Losses:
             "reduction": given.get("reduction", "mean"),
             "ignore_index": int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
             "log_target": bool(given.get("log_target", False)),
+            "smoothing": float(given.get("label_smoothing", 0.0)),
             "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
             "maker": maker,
             "made_at": [made.op, *made.site] if made is not None else None,
@@ -174,11 +186,11 @@ class Losses:
             self.watcher.emit("loss_call", site=site, module=path, phase=phase, data=data)
             return
         classes = _class_dimension(name, prediction)
-        parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target)]
+        parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target), _spread(target)]
         parts.append(row_sums(target, min(classes, target.dim() - 1)))
         numbers = torch.cat([part.to(prediction.device) for part in parts])
         names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES]
-        names += [*ROW_NAMES, *BEYOND_NAMES, *SUM_NAMES]
+        names += [*ROW_NAMES, *BEYOND_NAMES, "target_spread", *SUM_NAMES]
 
         def use(found: list[float]) -> None:
             measured = dict(zip(names, found, strict=True))
@@ -304,6 +316,14 @@ def _beyond(target: torch.Tensor) -> torch.Tensor:
     """Shares of the targets that lie clearly outside of the usual ranges of activations."""
     x = wide(sample(target))
     return torch.stack([(x < -0.02).double().mean(), (x < -1.02).double().mean(), (x > 1.02).double().mean()]).to(x)
+
+
+def _spread(target: torch.Tensor) -> torch.Tensor:
+    """How much the samples' targets differ, column by column: the error of a model that knows only their mean."""
+    x = wide(sample(target))
+    if x.dim() == 0 or x.shape[0] < 2:
+        return torch.full((1,), -1.0).to(x)
+    return x.var(0, correction=0).mean().sqrt().reshape(1)
 
 
 def _is_due(count: int) -> bool:

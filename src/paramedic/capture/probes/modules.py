@@ -12,6 +12,7 @@ from torch import nn
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_site
+from paramedic.logbook import model_seen
 
 MOST_PARAMETERS = 5_000
 
@@ -73,6 +74,7 @@ class Modules:
     def _describe(self, root: nn.Module, parameters: list[Any], optimised: dict[int, int]) -> None:
         registry = self.watcher.registry
         name = registry.root_name(root)
+        model_seen(name, root)
         first_path: dict[int, str] = {}
         modules: list[dict[str, Any]] = []
         repeated: list[list[str]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from paramedic.record.writer import Site
 
 T = torch.Tensor
 MOST_CUTS = 64  # remembered per cycle
+MOST_SUMS = 40  # told per line
 
 _ARITHMETIC = {
     T.sub: "-", T.__sub__: "-", T.__rsub__: "-", torch.sub: "-", torch.subtract: "-",
@@ -85,6 +87,8 @@ class OpMode(TorchFunctionMode):
         self.on_grad_read: Callable[[], None] = lambda: None
         self.inside_model: Callable[[], bool] = lambda: False
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
+        self.loss_function: Callable[[torch.Tensor], str | None] = lambda _: None
+        self._sums: Counter[Site] = Counter()
         self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[Any, Made] = {}
@@ -92,6 +96,7 @@ class OpMode(TorchFunctionMode):
         self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._active = False
         self._pairwise = False
+        self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
         self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
             (_ARITHMETIC, self._arithmetic),
@@ -146,7 +151,8 @@ class OpMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        result = func(*args, **kwargs)
+        timer = self.timers.get(func)
+        result = func(*args, **kwargs) if timer is None else timer(func, args, kwargs)
         if self.watcher.examining and not self.watcher.busy:
             for probe, handler in self._handlers.get(func, ()):
                 self.watcher.ask(probe, handler, func, args, kwargs, result)
@@ -162,6 +168,8 @@ class OpMode(TorchFunctionMode):
         a, b = args[0], args[1]
         if a.dim() == b.dim() and 1 < a.numel() == b.numel() and result.numel() == a.numel() * b.numel():
             self._pairwise = True  # x[:, None] - x[None, :]
+        if a.requires_grad and b.requires_grad and a.dim() == b.dim() == 0 and _ARITHMETIC[func] in "+-":
+            self._sum(a, b, result)
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
         if a.dim() != b.dim() and _same_up_to_ones(a, b) and not self.inside_model():
@@ -169,6 +177,22 @@ class OpMode(TorchFunctionMode):
                 self._broadcast(_ARITHMETIC[func], a, b, result)
         elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
             self._constant_term(b if a.requires_grad else a, result)
+
+    def _sum(self, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
+        """Two scalars with gradients added up: two terms of the loss, if it is one."""
+        site, step = user_site(), self.watcher.step
+        kinds = [self.loss_function(a), self.loss_function(b)]
+        numbers = torch.stack([a.detach().float(), b.detach().float()])
+
+        def tell() -> None:
+            def use(found: list[float]) -> None:
+                self.watcher.emit("terms", site=site, phase="train", step=step, data={"values": found, "kinds": kinds})
+
+            self._sums[site] += 1
+            if self._sums[site] <= MOST_SUMS:
+                self.watcher.read(numbers, use)
+
+        self.waiting.append(Waiting(result.grad_fn, tell, term=True))
 
     def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         site = user_site()
@@ -234,11 +258,19 @@ class OpMode(TorchFunctionMode):
             return
         if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
             return  # the path goes on: nothing was cut
+        if isinstance(result, T) and result.grad_fn is not None:
+            self._flat(_CUTS[func], result)
         node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
         cut = Cut(node, _CUTS[func], user_site())
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
             self._taint(result, cut)
+
+    def _flat(self, op: str, result: torch.Tensor) -> None:
+        """A step function: the gradient goes through it, as zero."""
+        site = user_site()
+        tell = lambda: self.watcher.emit("op", site=site, data={"op": "flat", "function": op}, key=("flat", site))  # noqa: E731
+        self.waiting.append(Waiting(result.grad_fn, tell))
 
     def _comparison(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Predictions compared with labels: an accuracy is being measured."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+MOST = 1_000_000  # elements of a batch whose padding is counted for the log
 TAIL_NAMES = ("value", "rows", "padded_rows", "shortest", "longest", "padding", "agreeing")
 
 
@@ -33,6 +34,20 @@ def tails(labels: torch.Tensor, inputs: torch.Tensor | None) -> torch.Tensor:
         agreeing = ((lengths - theirs).abs() <= 1).logical_and(lengths > 0).logical_and(theirs > 0).sum()
     numbers = [value, lengths.new_tensor(len(lengths)), (lengths > 0).sum(), lengths.min(), lengths.max()]
     return torch.stack([n.double() for n in (*numbers, lengths.sum(), agreeing)])
+
+
+def padding_share(tensors: list[tuple[str, torch.Tensor]]) -> float | None:
+    """How much of a batch of sequences is padding: by its mask, or by the value that rows of token ids end in."""
+    here = [(path, t) for path, t in tensors if t.device.type == "cpu" and not t.is_nested and t.dim() == 2]
+    here = [(path, t) for path, t in here if not t.dtype.is_floating_point and t.shape[1] > 2 and t.numel() < MOST]
+    for path, mask in here:
+        if "mask" in path:
+            return round(1 - float(mask.bool().float().mean()), 4)
+    for _, ids in here[:1]:
+        runs = run_at_end(ids == ids[:, -1].mode().values)
+        if int(runs.max()) > 1:
+            return round(float(runs.sum()) / ids.numel(), 4)
+    return None
 
 
 def run_at_end(same: torch.Tensor) -> torch.Tensor:

@@ -1,21 +1,17 @@
-"""Gradient clipping, loss scaling and learning-rate schedules: the calls around the optimizer's step."""
+"""Gradient clipping and loss scaling: the calls around the optimizer's step."""
 
 from __future__ import annotations
 
-import sys
 import weakref
-from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
-from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, user_site
-from paramedic.record.writer import Site
+from paramedic.capture.where import user_site
 
 
 class Clipping:
@@ -72,6 +68,10 @@ class Clipping:
         }
         key = (site, len(tensors) > 0, bool(with_gradient), covered > 0, pending, stale, scaled)
         self.watcher.emit("clip", site=site, phase="train", data=data, key=key)
+        if name == "clip_grad_norm_" and data["limit"] and pending and isinstance(result, torch.Tensor):
+            step = self.watcher.step
+            norm = result.detach().reshape(1).float() / (1.0 if not scaled else loop.scale)
+            self.watcher.read(norm, lambda found: self.watcher.writer.point("norm_before_clip", step, found[0]))
 
 
 class Scaling:
@@ -85,10 +85,30 @@ class Scaling:
 
     def install(self) -> None:
         scaler = torch.amp.GradScaler
+        self.watcher.patches.wrap(scaler, "__init__", self._watched_init)
         self.watcher.patches.wrap(scaler, "scale", self._watched_scale)
         self.watcher.patches.wrap(scaler, "unscale_", self._watched_unscale)
         self.watcher.patches.wrap(scaler, "step", self._watched_step)
         self.watcher.patches.wrap(scaler, "update", self._watched_update)
+
+    def _watched_init(self, original: Any) -> Any:
+        def init(scaler: Any, *args: Any, **kwargs: Any) -> None:
+            original(scaler, *args, **kwargs)
+            if scaler.is_enabled():
+                self.watcher.ask("scaling", self._born, scaler)
+
+        return init
+
+    def _born(self, scaler: Any) -> None:
+        data = {
+            "call": "built",
+            "scale": float(scaler._init_scale),
+            "growth_interval": int(scaler._growth_interval),
+            "growth_factor": float(scaler._growth_factor),
+            "backoff_factor": float(scaler._backoff_factor),
+        }
+        site = user_site()
+        self.watcher.emit("scaler", site=site, phase="setup", data=data, key=("built", site))
 
     def scale_of(self, loss: torch.Tensor) -> Any:
         """The factor a GradScaler put on this loss."""
@@ -131,19 +151,26 @@ class Scaling:
 
     def _watched_step(self, original: Any) -> Any:
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.watcher.resting:
-                return original(scaler, optimizer, *args, **kwargs)
             account = self.loop.accounts.get(optimizer)
             taken = account.steps if account else 0
-            self.loop.in_scaler_step = True
+            rested = self.watcher.resting
+            self.loop.in_scaler_step = not rested
             try:
                 return original(scaler, optimizer, *args, **kwargs)
             finally:
                 self.loop.in_scaler_step = False
-                if scaler.is_enabled():
+                if scaler.is_enabled() and account is not None and account.steps == taken:
+                    self.watcher.ask("scaling", self._skipped, scaler)
+                if scaler.is_enabled() and not rested:
                     self.watcher.ask("scaling", self._stepped, optimizer, taken)
 
         return step
+
+    def _skipped(self, scaler: Any) -> None:
+        """The scaler has found infinite gradients and left the step out: keep when, and at which scale."""
+        step = self.watcher.step
+        scale = scaler._scale.detach().reshape(1).float()
+        self.watcher.read(scale, lambda found: self.watcher.writer.point("skipped_at_scale", step, found[0]))
 
     def _stepped(self, optimizer: Any, taken: int) -> None:
         account = self.loop.accounts.get(optimizer)
@@ -177,108 +204,3 @@ class Scaling:
         site = user_site()
         self.loop.note("update", site)
         self.watcher.emit("scaler", site=site, phase="train", key=("update", site), data={"call": "update"})
-
-
-class Schedulers:
-    """Watches learning-rate schedulers; the step that their constructor takes is not the user's."""
-
-    def __init__(self, watcher: Watcher, loop: Loop) -> None:
-        self.watcher = watcher
-        self.loop = loop
-        self._building = 0
-        self._watched: set[type] = set()
-        # Optimizers that got a saved state: the learning rates in it.
-        self._restored: weakref.WeakKeyDictionary[Any, list[float]] = weakref.WeakKeyDictionary()
-        self._resumed: list[tuple[weakref.ref[Any], Site, dict[str, Any]]] = []
-
-    def restored(self, optimizer: Any) -> None:
-        """An optimizer has loaded a saved state."""
-        self._restored[optimizer] = _rates(optimizer)
-
-    def install(self) -> None:
-        def watched_init(original: Any) -> Any:
-            def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
-                self._watch(type(scheduler))
-                rates = self.watcher.ask("schedulers", self._as_restored, args, kwargs) if self._restored else None
-                self._building += 1
-                try:
-                    original(scheduler, *args, **kwargs)
-                finally:
-                    self._building -= 1
-                if not self._building and rates:
-                    self.watcher.ask("schedulers", self._built, scheduler, rates)
-
-            return init
-
-        self.watcher.on_step.append(("schedulers", lambda: self._tell_resumed() if self._resumed else None))
-        self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
-        self.watcher.patches.wrap(ReduceLROnPlateau, "__init__", watched_init)
-
-    def _watch(self, kind: type) -> None:
-        """Patch `step` where the class, or the ancestor it takes it from, defines it."""
-        owner = next((c for c in kind.__mro__ if "step" in vars(c)), None)
-        if owner is None or owner in self._watched:
-            return
-        self._watched.add(owner)
-
-        def watched(original: Any) -> Any:
-            def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
-                self._building += 1  # a scheduler made of schedulers steps them itself
-                try:
-                    result = original(scheduler, *args, **kwargs)
-                finally:
-                    self._building -= 1
-                if not self._building and not (
-                    self.watcher.resting and self.loop.as_before("scheduler", id(scheduler))
-                ):
-                    self.watcher.ask("schedulers", self._stepped, scheduler)
-                return result
-
-            return step
-
-        self.watcher.patches.wrap(owner, "step", watched)
-
-    def _as_restored(self, args: Any, kwargs: Any) -> list[float] | None:
-        """The restored learning rates of the optimizer that a scheduler is made for, unless they were changed since."""
-        optimizer = kwargs.get("optimizer", args[0] if args else None)
-        restored = self._restored.get(optimizer) if optimizer is not None else None
-        return restored if restored == _rates(optimizer) else None
-
-    def _built(self, scheduler: Any, restored: list[float]) -> None:
-        optimizer = scheduler.optimizer
-        data = {"class": type(scheduler).__name__, "restored": restored}
-        self._resumed.append((weakref.ref(optimizer), built_at(scheduler), data))
-
-    def _tell_resumed(self) -> None:
-        """The first step after it: what was set right in between does not count."""
-        resumed, self._resumed = self._resumed, []
-        for reference, site, data in resumed:
-            if (optimizer := reference()) is not None:
-                self.watcher.emit("resumed", site=site, phase="setup", data={**data, "used": _rates(optimizer)})
-
-    def _stepped(self, scheduler: Any) -> None:
-        optimizer = getattr(scheduler, "optimizer", None)
-        account = self.loop.account_behind(optimizer)
-        site = user_site()
-        before = account.steps == 0 if account is not None else self.watcher.step == 0
-        if before and _in_constructor():
-            return
-        rates = _rates(optimizer)
-        self.loop.note("scheduler", site, account.number if account else None, on=id(scheduler))
-        data = {"class": type(scheduler).__name__, "before_first_step": before, "rates": rates}
-        self.watcher.emit("scheduler", site=site, phase="train", key=(site, before), data=data)
-
-
-def _rates(optimizer: Any) -> list[float]:
-    return [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
-
-
-def _in_constructor() -> bool:
-    """Whether a scheduler's constructor is running: some call their parts' step() without the usual constructor."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name in ("__init__", "_initial_step") and code.co_filename.endswith("lr_scheduler.py"):
-            return True
-        frame = frame.f_back
-    return False

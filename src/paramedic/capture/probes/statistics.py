@@ -18,14 +18,14 @@ from torch.optim import Optimizer
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
-from paramedic.capture.stats.portable import undisturbed
+from paramedic.capture.stats.calm import undisturbed
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample
 
 TOGETHER = 128  # module outputs summarised in one go
 MOST_HELD = 64 << 20  # bytes of module outputs held until then
-MOST_HELD_OF_DEVICE = 0.01  # or this share of an accelerator's memory
+MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
 TIMED = 4  # samples timed on the device, and then every 16th

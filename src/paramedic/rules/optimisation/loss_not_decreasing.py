@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.curves import Curve, label_prior, loss_curves
+from paramedic.rules.curves import Curve, loss_curves
+from paramedic.rules.outcome import guess
+
+_GUESSES = ("knows only how often each class occurs", "always answers the mean")
 
 
 @rule("PM207", "loss-not-decreasing", severity="warning", needs=["backward"], symptom=True)
@@ -11,7 +14,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     """The training loss does not improve over a meaningful horizon.
 
     ## Why it hurts
-    The model has learnt nothing, or no more than how often each class occurs.
+    The model has learnt nothing, or no more than how often each class occurs or what the mean of the targets is.
 
     ## What to try first
     Can it learn a single batch by heart? If not, look for a fault in the model or the loss; if it can, look at the
@@ -34,7 +37,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
     if curve.task is None:
         raise Abstain("the loss is not one whose value can be judged: a sum of terms, or written by hand")
-    prior = label_prior(run)
+    prior = guess(run, curve)
     if curve.start <= 0 or curve.improvement >= improvement or curve.trend_down:
         return
     if _already_good(curve, prior):
@@ -42,14 +45,14 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     at_prior = prior is not None and abs(curve.end - prior) <= 0.1 * max(prior, 1e-9)
     yield Finding(
         what=f"the loss went from {curve.start:.4g} to {curve.end:.4g} in {curve.steps:,} steps: no improvement",
-        why=f"it is stuck at {prior:.3f}, what a model reaches that knows only how often each class occurs"
+        why=f"it is stuck at {prior:.3g}, what a model reaches that {_GUESSES[curve.task == 'mse_loss']}"
         if at_prior
         else "nothing is being learnt from the inputs",
         remedy="check that inputs and labels belong together, then try to learn one batch by heart",
         where=curve.where,
         evidence=(
             Evidence(name="improvement", value=round(curve.improvement, 4), limit=f"≥ {improvement:g}"),
-            Evidence(name="final_loss", value=curve.end, limit=f"prior {prior:.3f}" if prior is not None else ""),
+            Evidence(name="final_loss", value=curve.end, limit=f"prior {prior:.3g}" if prior is not None else ""),
         ),
         confidence=0.85 if at_prior else 0.7,
     )

@@ -1,0 +1,44 @@
+"""Models converted to another floating-point type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+
+
+class Casts:
+    """Watches Module.to, .half and .bfloat16."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def install(self) -> None:
+        for name in ("to", "half", "bfloat16"):
+            self._watch(name)
+
+    def _watch(self, name: str) -> None:
+        def watched(original: Any) -> Any:
+            def cast(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+                before = self.watcher.ask("casts", _types, module)
+                result = original(module, *args, **kwargs)
+                self.watcher.ask("casts", self._told, module, before)
+                return result
+
+            return cast
+
+        self.watcher.patches.wrap(nn.Module, name, watched)
+
+    def _told(self, module: nn.Module, before: set[torch.dtype] | None) -> None:
+        for dtype in _types(module) - (before or set()):
+            site, name = user_site(), self.watcher.registry.path(module)
+            data = {"dtype": str(dtype).removeprefix("torch.")}
+            self.watcher.emit("cast", site=site, module=name, phase="setup", data=data, key=(site, name, dtype))
+
+
+def _types(module: nn.Module) -> set[torch.dtype]:
+    return {p.dtype for p in module.parameters() if p.dtype.is_floating_point}

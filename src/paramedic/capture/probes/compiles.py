@@ -1,0 +1,63 @@
+"""torch.compile: what was compiled where, and which guard made it compile again."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from torch import nn
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.record.writer import NOWHERE, Site
+
+MOST_TOLD = 200
+
+
+class Compiles:
+    """Reads the notes that torch's compiler keeps of its own work; nothing is switched on for that."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._last: Any = None
+        self._told = 0
+
+    def install(self) -> None:
+        self.watcher.on_step.append(("compiles", self.look))
+
+    def called(self, args: Any) -> None:
+        """torch.compile(target) or module.compile()."""
+        target = args[0] if args else None
+        function = type(target).forward if isinstance(target, nn.Module) else target
+        code = getattr(function, "__code__", None)
+        data = {"function": getattr(function, "__qualname__", None)}
+        data |= {"code": [shown_path(code.co_filename), code.co_firstlineno] if code is not None else None}
+        site = user_site()
+        self.watcher.emit("compile", site=site, phase="setup", key=(site, data["function"]), data=data)
+
+    def look(self) -> None:
+        """Tell what was compiled again since the last look."""
+        compiler = sys.modules.get("torch._dynamo.utils")
+        notes = getattr(compiler, "_compilation_metrics", None)
+        if not notes or notes[-1] is self._last:
+            return
+        fresh = []
+        for note in reversed(notes):
+            if note is self._last:
+                break
+            fresh.append(note)
+        self._last = notes[-1]
+        for note in reversed(fresh):
+            if getattr(note, "recompile_reason", None) and self._told < MOST_TOLD:
+                self._told += 1
+                self._tell(note)
+
+    def _tell(self, note: Any) -> None:
+        reason = str(note.recompile_reason).partition("\n")[0].partition("  #")[0].strip()
+        file = note.co_filename
+        site = Site(shown_path(file), note.co_firstlineno, note.co_name) if file and is_users(file) else NOWHERE
+        frame, _, version = str(note.compile_id).partition("/")
+        data = {"function": note.co_name, "frame": frame, "version": int(version) if version.isdigit() else None}
+        data |= {"reason": reason.partition(": ")[2] or reason, "seconds": note.entire_frame_compile_time_s}
+        data |= {"gave_up": note.fail_type, "line": note.co_firstlineno, "file": shown_path(file) if file else None}
+        self.watcher.emit("recompile", site=site, phase="train", data=data)

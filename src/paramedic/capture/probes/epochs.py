@@ -1,0 +1,135 @@
+"""Passes over a DataLoader: how long training waited for it, and how long its workers took for the same batches."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+from torch.utils.data import get_worker_info
+from torch.utils.data._utils import fetch
+
+from paramedic.capture.watcher import Watcher
+
+PASSES, WORKERS = 64, 32  # passes at the same time, and workers of each, whose times can be told apart
+_CELL = struct.Struct("qd")  # batches, seconds
+MOST_TOLD = 200  # passes told one by one; then every doubling
+LONGEST = 10.0  # seconds after which a pass that has not ended is told so far
+
+
+@dataclass(slots=True)
+class Pass:
+    """One iterator of a DataLoader."""
+
+    loader: int
+    workers: int
+    slot: int
+    start: float  # seconds until the iterator, and with it its workers, existed
+    began: float
+    batches: int = 0
+    first: float = 0.0  # seconds until its first batch came
+    wait: float = 0.0  # seconds for all others
+    told: float = 0.0  # when it was last told
+
+
+class Epochs:
+    """Adds up waiting times here, and fetching times in the workers.
+
+    Forked workers write what they took into memory that they share with this process; nothing else is asked of them.
+    """
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._passes: weakref.WeakKeyDictionary[Any, Pass] = weakref.WeakKeyDictionary()
+        self._shared = mmap.mmap(-1, PASSES * WORKERS * _CELL.size)
+        self._slot = 0  # of the next pass; a worker inherits the value at its birth
+        self._count = 0
+
+    def install(self) -> None:
+        def watched(original: Any) -> Any:
+            def fetching(fetcher: Any, indices: Any) -> Any:
+                began = time.perf_counter()
+                try:
+                    return original(fetcher, indices)
+                finally:
+                    self._fetched(time.perf_counter() - began)
+
+            return fetching
+
+        for kind in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
+            self.watcher.patches.wrap(kind, "fetch", watched)
+
+    def _fetched(self, seconds: float) -> None:
+        """In a worker: a batch was put together."""
+        worker = get_worker_info()
+        if worker is not None and worker.id < WORKERS:
+            offset = (self._slot * WORKERS + worker.id) * _CELL.size
+            batches, total = _CELL.unpack_from(self._shared, offset)
+            _CELL.pack_into(self._shared, offset, batches + 1, total + seconds)
+
+    def started(self, iterator: Any, loader: int, workers: int, seconds: float) -> None:
+        now = time.perf_counter()
+        known = self._passes.get(iterator)
+        if known is not None:  # persistent workers: the same iterator again
+            self._tell(known)
+            known.start, known.began, known.batches, known.first, known.wait = seconds, now, 0, 0.0, 0.0
+            return
+        self._passes[iterator] = Pass(loader, workers, self._slot, seconds, now - seconds, told=now)
+        taken = {found.slot for found in self._passes.values()}
+        self._slot = next((slot for slot in range(PASSES) if slot not in taken), PASSES - 1)
+        size = WORKERS * _CELL.size
+        self._shared[self._slot * size : (self._slot + 1) * size] = bytes(size)
+
+    def waited(self, iterator: Any, seconds: float) -> None:
+        found = self._passes.get(iterator)
+        if found is None:
+            return
+        found.batches += 1
+        if found.batches == 1:
+            found.first = seconds
+        else:
+            found.wait += seconds
+        if time.perf_counter() - found.told > LONGEST:
+            self._tell(found)
+
+    def ended(self, iterator: Any) -> None:
+        found = self._passes.get(iterator)
+        if found is not None:
+            self._tell(found)
+            found.batches = 0
+
+    def finish(self) -> None:
+        """The run is over: tell the passes that were under way."""
+        self._count = 0
+        for found in list(self._passes.values()):
+            self._tell(found)
+
+    def _tell(self, found: Pass) -> None:
+        now = time.perf_counter()
+        found.told = now
+        self._count += 1
+        if not found.batches or (self._count > MOST_TOLD and self._count & (self._count - 1)):
+            return
+        batches, seconds = self._fetched_in(found.slot)
+        self.watcher.emit(
+            "epoch",
+            data={
+                "loader": found.loader,
+                "workers": found.workers,
+                "began": found.began,
+                "batches": found.batches,
+                "seconds": now - found.began,
+                "start": found.start,
+                "first": found.first,
+                "wait": found.wait,
+                "fetched": batches,  # by the workers, since they were born
+                "fetching": seconds,
+            },
+        )
+
+    def _fetched_in(self, slot: int) -> tuple[int, float]:
+        cells = [_CELL.unpack_from(self._shared, (slot * WORKERS + worker) * _CELL.size) for worker in range(WORKERS)]
+        return sum(batches for batches, _ in cells), sum(seconds for _, seconds in cells)

@@ -1,0 +1,191 @@
+"""Learning-rate schedules: how long they are meant to last, how often they step, and what becomes of the rate."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import NOWHERE, Site
+
+SMALL = 0.01  # of the highest rate: what is left of it hardly moves a weight
+_HORIZONS = ("total_steps", "T_max", "total_iters", "step_size", "T_0", "milestones", "patience")
+
+
+@dataclass(slots=True)
+class Course:
+    """The life of one scheduler."""
+
+    kind: str
+    born: Site
+    optimizer: weakref.ref[Any] | None = None
+    number: int | None = None  # of the optimizer
+    steps: int = 0  # that the optimizer had taken when it was last looked at
+    settings: dict[str, float] = field(default_factory=dict)
+    calls: int = 0  # the user's
+    inner: int = 0  # by another scheduler that contains it
+    site: Site = NOWHERE
+    peak: float = 0.0  # the highest rate so far
+    last: float = 0.0
+    low_since: int | None = None  # the optimizer step from which on the rate stayed below SMALL
+
+
+class Schedulers:
+    """Watches learning-rate schedulers; the step that their constructor takes is not the user's."""
+
+    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+        self.watcher = watcher
+        self.loop = loop
+        self._building = 0
+        self._watched: set[type] = set()
+        self._courses: weakref.WeakKeyDictionary[Any, Course] = weakref.WeakKeyDictionary()
+        self._all: list[Course] = []  # also of schedulers that are gone
+
+    def install(self) -> None:
+        def watched_init(original: Any) -> Any:
+            def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+                self._watch(type(scheduler))
+                self._building += 1
+                try:
+                    original(scheduler, *args, **kwargs)
+                finally:
+                    self._building -= 1
+                self.watcher.ask("schedulers", self._born, scheduler)
+
+            return init
+
+        self.watcher.on_step.append(("schedulers", self._look))
+        self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
+        self.watcher.patches.wrap(ReduceLROnPlateau, "__init__", watched_init)
+
+    def _watch(self, kind: type) -> None:
+        """Patch `step` where the class, or the ancestor it takes it from, defines it."""
+        owner = next((c for c in kind.__mro__ if "step" in vars(c)), None)
+        if owner is None or owner in self._watched:
+            return
+        self._watched.add(owner)
+
+        def watched(original: Any) -> Any:
+            def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+                self._building += 1  # a scheduler made of schedulers steps them itself
+                try:
+                    result = original(scheduler, *args, **kwargs)
+                finally:
+                    self._building -= 1
+                self.watcher.ask("schedulers", self._count, scheduler, bool(self._building))
+                if not self._building and not (
+                    self.watcher.resting and self.loop.as_before("scheduler", id(scheduler))
+                ):
+                    self.watcher.ask("schedulers", self._stepped, scheduler)
+                return result
+
+            return step
+
+        self.watcher.patches.wrap(owner, "step", watched)
+
+    def _born(self, scheduler: Any) -> None:
+        course = Course(type(scheduler).__name__, user_site())
+        if (optimizer := getattr(scheduler, "optimizer", None)) is not None:
+            course.optimizer = weakref.ref(optimizer)
+        course.settings = _settings(scheduler)
+        self._courses[scheduler] = course
+        self._all.append(course)
+
+    def _look(self) -> None:
+        """Optimizers may be gone when the script ends, so their steps are noted on the way."""
+        for course in self._all:
+            optimizer = course.optimizer() if course.optimizer is not None else None
+            account = self.loop.account_behind(optimizer)
+            if account is not None:
+                course.number, course.steps = account.number, account.steps
+
+    def _count(self, scheduler: Any, inner: bool) -> None:
+        course = self._courses.get(scheduler)
+        if course is None:
+            return
+        course.inner += inner
+        course.calls += not inner
+        optimizer = getattr(scheduler, "optimizer", None)
+        rates = [group["lr"] for group in optimizer.param_groups] if optimizer is not None else []
+        if optimizer is None or not rates or not all(isinstance(rate, (int, float)) for rate in rates):
+            return
+        account = self.loop.account_behind(optimizer)
+        if account is not None:
+            course.number, course.steps = account.number, account.steps
+        course.settings = _settings(scheduler)  # a subclass may have set them after torch's constructor
+        course.last = max(rates)
+        course.peak = max(course.peak, course.last, *(_initial(group) for group in optimizer.param_groups))
+        if course.last >= SMALL * course.peak:
+            course.low_since = None
+        elif course.low_since is None:
+            course.low_since = self.watcher.step
+
+    def _stepped(self, scheduler: Any) -> None:
+        optimizer = getattr(scheduler, "optimizer", None)
+        account = self.loop.account_behind(optimizer)
+        site = user_site()
+        before = account.steps == 0 if account is not None else self.watcher.step == 0
+        course = self._courses.get(scheduler)
+        if before and _in_constructor():
+            if course is not None:
+                course.calls -= 1
+            return
+        if course is not None:
+            course.site = site
+        rates = [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
+        self.loop.note("scheduler", site, account.number if account else None, on=id(scheduler))
+        data = {"class": type(scheduler).__name__, "before_first_step": before, "rates": rates}
+        self.watcher.emit("scheduler", site=site, phase="train", key=(site, before), data=data)
+
+    def finish(self) -> None:
+        """Only the end tells how far a schedule has come."""
+        self._look()
+        for course in self._all[:100]:
+            self.watcher.emit(
+                "schedule",
+                site=course.site if course.site.file else course.born,
+                phase="train",
+                data={
+                    "class": course.kind,
+                    "born": list(course.born),
+                    "settings": course.settings,
+                    "calls": course.calls,
+                    "inner": course.inner,
+                    "steps": course.steps,
+                    "optimizer": course.number,
+                    "peak": course.peak,
+                    "last": course.last,
+                    "low_since": course.low_since,
+                },
+            )
+
+
+def _initial(group: dict[str, Any]) -> float:
+    rate = group.get("initial_lr", 0.0)
+    return float(rate) if isinstance(rate, (int, float)) else 0.0
+
+
+def _settings(scheduler: Any) -> dict[str, float]:
+    """The numbers that say how long the schedule is meant to last."""
+    found = {name: getattr(scheduler, name, None) for name in _HORIZONS}
+    if isinstance(found["milestones"], dict):
+        found["milestones"] = max(found["milestones"], default=None)
+    return {name: float(value) for name, value in found.items() if isinstance(value, (int, float))}
+
+
+def _in_constructor() -> bool:
+    """Whether a scheduler's constructor is running: some call their parts' step() without the usual constructor."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in ("__init__", "_initial_step") and code.co_filename.endswith("lr_scheduler.py"):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,101 @@
+"""Weights that begin alike: rows of a matrix that are all the same, and whether their gradients are the same too."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.facts import readable
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import NOWHERE, Site
+
+LOOKS = 8  # examined steps of each optimizer
+MOST_VALUES = 1_000_000  # of a larger matrix only the first rows are compared
+ALIKE = 1e-5  # relative to the largest value: rounding may differ from row to row
+
+_INITS = ("zeros_", "ones_", "constant_", "eye_")
+
+
+class Symmetry:
+    """Looks at the matrices of the first steps, right before the optimizer changes them."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._looks: Counter[int] = Counter()
+        self._sites: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
+
+    def install(self) -> None:
+        def watched_init(original: Any) -> Any:
+            def init(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+                result = original(tensor, *args, **kwargs)
+                self.watcher.ask("symmetry", self._made, tensor)
+                return result
+
+            return init
+
+        for name in _INITS:
+            self.watcher.patches.wrap(nn.init, name, watched_init)
+        hook = torch.nn.modules.module.register_module_parameter_registration_hook(self._registered)
+        self.watcher.patches.on_undo(hook.remove)
+
+    def _registered(self, module: nn.Module, name: str, parameter: Any) -> None:
+        self.watcher.ask("symmetry", self._made, parameter)
+
+    def _made(self, tensor: Any) -> None:
+        if isinstance(tensor, torch.Tensor) and tensor.dim() > 1:
+            known, site = self._sites.get(id(tensor)), user_site()
+            # torch's own layers initialise themselves in the line that builds them.
+            if site.file or known is None or known[0]() is not tensor:
+                self._sites[id(tensor)] = (weakref.ref(tensor), site)
+
+    def look(self, parameters: list[torch.Tensor], number: int) -> None:
+        """Right before a step of optimizer `number`."""
+        self._looks[number] += 1
+        if self._looks[number] > LOOKS:
+            return
+        matrices = [p for p in parameters if p.requires_grad and p.dim() > 1 and len(p) > 1 and readable(p)]
+        matrices = [p for p in matrices if p.grad is not None and readable(p.grad)]
+        if not matrices:
+            return
+        names = [self.watcher.registry.parameter_name(p) for p in matrices]
+        sites, rows = [list(self._site(p)) for p in matrices], [len(p) for p in matrices]
+        step, device = self.watcher.step, matrices[0].device
+        numbers = torch.stack([_facts(p).to(device) for p in matrices]).reshape(-1)
+
+        def use(found: list[float]) -> None:
+            for index, name in enumerate(names):
+                alike, zero, gradient_alike, gradient_zero = (bool(n) for n in found[4 * index : 4 * index + 4])
+                if alike or zero:
+                    data = {
+                        "optimizer": number,
+                        "name": name,
+                        "rows": rows[index],
+                        "zero": zero,
+                        "gradient_alike": gradient_alike,
+                        "gradient_zero": gradient_zero,
+                        "made_at": sites[index],
+                    }
+                    self.watcher.emit("symmetry", phase="train", step=step, data=data)
+
+        self.watcher.read(numbers, use)
+
+    def _site(self, parameter: torch.Tensor) -> Site:
+        known = self._sites.get(id(parameter))
+        return known[1] if known is not None and known[0]() is parameter else NOWHERE
+
+
+def _facts(p: torch.Tensor) -> torch.Tensor:
+    """Weight: rows alike, all zero; gradient: rows alike, all zero."""
+    assert p.grad is not None
+    facts = []
+    for tensor in (p.detach(), p.grad.detach()):
+        rows = tensor[: max(2, MOST_VALUES * len(tensor) // tensor.numel())]
+        largest = rows.abs().max()
+        alike = (rows - rows[:1]).abs().max() <= ALIKE * largest
+        facts += [alike.float(), (largest == 0).float()]
+    return torch.stack(facts)

@@ -1,0 +1,1 @@
+"""After the fact: tracebacks with values, shells, crashes, dumps. Nothing in here may fail a second time."""

@@ -1,0 +1,166 @@
+"""Inside the training process: be ready to die with a message, and to say where it is when asked.
+
+Python's faulthandler writes stacks into the run's folder on a fatal signal and on SIGUSR1, even from native code. A
+small process beside the run, the attendant, turns that into a message, because a dead process cannot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from paramedic.capture.watcher import Watcher
+from paramedic.postmortem.blackbox import BlackBox
+from paramedic.postmortem.kernel import descendants, out_of_memory_kills
+from paramedic.postmortem.places import answer_file, box_file, crash_file, stacks_file, tidy
+
+
+class Crashes:
+    """Everything that has to be in place before something happens."""
+
+    def __init__(self, watcher: Watcher, folder: Path) -> None:
+        self.watcher = watcher
+        self.folder = folder
+        self.box: BlackBox | None = None
+        self.killed_before = 0  # processes that the kernel had killed for want of memory when the run began
+        self._process = os.getpid()
+        self._files: list[IO[bytes]] = []
+        self._ours = False  # faulthandler writes where we told it to
+        self._socket: socket.socket | None = None  # to the attendant
+        # Process 1 takes all others with it when it dies: there would be nobody left to speak.
+        self._attended = hasattr(os, "pidfd_open") and bool(sys.executable) and self._process != 1
+
+    def install(self) -> None:
+        """Fails silently where the folder cannot be written: the record's writer says so."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.box = BlackBox(box_file(self.folder, self._process))
+        except OSError:
+            return
+        self.killed_before = out_of_memory_kills()
+        self._catch()
+        self.box.stepped(self.watcher.step)
+        self._print_native_stacks()
+        if self._attended:
+            self._call_attendant()
+        self.watcher.on_count = self._stepped
+
+    def in_worker(self, set_torchs_handlers: Any) -> None:
+        """In a DataLoader worker, which has signal handlers of torch's: ours come first, then torch's."""
+        ours = self._ours or not faulthandler.is_enabled()
+        if ours:
+            faulthandler.disable()
+        set_torchs_handlers()
+        if ours and self.folder.is_dir():
+            self._files = []
+            self._catch()
+
+    def given(self, shapes: list[tuple[str, tuple[int, ...], str]]) -> None:
+        """A batch has reached the script."""
+        if self.box is not None and os.getpid() == self._process:
+            self.box.batch(shapes)
+
+    def entered(self, module: str) -> None:
+        """A module is being called; empty when it is no longer known which."""
+        if self.box is not None and os.getpid() == self._process:
+            self.box.module(module)
+
+    def _catch(self) -> None:
+        pid = os.getpid()
+        with contextlib.suppress(OSError, RuntimeError, ValueError):
+            if not faulthandler.is_enabled():  # the script, or the user by -X faulthandler, has it where they want it
+                if self._attended or pid != self._process:
+                    faulthandler.enable(self._open(crash_file(self.folder, pid)))
+                else:
+                    faulthandler.enable()
+                self._ours = True
+            if hasattr(signal, "SIGUSR1") and signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL:
+                # No chaining: what comes next in the chain is the default action, death.
+                faulthandler.register(signal.SIGUSR1, self._open(stacks_file(self.folder, pid)), chain=False)
+                if self.box is not None:
+                    self.box.takes_signal = True
+
+    def _open(self, path: Path) -> IO[bytes]:
+        self._files.append(path.open("ab", buffering=0))
+        return self._files[-1]
+
+    def _print_native_stacks(self) -> None:
+        """Torch can print the native stacks of all threads, demangled, on stderr; it then calls faulthandler."""
+        import torch
+
+        switch = getattr(torch._C, "_set_print_stack_traces_on_fatal_signal", None)
+        if switch is None or not self._ours or threading.current_thread() is not threading.main_thread():
+            return
+        interrupt = signal.getsignal(signal.SIGINT)
+        switch(True)
+        if interrupt is not None:
+            signal.signal(signal.SIGINT, interrupt)  # for torch Ctrl-C is fatal too; for us it is not
+
+    def _stepped(self, step: int) -> None:
+        if self.box is not None and os.getpid() == self._process:
+            if step % 16 == 0 and self.box.takes_signal and signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL:
+                self.box.takes_signal = False  # the script has taken it for itself
+            self.box.stepped(step)
+
+    # The attendant ----------------------------------------------------------------------------------------------
+
+    def _call_attendant(self) -> None:
+        self._socket, other = socket.socketpair()
+        environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
+        command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
+        command += [str(self.folder), str(self._process), str(other.fileno())]
+        try:
+            # It forks and is then nobody's child: the script may wait for its own children, and for no other.
+            started = subprocess.Popen(command, pass_fds=[other.fileno()], env=environment, start_new_session=True,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # fmt: skip
+        except OSError:
+            return
+        finally:
+            other.close()
+        listen = threading.Thread(target=self._listen, args=(started,), name="paramedic-listener", daemon=True)
+        listen.start()
+
+    def _listen(self, started: Any) -> None:
+        started.wait()
+        with contextlib.suppress(OSError):
+            while self._socket is not None and self._socket.recv(1):
+                with contextlib.suppress(Exception):
+                    self._answer()
+
+    def _answer(self) -> None:
+        from paramedic.postmortem.dumps import all_threads
+
+        path = answer_file(self.folder, self._process)
+        half = path.with_suffix(".half")
+        half.write_text(all_threads(), encoding="utf-8")
+        half.replace(path)
+
+    def dead_workers(self, errors: list[BaseException]) -> list[tuple[str, str]]:
+        """What is known of the DataLoader workers whose death is behind these exceptions, as labels and texts."""
+        from paramedic.postmortem.workers import obituaries
+
+        return list(obituaries(self.folder, errors, self.killed_before))
+
+    def finish(self) -> None:
+        """Nothing happened: leave no trace."""
+        if self.box is None or os.getpid() != self._process:
+            return
+        self.box.end()
+        if self._ours:
+            faulthandler.disable()
+        with contextlib.suppress(OSError, RuntimeError, ValueError):
+            faulthandler.unregister(signal.SIGUSR1)
+        for file in self._files:
+            file.close()
+        tidy(self.folder, {self._process, *descendants(self._process)})
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)

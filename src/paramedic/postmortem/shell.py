@@ -1,0 +1,113 @@
+"""An interactive shell in the middle of a run: IPython where it is installed, python's own otherwise."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from paramedic import voice
+from paramedic.capture.where import locals_of, shown_path
+from paramedic.postmortem.summarize import brief, is_module, is_tensor
+
+_TOLD = ("model", "optimizer", "batch", "loss", "gradients")
+
+
+def shell() -> None:
+    """Open a shell here, with this function's variables, and the model, batch, loss, gradients and optimizer.
+
+    Training goes on when the shell is left. Without a terminal it goes on at once, and says so.
+    """
+    frame = sys._getframe(1)
+    place = f"{shown_path(frame.f_code.co_filename)}:{frame.f_lineno}"
+    open_shell(namespace(frame), f"paramedic: a shell at {place}")
+
+
+def open_shell(namespace: dict[str, Any], banner: str) -> None:
+    """Open a shell on these names; returns when it is left, or at once where there is no terminal."""
+    if not has_terminal():
+        voice.say(f"{banner} was passed over: there is no terminal. The run goes on.")
+        return
+    lines = [banner, *_inventory(namespace), "Leave it with Ctrl-D or exit; the run then goes on."]
+    with _looking_away():
+        try:
+            from IPython.terminal.embed import InteractiveShellEmbed
+        except ImportError:
+            import code
+
+            with contextlib.suppress(SystemExit):
+                code.interact("\n".join(lines), local=namespace, exitmsg="")
+        else:
+            _open_ipython(InteractiveShellEmbed, namespace, "\n".join(lines))
+    namespace.clear()  # the shell must not keep the tensors of this step alive
+
+
+def _open_ipython(kind: Any, namespace: dict[str, Any], banner: str) -> None:
+    import types
+
+    module = types.ModuleType("__main__")
+    # No cache of outputs: it would keep tensors alive. It is asked nothing when it is left.
+    embedded = kind(banner1=banner + "\n", exit_msg="", cache_size=0, confirm_exit=False)
+    embedded(local_ns=namespace, module=module)
+
+
+def debug(error: BaseException) -> None:
+    """Python's debugger at the place of the failure: IPython's version of it, which ipdb uses too, if it is there."""
+    if not has_terminal():
+        voice.say("paramedic: --pdb was passed over, for there is no terminal.")
+        return
+    with _looking_away():
+        try:
+            from IPython.terminal.debugger import TerminalPdb
+        except ImportError:
+            import pdb
+
+            pdb.post_mortem(error.__traceback__)
+        else:
+            debugger: Any = TerminalPdb()  # type: ignore[no-untyped-call]
+            debugger.reset()
+            debugger.interaction(None, error.__traceback__)
+
+
+def has_terminal() -> bool:
+    try:
+        return sys.stdin.isatty() and sys.stdout.isatty()
+    except (AttributeError, ValueError, OSError):  # closed, or replaced by something else
+        return False
+
+
+def namespace(frame: FrameType) -> dict[str, Any]:
+    """The variables that the code in this frame sees, and what the watcher knows besides."""
+    found = {**frame.f_globals, **locals_of(frame)}
+    attach = sys.modules.get("paramedic.capture.attach")
+    attachment = attach.current() if attach is not None else None
+    if attachment is not None:
+        for name, value in attachment.objects().items():
+            found.setdefault(name, value)
+    model: Any = found.get("model")
+    if is_module(model):
+        found.setdefault("gradients", {name: p.grad for name, p in model.named_parameters() if p.grad is not None})
+    return found
+
+
+def _inventory(names: dict[str, Any]) -> Iterator[str]:
+    shown = [name for name in _TOLD if names.get(name) is not None]
+    shown += [name for name, value in names.items() if is_tensor(value) and name not in shown and name[0] != "_"][:8]
+    width = max(map(len, shown), default=0)
+    for name in shown:
+        text = brief(names[name], 1) if not is_tensor(names[name]) else brief(names[name])
+        yield f"  {name:<{width}}  {text}"[:100]
+
+
+@contextlib.contextmanager
+def _looking_away() -> Iterator[None]:
+    """What is tried in a shell is not part of the training: the watcher does not look at it."""
+    attach = sys.modules.get("paramedic.capture.attach")
+    attachment = attach.current() if attach is not None else None
+    if attachment is None:
+        yield
+    else:
+        with attachment.watcher.looking_away():
+            yield

@@ -1,0 +1,117 @@
+"""Memory over the steps of a run: does it grow for good, and how fast?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from paramedic.record.reader import Run
+
+MOST_POINTS = 200  # a robust fit compares all pairs
+FEWEST_POINTS = 7
+STEADY = 0.5  # of the pace before, the least pace later on; less is levelling off
+
+MB = 1e6
+GB = 1e9
+
+Points = list[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """The second half of a series that goes on growing."""
+
+    per_step: float  # bytes
+    first: float  # bytes at the beginning of the fit
+    last: float
+    first_step: int
+    last_step: int
+    points: int
+
+    @property
+    def gained(self) -> float:
+        return self.per_step * (self.last_step - self.first_step)
+
+
+def growth(points: Points) -> Growth | None:
+    """How the series grows, or None when it is level, levels off or only wanders."""
+    points = _per_step(points)
+    if len(points) < FEWEST_POINTS:
+        return None
+    middle = (points[0][0] + points[-1][0]) / 2
+    half = [point for point in points if point[0] >= middle]
+    if len(half) < FEWEST_POINTS // 2 + 1:
+        return None
+    slope = _slope(half)
+    offset = median(value - slope * step for step, value in half)
+    noise = median(abs(value - slope * step - offset) for step, value in half)
+    before = _slope([point for point in points if point[0] < middle])
+    end = _slope(half[len(half) // 2 :])
+    found = Growth(
+        per_step=slope,
+        first=half[0][1],
+        last=half[-1][1],
+        first_step=half[0][0],
+        last_step=half[-1][0],
+        points=len(half),
+    )
+    if slope <= 0 or found.gained < 4 * noise:
+        return None
+    return found if slope >= STEADY * before and end >= STEADY * slope else None
+
+
+def _per_step(points: Points) -> Points:
+    """One value per step, the least: what comes and goes within a step is no growth."""
+    least: dict[int, float] = {}
+    end = points[-1][0] if points else 0
+    for step, value in points:
+        # Before the first step everything is still being built, after the last one it is being let go.
+        if 0 < step < end:
+            least[step] = min(value, least.get(step, value))
+    kept = sorted(least.items())
+    stride = max(1, len(kept) // MOST_POINTS)
+    return kept[::stride]
+
+
+def _slope(points: Sequence[tuple[int, float]]) -> float:
+    """The median slope of all pairs (Theil and Sen): single jumps do not move it."""
+    slopes = [
+        (later - earlier) / (last - first)
+        for index, (first, earlier) in enumerate(points)
+        for last, later in points[index + 1 :]
+        if last > first
+    ]
+    return median(slopes) if slopes else 0.0
+
+
+def size(count: float) -> str:
+    """1.57 MB, 24 GB."""
+    unit, name = (GB, "GB") if count >= GB else (MB, "MB") if count >= MB else (1e3, "kB")
+    return f"{count / unit:,.3g} {name}" if count < 1000 * unit else f"{count / unit:,.0f} {name}"
+
+
+def first_epoch(run: Run) -> float | None:
+    """The optimizer steps after which every sample was loaded once; None when that is not known."""
+    lengths = []
+    for loader in run.events("loader"):
+        if not loader["size"] or not loader["batch_size"]:
+            return None
+        lengths.append(loader["size"] / loader["batch_size"])
+    return max(lengths, default=None)
+
+
+def memory_lines(run: Run) -> list[str]:
+    """The most that each process and device has used, one line each: processes, the main one first, then devices."""
+    processes, devices = [], []
+    for _, what, who in (name.split(":", 2) for name in run.series_names if name.startswith("memory:")):
+        highest = max((value for _, value in run.series(f"memory:{what}:{who}")), default=0.0)
+        if what == "rss":
+            peak = run.first("memory_peak") if who == "main" else None
+            resident = max(highest, (peak["rss"] or 0) if peak else 0)
+            name = f"rank {run.rank}" if who == "main" and run.meta.get("world_size", 1) > 1 else who
+            processes.append(f"{'main process' if name == 'main' else name}: at most {size(resident)}")
+        elif what == "peak":
+            total = next((event["total"] for event in run.events("device_memory") if event["name"] == who), 0)
+            devices.append(f"{who}: at most {size(highest)} of {size(total)} in use")
+    return processes + devices

@@ -1,0 +1,43 @@
+"""PM618."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+
+
+@rule("PM618", "no-validation", severity="note", needs=["step", "forward"])
+def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
+    """Nothing was ever evaluated.
+
+    ## Why it hurts
+    The training loss says how well the model knows the training data. Whether it has learnt anything that holds for
+    other data, and when to stop, only held-out data can tell.
+
+    ## What to try first
+    Keep a tenth of the data apart and compute the loss or accuracy on it after every epoch, in `model.eval()` and
+    under `torch.no_grad()`.
+
+    ## When this is wrong
+    When the evaluation is done by another program on the saved weights.
+
+    ## Options
+    `fewest`: steps that must have been taken.
+    """
+    if run.steps < fewest:
+        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
+    if run.events("gear"):
+        raise Abstain("a compiled model's calls are not examined")
+    if run.meta.get("forked") or run.rank:
+        raise Abstain("another process may evaluate")
+    modes = [event for event in run.events("mode") if not event["training"]]
+    if run.events("eval_forward") or modes or any(not event["grad"] for event in run.events("forward")):
+        return
+    step = run.events("step")[-1]
+    yield Finding(
+        what=f"{run.steps:,} training steps, and the model was never evaluated on other data",
+        why="the training loss alone cannot tell learning from learning by heart",
+        remedy="hold out a part of the data and evaluate on it after every epoch",
+        where=step.where,
+        evidence=(Evidence(name="evaluations", value=0, limit="≥ 1"),),
+        confidence=0.8,
+    )

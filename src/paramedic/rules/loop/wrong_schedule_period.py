@@ -1,0 +1,106 @@
+"""PM608."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, many
+
+_SIZED = ("total_steps", "T_max", "total_iters")
+
+
+@rule(
+    "PM608", "wrong-schedule-period", severity="warning", needs=["schedule", "step"], causes=["PM206", "PM207", "PM213"]
+)
+def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding]:
+    """The learning-rate schedule runs at the wrong pace, or not at all.
+
+    ## Why it hurts
+    A schedule counted in epochs but stepped for every batch has used up the learning rate after a few batches: the
+    rest of the run trains with a rate of almost zero. One counted in batches but stepped once per epoch never gets
+    anywhere, and one that is never stepped does nothing.
+
+    ## What to try first
+    Call `scheduler.step()` after each epoch for schedules counted in epochs, after each `optimizer.step()` for those
+    counted in batches (`OneCycleLR`, most warm-ups).
+
+    ## When this is wrong
+    Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts.
+
+    ## Options
+    `fewest`: optimizer steps; `early`: share of the run before which the rate must not have vanished.
+    """
+    if run.steps < fewest:
+        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
+    if run.events("exception"):
+        raise Abstain("the script ended early")
+    for schedule in run.events("schedule"):
+        steps = schedule["steps"]
+        if steps < fewest:
+            continue
+        finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
+        if finding is not None:
+            yield finding
+
+
+def _never(schedule: Event, steps: int) -> Finding | None:
+    if schedule["calls"] or schedule["inner"]:
+        return None
+    return Finding(
+        what=f"{schedule['class']} was built and never stepped in {many(steps, 'optimizer step')}",
+        why="the learning rate stays what it was",
+        remedy="call scheduler.step() after each epoch, or after each optimizer.step() if it counts batches",
+        where=at(schedule, schedule["born"]),
+        evidence=(Evidence(name="scheduler_steps", value=0, limit="≥ 1"),),
+        confidence=0.9,
+    )
+
+
+def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
+    """The rate is gone long before the end, and does not come back."""
+    since, calls = schedule["low_since"], schedule["calls"]
+    if since is None or since > early * steps or calls < 0.9 * steps or schedule["class"] == "ReduceLROnPlateau":
+        return None
+    often = f"{calls / steps:.0f} times per" if calls > 1.9 * steps else "for every"
+    return Finding(
+        what=f"the learning rate fell from {schedule['peak']:g} below a hundredth of it by step {since:,} of {steps:,} "
+        f"and ended at {schedule['last']:.1e}",
+        why=f"{schedule['class']} was stepped {often} optimizer step, {calls:,} times; the rest of the run hardly "
+        "moves a weight",
+        remedy="move scheduler.step() to the end of each epoch, or count the schedule in batches",
+        where=schedule.where,
+        evidence=(
+            Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
+            Evidence(name="scheduler_steps", value=calls),
+        ),
+        confidence=0.93,
+    )
+
+
+def _wrong_unit(schedule: Event, steps: int) -> Finding | None:
+    """Sized in one unit and stepped in the other."""
+    settings, calls = schedule["settings"], schedule["calls"]
+    horizon = next((settings[name] for name in _SIZED if settings.get(name)), None)
+    if horizon is None or not calls:
+        return None
+    per_batch = calls >= 0.9 * steps
+    if schedule["class"] == "CosineAnnealingLR" and per_batch and calls >= 4 * horizon:
+        what = f"CosineAnnealingLR(T_max={horizon:.0f}) was stepped {calls:,} times: the rate went up and down again "
+        what += f"{calls / (2 * horizon):,.0f} times"
+        remedy = f"step it once per epoch, or give it T_max={calls}"
+    elif calls <= horizon / 10 and abs(horizon - steps) <= 0.02 * steps:
+        what = f"{schedule['class']} is laid out for {horizon:,.0f} steps, as many as the optimizer took, and was "
+        what += f"stepped only {calls} times"
+        remedy = "call scheduler.step() after every optimizer.step(), not once per epoch"
+    else:
+        return None
+    return Finding(
+        what=what,
+        why="the schedule is counted in one unit, batches or epochs, and stepped in the other",
+        remedy=remedy,
+        where=schedule.where,
+        evidence=(
+            Evidence(name="scheduler_steps", value=calls, limit=f"{horizon:.0f}"),
+            Evidence(name="optimizer_steps", value=steps),
+        ),
+        confidence=0.9,
+    )

@@ -1,0 +1,67 @@
+"""PM109."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.curves import Curve
+from paramedic.rules.outcome import outcome
+
+_WINDOW = 20
+
+
+@rule("PM109", "loss-spike", severity="warning", needs=["backward"], symptom=True)
+def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, damage: float = 2.0) -> Iterator[Finding]:
+    """One step's loss is far above everything around it.
+
+    ## Why it hurts
+    A single batch with wild values gives one huge gradient, and that one step can undo hundreds of good ones.
+
+    ## What to try first
+    Look at the batch of that step: a missing-value code such as -9999, a broken file, a wrong unit. Gradient clipping
+    limits what one batch can do.
+
+    ## When this is wrong
+    A spike that the training shrugs off is a note. Losses that are sums or written by hand are not judged.
+
+    ## Options
+    `above_before`: times the typical loss of the steps before; `above_first`: times the first loss; `damage`: how much
+    higher than before the loss stays afterwards for it to be more than a note.
+    """
+    judged = outcome(run)
+    curve = judged.curve
+    if len(curve.values) < 3 * _WINDOW:
+        raise Abstain(f"only {len(curve.values)} steps")
+    index = _spike(curve, above_before, above_first)
+    if index is None:
+        return
+    before, after = median(curve.values[index - _WINDOW : index]), curve.values[index + 1 : index + 1 + _WINDOW]
+    harmed = len(after) >= 5 and median(after) > damage * before
+    step = curve.at[index]
+    yield Finding(
+        what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
+        why=f"it took the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
+        if harmed
+        else "training recovered at once; the batch of that step is worth a look",
+        remedy=f"look at the batch of step {step:,} for wild values (missing-value codes, wrong units); "
+        "clip gradients with nn.utils.clip_grad_norm_",
+        where=curve.where_at(step),
+        evidence=(
+            Evidence(name="spike", value=float(f"{curve.values[index] / before:.3g}"), limit=f"< {above_before:g}"),
+            Evidence(name="afterwards", value=float(f"{median(after) / before:.3g}") if after else None),
+        ),
+        confidence=0.85,
+        severity="warning" if harmed else "note",
+    )
+
+
+def _spike(curve: Curve, above_before: float, above_first: float) -> int | None:
+    """The highest step that stands alone: far above the steps before it, not just the beginning of a new level."""
+    first = max(curve.values[:5])
+    candidates = range(_WINDOW, len(curve.values))
+    index = max(candidates, key=lambda i: curve.values[i])
+    value, before = curve.values[index], median(curve.values[index - _WINDOW : index])
+    if before <= 0 or value < above_before * before or value < above_first * first:
+        return None
+    after = curve.values[index + 1 : index + 1 + _WINDOW]
+    return index if after and median(after) < value / 5 else None

@@ -1,0 +1,84 @@
+"""PM110."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
+from paramedic.rules.support import listed
+
+_HALF = ("bfloat16", "float16")
+
+
+@rule("PM110", "lost-updates", severity="warning", needs=["optimizer"], causes=["PM206", "PM207", "PM213", "PM405"])
+def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]:
+    """The optimizer steps, and most weights stay what they were, because the step is smaller than their rounding.
+
+    ## Why it hurts
+    A bfloat16 number has 8 bits: a weight of 0.1 cannot change by less than 0.0005. Smaller updates are rounded away,
+    every time, and training stops although the gradients are there.
+
+    ## What to try first
+    Keep the weights in float32 and compute in half precision: `torch.autocast(device, dtype=torch.bfloat16)` in place
+    of `model.to(torch.bfloat16)`.
+
+    ## When this is wrong
+    Optimizers with stochastic rounding or compensated sums live with such weights; optimizers that are not torch's own
+    are not judged.
+
+    ## Options
+    `share`: part of the weights with a gradient that did not change in a typical step; `fewest`: steps sampled.
+    """
+    types, since = _low_precision(run)
+    gradients = {sample.step: sample.summaries for sample in run.samples("gradient")}
+    lost, names, steps = [], set(), []
+    for sample in run.samples("update"):
+        pairs = [
+            (name, update, gradients.get(sample.step, {}).get(name))
+            for name, update in sample.summaries.items()
+            if name in types and sample.step >= since
+        ]
+        given = sum(g.count - g.zeros for _, _, g in pairs if g)
+        moved = sum(update.count - update.zeros for _, update, g in pairs if g)
+        if given:
+            lost.append(1 - min(moved, given) / given)
+            steps.append(sample.step)
+            names |= {name for name, update, g in pairs if g and update.zeros > update.count / 2}
+    if not lost:
+        raise Abstain("no low-precision weights are trained")
+    if len(lost) < fewest:
+        raise Abstain(f"only {len(lost)} steps were sampled")
+    if any(not event["torchs_own"] for event in run.events("optimizer")):
+        raise Abstain("the optimizer is not one of torch's and may round in its own way")
+    if median(lost) < share:
+        return
+    kind = next(types[name] for name in sorted(names)) if names else "bfloat16"
+    yield Finding(
+        what=f"in a typical step {median(lost):.0%} of the {kind} weights that have a gradient do not change at all",
+        why=f"the update is smaller than the rounding of {kind}; most are lost in {listed(sorted(names))}",
+        remedy=f"keep the weights in float32 and use torch.autocast(dtype=torch.{kind}) around the forward pass",
+        where=_cast(run, kind, steps[0]),
+        evidence=(
+            Evidence(name="lost_share", value=round(median(lost), 3), limit=f"< {share:g}"),
+            Evidence(name="sampled_steps", value=len(lost)),
+        ),
+        confidence=0.95,
+    )
+
+
+def _low_precision(run: Run) -> tuple[dict[str, str], int]:
+    """The low-precision parameters that are trained, with their type; and the step at which this began."""
+    types: dict[str, str] = {}
+    since = 0
+    for optimizer in run.events("optimizer"):
+        for group in optimizer["groups"]:
+            low = {name: kind for name, kind in zip(group["parameters"], group["types"], strict=True) if kind in _HALF}
+            since = max(since, optimizer.step) if low else since
+            types |= low
+    return types, since
+
+
+def _cast(run: Run, kind: str, step: int) -> Where:
+    """Where the model became low-precision: the conversion, or else where it was built."""
+    casts = [event for event in run.events("cast") if event["dtype"] == kind]
+    event = casts[0] if casts else run.first("model")
+    return event.where if event is not None else Where(step=step, rank=run.rank)

@@ -1,0 +1,78 @@
+"""PM205."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
+
+
+@rule(
+    "PM205",
+    "learning-rate-too-high",
+    severity="warning",
+    needs=["backward", "optimizer"],
+    causes=["PM10", "PM201", "PM202", "PM203", "PM204", "PM207", "PM208", "PM209", "PM210", "PM213", "PM305"],
+    symptom=True,
+)
+def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding]:
+    """Steps so large that they destroy what the weights hold.
+
+    ## Why it hurts
+    A healthy step changes a weight by about a thousandth of its size. When each step changes it by a tenth and more,
+    the model is thrown about: the loss jumps, diverges, or collapses to a constant answer.
+
+    ## What to try first
+    Divide the learning rate by 10, twice if need be. With Adam 1e-3 or 3e-4 is a good start. Warm-up helps large
+    models over the first steps.
+
+    ## When this is wrong
+    Large steps alone are no illness; it is an alarm only when the loss has jumped and the model has learnt nothing.
+
+    ## Options
+    `push`: typical size of an update relative to the weight; `jump`: how far the loss rose above its first value or
+    above guessing, whichever is higher.
+    """
+    exploded = explosion(run)
+    judged = None if exploded is not None else outcome(run)
+    if judged is not None and not judged.bad:
+        return
+    ratios = pushes(run)
+    if len(ratios) < 2:
+        raise Abstain("the optimizer's updates were not sampled")
+    optimizer = optimizer_of(run)
+    if optimizer is None:
+        raise Abstain("several optimizers are at work")
+    if exploded is not None:
+        step, before, after = exploded
+        worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)
+        push /= 3  # what follows leaves less room for doubt
+        rise, story = after / before, f"the outputs grew from {before:.3g} to {after:.3g} by step {step:,}"
+    elif judged is not None:
+        worst = max(median(ratio for _, ratio in part) for part in (ratios[:4], ratios))
+        rise, story = _rise(judged), str(judged)
+    if worst >= push and rise >= jump:
+        yield _finding(story, optimizer, worst, rise, push)
+
+
+def _rise(judged: Outcome) -> float:
+    """How far the loss rose above its first value, or above guessing, whichever is higher."""
+    reference = max(judged.curve.values[0], judged.prior or 0.0)
+    return judged.curve.highest / reference if reference > 0 else 0.0
+
+
+def _finding(story: str, optimizer: Event, ratio: float, rise: float, limit: float) -> Finding:
+    rates = rates_of(optimizer)
+    rate = max(rates, default=0.0)
+    change = f"by {ratio:.0%} of their size" if ratio < 10 else f"to {ratio:.1e} times their size"
+    return Finding(
+        what=f"each step changes the weights {change} at a learning rate of {rate:g}",
+        why=f"healthy steps change about 0.1 %; {story}",
+        remedy=f"divide the learning rate by 10 or more: lr={rate / 10:g}, then lr={rate / 100:g}",
+        where=optimizer.where,
+        evidence=(
+            Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"< {limit:g}"),
+            Evidence(name="loss_rose", value=float(f"{rise:.3g}"), limit="1"),
+        ),
+        confidence=0.96,
+    )

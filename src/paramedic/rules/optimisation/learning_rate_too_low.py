@@ -1,0 +1,91 @@
+"""PM206."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.outcome import Outcome, optimizer_of, outcome, pushes, rates_of
+from paramedic.rules.support import parameter_histories
+
+
+@rule(
+    "PM206",
+    "learning-rate-too-low",
+    severity="warning",
+    needs=["backward", "optimizer"],
+    causes=["PM207", "PM209", "PM213", "PM305"],
+    symptom=True,
+)
+def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 10.0) -> Iterator[Finding]:
+    """The loss goes the right way, but far too slowly; or the learning rate is zero.
+
+    ## Why it hurts
+    At this pace the training would need many times as long to get anywhere, and looks as if nothing were learnt.
+
+    ## What to try first
+    A learning rate ten times higher, and once more, until the loss falls clearly within the first hundred steps.
+
+    ## When this is wrong
+    Fine-tuning starts from a model that knows something already: it is not judged. Neither is a warm-up.
+
+    ## Options
+    `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`:
+    how many times the run's length it would take to halve the loss.
+    """
+    optimizer = optimizer_of(run)
+    if optimizer is None:
+        raise Abstain("several optimizers are at work")
+    if run.steps < fewest:
+        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
+    if _is_zero(run):
+        yield _zero(run, optimizer)
+        return
+    judged = outcome(run)
+    ratios = [ratio for _, ratio in pushes(run)]
+    if len(ratios) < 3:
+        raise Abstain("the optimizer's updates were not sampled")
+    ratio, curve = median(ratios), judged.curve
+    untrained = curve.start >= 0.8 * judged.prior if judged.prior is not None else not run.events("load")
+    slow = curve.improvement <= 0 or 0.5 / curve.improvement > patience
+    # So little movement cannot have changed anything, whether or not the loss's noise lets a trend be seen.
+    still = ratio * run.steps < 0.01 and judged.bad
+    if ratio >= push or ratio == 0 or not (untrained and slow and (curve.trend_down or still)):
+        return
+    yield _slow(judged, optimizer, ratio, push)
+
+
+def _is_zero(run: Run) -> bool:
+    """No parameter that got a gradient was ever given a rate above zero."""
+    trained = [history for history in parameter_histories(run) if history.nonzero]
+    rates = [value for name in run.series_names if name.startswith("lr:") for _, value in run.series(name)]
+    return bool(trained) and not any(history.rate for history in trained) and bool(rates) and not any(rates)
+
+
+def _zero(run: Run, optimizer: Event) -> Finding:
+    return Finding(
+        what=f"the learning rate was 0 in all {run.steps:,} steps",
+        why="the optimizer steps, but no weight ever moves",
+        remedy="give the optimizer a learning rate, or look for a schedule that multiplies it by zero",
+        where=optimizer.where,
+        evidence=(Evidence(name="learning_rate", value=0.0, limit="> 0"),),
+        confidence=0.98,
+    )
+
+
+def _slow(judged: Outcome, optimizer: Event, ratio: float, limit: float) -> Finding:
+    rate = max(rates_of(optimizer), default=0.0)
+    times = 0.5 / judged.curve.improvement if judged.curve.improvement > 0 else float("inf")
+    falls = "falls, but only" if judged.curve.trend_down else "hardly moves:"
+    return Finding(
+        what=f"the loss {falls} from {judged.curve.start:.4g} to {judged.curve.end:.4g} in "
+        f"{judged.curve.steps:,} steps at a learning rate of {rate:g}",
+        why=f"each step changes the weights by {ratio:.1e} of their size, and about 1e-3 is usual"
+        + (f"; at this pace half of the loss would take {times:,.0f} times as long" if times < 1e4 else ""),
+        remedy=f"raise the learning rate until the loss falls clearly: lr={rate * 10:g}, then lr={rate * 100:g}",
+        where=optimizer.where,
+        evidence=(
+            Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"≥ {limit:g}"),
+            Evidence(name="improvement", value=round(judged.curve.improvement, 4)),
+        ),
+        confidence=0.88,
+    )

@@ -1,0 +1,82 @@
+"""PM211."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, listed, parameter_histories
+
+
+@rule(
+    "PM211",
+    "symmetric-units",
+    severity="error",
+    needs=["census"],
+    causes=["PM201", "PM203", "PM206", "PM207", "PM209", "PM213", "PM215", "PM305", "PM405"],
+)
+def check(run: Run, *, looks: int = 3) -> Iterator[Finding]:
+    """Weights that start alike and stay alike, or that start at zero and stay there.
+
+    ## Why it hurts
+    Units with the same weights give the same output and get the same gradient, so they stay copies of one another for
+    ever: a layer of 48 units works like one unit. Two factors that are both zero keep each other at zero: the gradient
+    of each is a multiple of the other.
+
+    ## What to try first
+    Initialise at random: leave torch's default, or use `nn.init.kaiming_normal_` or `nn.init.xavier_uniform_`. Of the
+    two factors of a low-rank adapter one may start at zero, never both.
+
+    ## When this is wrong
+    A layer that starts at zero and whose rows get different gradients, such as an output layer, is healthy and not
+    reported.
+
+    ## Options
+    `looks`: steps at which the weights must have been found alike.
+    """
+    seen: dict[str, list[Event]] = defaultdict(list)
+    for event in run.events("symmetry"):
+        seen[event["name"]].append(event)
+    if not run.events("census"):
+        raise Abstain("no optimizer step was examined")
+    copies = {name: events for name, events in seen.items() if _copies(events, looks)}
+    moved = {history.name for history in parameter_histories(run) if history.nonzero}
+    zeros = {name: events for name, events in seen.items() if _stuck_at_zero(events, looks) and name not in moved}
+    if copies:
+        yield _finding(copies, "all units of a layer are copies of one another, and get the same gradient", copies=True)
+    if len(zeros) > 1:
+        yield _finding(zeros, "the gradient of each factor is a multiple of the other, so both stay zero", copies=False)
+
+
+def _copies(events: list[Event], looks: int) -> bool:
+    """Alike at the start and still so after updates that were not nothing. The first step may be one without effect."""
+    alike = [event for event in events if event["gradient_alike"] and not event["gradient_zero"]]
+    return len(alike) >= looks and len(alike) == len(events) and len({event.step for event in events}) >= looks
+
+
+def _stuck_at_zero(events: list[Event], looks: int) -> bool:
+    return len(events) >= looks and all(event["zero"] and event["gradient_zero"] for event in events)
+
+
+def _finding(found: dict[str, list[Event]], why: str, *, copies: bool) -> Finding:
+    name, events = next(iter(found.items()))
+    first = events[0]
+    others = f", and so do those of {listed(list(found)[1:])}" if len(found) > 1 else ""
+    what = (
+        f"all {first['rows']} rows of {name} start with the same values{others}; they were still alike in all "
+        f"{len(events)} steps looked at"
+        if copies
+        else f"{listed(found)} are zero, and so was every gradient of theirs in all {len(events)} steps looked at"
+    )
+    return Finding(
+        what=what,
+        why=why,
+        remedy="initialise at random, for example nn.init.kaiming_normal_(weight)"
+        if copies
+        else "start one of the two at random: nn.init.normal_(lora_a, std=0.02)",
+        where=at(first, first["made_at"]),
+        evidence=(
+            Evidence(name="matrices", value=len(found)),
+            Evidence(name="looks", value=len(events)),
+        ),
+        confidence=0.97,
+    )

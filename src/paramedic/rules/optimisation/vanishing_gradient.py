@@ -1,0 +1,69 @@
+"""PM201."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.layers import built_at, depth_order
+from paramedic.rules.outcome import outcome
+
+
+@rule(
+    "PM201",
+    "vanishing-gradient",
+    severity="warning",
+    needs=["backward", "model"],
+    causes=["PM206", "PM207", "PM209", "PM213", "PM305"],
+    symptom=True,
+)
+def check(run: Run, *, fewest_layers: int = 4, failing: float = 1e-3, remarkable: float = 1e-5) -> Iterator[Finding]:
+    """Gradients shrink by orders of magnitude on their way to the first layers.
+
+    ## Why it hurts
+    The first layers receive so little that they stay as they were initialised: everything behind them works on random
+    features, and the loss stays near that of guessing.
+
+    ## What to try first
+    ReLU or GELU in place of sigmoid or tanh; a normalisation layer or a skip connection in every block; an
+    initialisation with the gain of the activation (`nn.init.kaiming_normal_`).
+
+    ## When this is wrong
+    Small gradients alone are no illness: Adam divides by their size. It is an alarm only when the loss has not moved
+    away from guessing; otherwise a note.
+
+    ## Options
+    `fewest_layers`: weight matrices in a row; `failing`: ratio of typical gradients of the first and the last layers
+    below which a failed training is blamed on it; `remarkable`: ratio that is noted even when training goes well.
+    """
+    judged = outcome(run)
+    order = depth_order(run)
+    if len(order) < fewest_layers:
+        raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed to speak of depth")
+    part = max(1, len(order) // 4)
+    ratios, first, last = [], [], []
+    for sample in run.samples("gradient"):
+        sizes = [(s.norm / s.count**0.5) for name in order if (s := sample.summaries.get(name)) and s.count]
+        if len(sizes) < len(order) or not all(size > 0 for size in sizes):
+            continue
+        first.append(median(sizes[:part]))
+        last.append(median(sizes[-part:]))
+        ratios.append(first[-1] / last[-1])
+    if len(ratios) < 3:
+        raise Abstain("fewer than three steps with gradients in every layer were sampled")
+    ratio = median(ratios)
+    if not (ratio <= failing and judged.bad) and ratio > remarkable:
+        return
+    module = order[0].rpartition(".")[0]
+    yield Finding(
+        what=f"gradients shrink by a factor of {1 / ratio:.1e} from the last to the first layer: {median(last):.1e} in "
+        f"{order[-1].rpartition('.')[0]}, {median(first):.1e} in {module}",
+        why=f"the first layers hardly move; {judged}" if judged.bad else "training goes well in spite of it",
+        remedy="use ReLU or GELU between the layers, add normalisation or skip connections, or use fewer layers",
+        where=built_at(run, module),
+        evidence=(
+            Evidence(name="ratio", value=float(f"{ratio:.3g}"), limit=f"> {failing:g}"),
+            Evidence(name="layers", value=len(order)),
+        ),
+        confidence=0.92,
+        severity="warning" if judged.bad else "note",
+    )

@@ -1,0 +1,138 @@
+"""How a training went: the loss against what guessing gives, and how hard the optimizer pushed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import mean, median
+from typing import Literal
+
+from paramedic.record.reader import Event, Run
+from paramedic.rules import Abstain
+from paramedic.rules.curves import Curve, label_prior, loss_curves
+
+FEWEST = 60  # steps before anything is said about how training went
+LEARNT = 0.1  # share of the guess that must be gone before anything counts as learnt
+
+Word = Literal["learning", "stuck", "diverged", "collapsed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of the only loss of a run."""
+
+    curve: Curve
+    prior: float | None  # the loss of a model that knows only the targets' distribution
+    word: Word
+
+    @property
+    def bad(self) -> bool:
+        return self.word != "learning"
+
+    def __str__(self) -> str:
+        first, last = f"{self.curve.values[0]:.3g}", f"{self.curve.end:.3g}"
+        if self.word == "diverged":
+            return f"the loss grew from {first} to {self.curve.highest:.3g}"
+        if self.word == "collapsed":
+            return f"the loss jumped from {first} to {self.curve.highest:.3g} and ended at {last}"
+        guess = f", and guessing gives {self.prior:.3g}" if self.prior is not None else ""
+        return f"the loss went from {first} to {last}{guess}"
+
+
+def outcome(run: Run) -> Outcome:
+    """The run's outcome; abstains when its loss cannot be judged."""
+    curves = loss_curves(run)
+    if not curves:
+        raise Abstain("the loss is not a single number")
+    if len(curves) > 1:
+        raise Abstain("several losses are trained against or beside each other")
+    curve = curves[0]
+    if curve.task is None:
+        raise Abstain("the loss is not one whose value can be judged: a sum of terms, or written by hand")
+    if len(curve.values) < FEWEST and not curve.broke:
+        raise Abstain(f"only {len(curve.values)} steps; {FEWEST} are needed to judge the curve")
+    prior = guess(run, curve)
+    return Outcome(curve=curve, prior=prior, word=_word(curve, prior))
+
+
+def _word(curve: Curve, prior: float | None) -> Word:
+    reference = max(curve.first, prior or 0.0)
+    if reference <= 0:
+        return "learning"
+    if curve.highest >= 100 * reference and (curve.broke or curve.end >= 10 * reference):
+        return "diverged"
+    poor = curve.end > (1 - LEARNT) * prior if prior is not None else not curve.improved
+    if prior is not None and curve.start < 0.7 * prior:
+        poor = poor and curve.end > curve.start  # it began with something learnt
+    if poor and curve.highest >= 1.5 * reference:
+        return "collapsed"
+    return "stuck" if poor and (prior is None or not _still_learning(curve)) else "learning"
+
+
+def _still_learning(curve: Curve) -> bool:
+    return curve.trend_down and curve.improvement > 0.02
+
+
+def guess(run: Run, curve: Curve) -> float | None:
+    """The loss of a model that knows only how often each class occurs, or the mean of each target column."""
+    if curve.task != "mse_loss":
+        return label_prior(run)
+    spreads = [
+        call["values"]["target_spread"]
+        for call in run.events("loss_call", phase="train")
+        if call["function"] == "mse_loss" and call.get("values") and call["reduction"] == "mean"
+    ]
+    known = [value**2 for value in spreads if value > 0]
+    return mean(known) if len(known) >= 3 and len(known) == len(spreads) else None
+
+
+def explosion(run: Run, *, growth: float = 1e3) -> tuple[int, float, float] | None:
+    """The outputs grew out of all proportion while still finite, and then the loss broke: (step, before, after)."""
+    losses = [series for name in run.series_names if name.startswith("loss:") for series in [run.series(name)]]
+    broken = [step for series in losses for step, value in series if not math.isfinite(value)]
+    if len(losses) != 1 or not broken:
+        return None
+    sizes = [
+        (call.step, max(abs(call["values"]["input_min"]), abs(call["values"]["input_max"])))
+        for call in run.events("loss_call", phase="train")
+        if call.get("values") and not call["values"]["input_nan"] and not call["values"]["input_inf"]
+    ]
+    sizes = [(step, size) for step, size in sizes if step <= broken[0]]
+    if len(sizes) < 2 or not sizes[0][1] > 0 or sizes[-1][1] < growth * sizes[0][1]:
+        return None
+    return sizes[-1][0], sizes[0][1], sizes[-1][1]
+
+
+# How hard the optimizer pushes ----------------------------------------------------------------------------------
+
+
+def pushes(run: Run) -> list[tuple[int, float]]:
+    """By sampled step: the typical size of an update relative to the weight it changes, over the matrices."""
+    matrices = {p["name"] for model in run.events("model") for p in model["parameters"] if len(p["shape"]) > 1}
+    weights = {sample.step: sample.summaries for sample in run.samples("weight")}
+    found = []
+    for sample in run.samples("update"):
+        before = weights.get(sample.step, {})
+        ratios = [
+            update.norm / before[name].norm
+            for name, update in sample.summaries.items()
+            if name in matrices and name in before and before[name].norm > 0 and math.isfinite(update.norm)
+        ]
+        if ratios:
+            found.append((sample.step, median(ratios)))
+    return found
+
+
+def optimizer_of(run: Run) -> Event | None:
+    """The only optimizer of a run."""
+    optimizers = run.events("optimizer")
+    return optimizers[0] if len(optimizers) == 1 else None
+
+
+def rates_of(optimizer: Event) -> list[float]:
+    return sorted({group["lr"] for group in optimizer["groups"] if group["lr"] is not None})
+
+
+def finite(values: Iterable[float]) -> list[float]:
+    return [value for value in values if math.isfinite(value)]

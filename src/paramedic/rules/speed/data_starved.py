@@ -1,0 +1,109 @@
+"""PM701."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import many
+from paramedic.rules.timing import Times, busiest_line, latest_times
+
+MOST_WORKERS = 32  # that anybody would want to start
+
+
+@rule("PM701", "data-starved", severity="warning", needs=["time", "loader"])
+def check(
+    run: Run,
+    *,
+    share: float = 0.6,
+    least_wait: float = 0.02,
+    seconds: float = 1.5,
+    steps: int = 30,
+    with_workers: float = 60.0,
+) -> Iterator[Finding]:
+    """Training waits for its data most of the time.
+
+    ## Why it hurts
+    The model and the accelerator stand still while the next batch is read and decoded. A faster model or a larger
+    machine would change nothing.
+
+    ## What to try first
+    `DataLoader(..., num_workers=4, persistent_workers=True)`: workers prepare batches while the model computes. With
+    workers already there: more of them, or less work per sample: decode once and cache, store samples in a form that
+    needs no decoding, move files from the network to a local disk.
+
+    ## When this is wrong
+    Only the second half of the run counts, so a cache that fills in the first epoch is no reason. Short runs and waits
+    of a few milliseconds per batch are passed over, and with workers it takes a minute of waiting before this is more
+    than a note. On an accelerator the wait is what the device saw, not what the host saw: a wait that is hidden behind
+    queued work does not count.
+
+    ## Options
+    `share`: least share of the time spent waiting; `least_wait`: least seconds per step; `seconds`, `steps`: what a run
+    must at least have waited and trained; `with_workers`: the least seconds of waiting that alarm despite workers.
+    """
+    late = latest_times(run)
+    wait = late.parts.get("data", 0.0)
+    if late.steps * 2 < steps:
+        raise Abstain("too few steps were timed")
+    if late.share("data") < share or wait / late.steps < least_wait or 2 * wait < seconds:
+        return
+    loader = _guilty(run)
+    if loader is None:
+        raise Abstain("no batch of a training loader was timed")
+    workers = int(loader["workers"])
+    helpers = many(workers, "worker") if workers else "no workers"
+    yield Finding(
+        what=f"training waited for data {late.share('data'):.0%} of the time: {1000 * wait / late.steps:.0f} ms "
+        f"in a step of {1000 * late.training / late.steps:.0f} ms, with {helpers}{_stage(run, workers)}",
+        why="the model stands still while a batch is prepared; nothing but faster data makes this run faster",
+        remedy=_remedy(run, loader, late),
+        where=loader.where,
+        severity="note" if workers and 2 * wait < with_workers else "warning",
+        evidence=(
+            Evidence(name="share_of_time_waiting_for_data", value=round(late.share("data"), 3), limit=f"< {share}"),
+            Evidence(name="seconds_waiting_per_step", value=round(wait / late.steps, 4), limit=f"< {least_wait}"),
+            Evidence(name="workers", value=workers),
+        ),
+        confidence=0.95,
+    )
+
+
+def _guilty(run: Run) -> Event | None:
+    """The loader that training waited for longest."""
+    waits: dict[int, float] = {}
+    for epoch in run.events("epoch"):
+        number = epoch["loader"]
+        waits[number] = waits.get(number, 0.0) + epoch["start"] + epoch["first"] + epoch["wait"]
+    loaders = {event["number"]: event for event in run.events("loader")}
+    for number in sorted(waits, key=lambda number: -waits[number]):
+        if number in loaders:
+            return loaders[number]
+    return None
+
+
+def _stage(run: Run, workers: int) -> str:
+    busiest = busiest_line(run, "data") if not workers else None
+    if busiest is None or busiest[1] < 0.3:
+        return ""
+    where, share = busiest
+    return f"; {share:.0%} of that at {where.file}:{where.line} in {where.function}"
+
+
+def _remedy(run: Run, loader: Event, late: Times) -> str:
+    workers = int(loader["workers"])
+    compute = max((late.training - late.parts.get("data", 0.0)) / late.steps, 1e-6)
+    fetch = _seconds_per_batch(run, loader["number"])
+    if workers and fetch:
+        enough = max(workers + 1, round(fetch / compute + 0.5))
+        more = f"num_workers={enough} would keep up on as many cores; otherwise " if enough <= MOST_WORKERS else ""
+        return (
+            f"a worker takes {fetch:.2g} s for a batch and the model {compute:.2g} s: {more}make a sample cheaper: "
+            "cache decoded samples, read from a local disk"
+        )
+    if workers:
+        return "give the DataLoader more workers, or make a sample cheaper: cache decoded samples, use a local disk"
+    return "DataLoader(..., num_workers=4, persistent_workers=True), or cache what a sample costs to read"
+
+
+def _seconds_per_batch(run: Run, number: int) -> float | None:
+    told = [epoch for epoch in run.events("epoch") if epoch["loader"] == number and epoch["fetched"]]
+    return told[-1]["fetching"] / told[-1]["fetched"] if told else None

@@ -1,0 +1,66 @@
+"""PM703."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+
+FEWEST_STEPS = 10
+
+
+@rule("PM703", "retained-graph", severity="error", needs=["step", "backward"], causes=["PM702", "PM704"])
+def check(run: Run) -> Iterator[Finding]:
+    """Tensors are kept from step to step together with the graph that computed them.
+
+    A tensor that requires grad drags along everything autograd remembers of it. Kept in a list, or added to a running
+    total, the graphs of all steps so far stay in memory although nobody can use them any more.
+
+    ## Why it hurts
+    Memory grows with every step until the run is killed, hours later and at an innocent line. What a backward pass has
+    freed leaves only the graph's nodes; a loss of a validation without `torch.no_grad()` keeps all activations.
+
+    ## What to try first
+    Keep the number, not the tensor: `losses.append(loss.item())`, `total += loss.item()`. On a GPU, where `item()`
+    waits for the device, `loss.detach()` serves as well.
+
+    ## When this is wrong
+    Only graphs that can no longer be back-propagated count: their buffers are freed, or the weights were updated in
+    place since. Losses that are collected over micro-batches, an episode or a window and back-propagated afterwards
+    are not reported, nor is what a later step lets go of.
+    """
+    found = run.events("retained")
+    if not found and run.steps < FEWEST_STEPS:
+        raise Abstain(f"only {run.steps} steps, and what is kept shows over {FEWEST_STEPS}")
+    latest = list({event["variable"]: event for event in found}.values())
+    # What is computed from a kept tensor keeps the same graphs; the line that stores is the one to repair.
+    stored = [event for event in latest if event["line_known"]]
+    for event in sorted(stored or latest[:1], key=lambda event: -event["count"]):
+        yield _finding(event)
+
+
+def _finding(event: Event) -> Finding:
+    variable, count = event["variable"], event["count"]
+    name = variable.rpartition(".")[2].partition("[")[0]
+    if event["how"] == "sum":
+        what = f"{variable} is a sum of {count:,} losses with their graphs, and grows by {_rate(event)} per step"
+        remedy = f"add the number instead of the tensor: {name} += loss.item() (or loss.detach())"
+    else:
+        what = f"{variable} holds {count:,} tensors with their graphs, {_rate(event)} more with each step"
+        remedy = f"store the number, with .item(), or the tensor without its graph, with .detach(), in {name}"
+    if not event["line_known"]:
+        remedy = f"find where {name} is filled, and " + remedy
+    return Finding(
+        what=what,
+        why="those graphs can never be back-propagated again, yet all stay in memory until the run ends",
+        remedy=remedy,
+        where=event.where,
+        evidence=(
+            Evidence(name="graphs_kept", value=count, limit="those of the current step"),
+            Evidence(name="graphs_per_step", value=round(event["per_step"], 3), limit="0"),
+            Evidence(name="made_by", value=event["function"]),
+        ),
+        confidence=0.95,
+    )
+
+
+def _rate(event: Event) -> str:
+    return f"{event['per_step']:.2g}"

@@ -1,0 +1,97 @@
+"""PM707."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import many
+
+
+@dataclass(slots=True)
+class Bill:
+    """What all passes over one loader cost, in seconds."""
+
+    passes: int = 0
+    batches: int = 0
+    total: float = 0.0
+    starting: float = 0.0  # until the iterators had given their first batch
+    waiting: float = 0.0  # that included
+    fetching: float = 0.0  # what the workers themselves took for the batches
+    fetched: int = 0
+
+
+@rule("PM707", "worker-overhead", severity="warning", needs=["epoch"], causes=["PM701"])
+def check(run: Run, *, share: float = 0.4, seconds: float = 1.5, factor: float = 3.0) -> Iterator[Finding]:
+    """DataLoader workers that cost more than they bring.
+
+    ## Why it hurts
+    Every worker is a process that must be started, and every batch travels between processes. When a batch takes less
+    time to make than to send, training is faster without workers.
+
+    ## What to try first
+    `num_workers=0`. If the workers are needed for something else, `persistent_workers=True` at least starts them once
+    instead of in every epoch.
+
+    ## When this is wrong
+    It compares what training waited with what the workers themselves took for the same batches, measured inside the
+    workers; the second is what training would wait without them. Where they could not be measured (workers that are
+    spawned, not forked) the rule abstains. When little time is lost altogether it is a note.
+
+    ## Options
+    `share`: least share of the passes' time spent waiting; `seconds`: least seconds lost that alarm; `factor`: how much
+    longer the wait must be than the work.
+    """
+    loaders = {event["number"]: event for event in run.events("loader") if event["workers"]}
+    if not loaders:
+        raise Abstain("no DataLoader has workers")
+    bills = _bills(run.events("epoch"))
+    for number, loader in loaders.items():
+        bill = bills.get(number)
+        if bill is None or bill.fetched < 0.5 * bill.batches or bill.batches < 20:
+            continue
+        lost = bill.waiting - bill.fetching
+        if lost < 0.3 * seconds or bill.waiting < share * bill.total or bill.waiting < factor * bill.fetching:
+            continue
+        yield replace(_finding(loader, bill, lost, factor), severity="warning" if lost >= seconds else "note")
+    if not any(bills[number].fetched for number in loaders if number in bills):
+        raise Abstain("what the workers themselves took could not be measured")
+
+
+def _bills(epochs: list[Event]) -> dict[int, Bill]:
+    final = {(epoch["loader"], epoch["began"]): epoch for epoch in epochs}  # a long pass is told several times
+    bills: dict[int, Bill] = {}
+    workers: dict[int, tuple[int, float]] = {}
+    for epoch in final.values():
+        bill = bills.setdefault(epoch["loader"], Bill())
+        bill.passes += 1
+        bill.batches += epoch["batches"]
+        bill.total += epoch["seconds"]
+        bill.starting += epoch["start"] + epoch["first"]
+        bill.waiting += epoch["start"] + epoch["first"] + epoch["wait"]
+        # Workers that live on count on; new ones begin at zero.
+        before = workers.get(epoch["loader"], (0, 0.0))
+        if epoch["fetched"] < before[0] or epoch["fetching"] < before[1]:
+            before = (0, 0.0)
+        bill.fetched += epoch["fetched"] - before[0]
+        bill.fetching += epoch["fetching"] - before[1]
+        workers[epoch["loader"]] = (epoch["fetched"], epoch["fetching"])
+    return bills
+
+
+def _finding(loader: Event, bill: Bill, lost: float, factor: float) -> Finding:
+    workers = int(loader["workers"])
+    starting = bill.starting > 0.5 * bill.waiting and bill.passes > 1
+    each = f", {bill.starting / bill.passes:.2g} s of it in each of {bill.passes} epochs for starting them"
+    return Finding(
+        what=f"training waited {bill.waiting:.2g} s for {many(workers, 'worker')} that needed only "
+        f"{bill.fetching:.2g} s for all {bill.batches:,} batches" + (each if starting else ""),
+        why=f"a batch is cheaper to make than to send between processes: {lost:.2g} of {bill.total:.2g} s are lost",
+        remedy="num_workers=0" + (", or persistent_workers=True to start them only once" if starting else ""),
+        where=loader.where,
+        evidence=(
+            Evidence(name="seconds_waited", value=round(bill.waiting, 3), limit=f"< {factor:g} × the workers' work"),
+            Evidence(name="seconds_of_work_in_the_workers", value=round(bill.fetching, 3)),
+            Evidence(name="seconds_of_all_passes", value=round(bill.total, 3)),
+        ),
+        confidence=0.9,
+    )
