@@ -19,7 +19,7 @@ from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, 
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
@@ -86,7 +86,7 @@ class Loop:
     # Optimizers -------------------------------------------------------------------------------------------------
 
     def _born(self, optimizer: Optimizer) -> None:
-        self.births[optimizer] = user_site()
+        self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
 
     def account(self, optimizer: Optimizer) -> Account:
