@@ -9,10 +9,12 @@ import importlib.util
 import io
 import os
 import runpy
+import signal
 import sys
 import threading
 import traceback
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,14 +186,29 @@ def _show(error: BaseException, *, pdb: bool = False) -> None:
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     pythons_own = sys.excepthook is sys.__excepthook__  # a hook of the script's own has the last word
-    try:
-        sys.excepthook(type(error), error, error.__traceback__)
-    except Exception:
-        traceback.print_exception(error)
-    if pythons_own and not isinstance(error, KeyboardInterrupt):
-        tracebacks.show(error)
+    with _undisturbed():
+        try:
+            sys.excepthook(type(error), error, error.__traceback__)
+        except Exception:
+            traceback.print_exception(error)
+        if pythons_own and not isinstance(error, KeyboardInterrupt):
+            tracebacks.show(error)
     if pdb and not isinstance(error, KeyboardInterrupt):
         shell.debug(error)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A DataLoader raises when a worker dies, wherever python is just then: not in the middle of a traceback."""
+    in_main = threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGCHLD")
+    if not in_main or not callable(signal.getsignal(signal.SIGCHLD)):
+        yield
+        return
+    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCHLD, handler)
 
 
 def _module_exists(name: str) -> bool:

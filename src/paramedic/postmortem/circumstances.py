@@ -42,7 +42,7 @@ def add_step(page: Page, errors: list[BaseException]) -> None:
         if worker is not None:
             page.text(worker.lines)
             sentence = worker.sentence or sentence
-        for line in attachment.crashes.dead_workers([str(error) for error in errors]):
+        for line in attachment.crashes.dead_workers(errors):
             page.label(*line)
         steps = attachment.watcher.step
         if steps or attachment.loaders.given():

@@ -106,7 +106,7 @@ class Crashes:
 
     def _stepped(self, step: int) -> None:
         if self.box is not None and os.getpid() == self._process:
-            if self.box.takes_signal and signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL:
+            if step % 16 == 0 and self.box.takes_signal and signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL:
                 self.box.takes_signal = False  # the script has taken it for itself
             self.box.stepped(step)
 
@@ -143,11 +143,11 @@ class Crashes:
         half.write_text(all_threads(), encoding="utf-8")
         half.replace(path)
 
-    def dead_workers(self, messages: list[str]) -> list[tuple[str, str]]:
-        """What is known of the DataLoader workers whose death these error messages report, as labels and texts."""
+    def dead_workers(self, errors: list[BaseException]) -> list[tuple[str, str]]:
+        """What is known of the DataLoader workers whose death is behind these exceptions, as labels and texts."""
         from paramedic.postmortem.workers import obituaries
 
-        return obituaries(self.folder, messages, self.killed_before)
+        return list(obituaries(self.folder, errors, self.killed_before))
 
     def finish(self) -> None:
         """Nothing happened: leave no trace."""

@@ -38,6 +38,7 @@ class BackwardPasses:
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
+        self._series: dict[Site, str] = {}
 
     def install(self) -> None:
         def watched(original: Any) -> Any:
@@ -110,16 +111,25 @@ class BackwardPasses:
         site = self.known_pass("backward")
         if site is None or not isinstance(tensors, torch.Tensor):
             return False
-        self.watcher.ask("backward", self._keep_value, tensors, site)
+        if tensors.numel() == 1:
+            # On the CPU, with nobody listening, the value costs next to nothing.
+            quiet = not torch._C._len_torch_function_stack() and not torch._C._len_torch_dispatch_stack()
+            if quiet and tensors.is_cpu and type(tensors) is torch.Tensor and self.scale(tensors) is None:
+                self.last = weakref.ref(tensors)
+                self._record(self._series_of(site), self.watcher.step, tensors.item())
+            else:
+                self.watcher.ask("backward", self._record_value, tensors, site)
         return True
 
-    def _keep_value(self, loss: torch.Tensor, site: Site) -> None:
-        if loss.numel() == 1:
-            self._record_value(loss, site)
+    def _series_of(self, site: Site) -> str:
+        name = self._series.get(site)
+        if name is None:
+            name = self._series[site] = f"loss:{site.file}:{site.line}"
+        return name
 
     def _record_value(self, loss: torch.Tensor, site: Site) -> None:
         self.last = weakref.ref(loss)
-        step, series = self.watcher.step, f"loss:{site.file}:{site.line}"
+        step, series = self.watcher.step, self._series_of(site)
         value = loss.detach()
         scale = self.scale(loss)
         if scale is not None:

@@ -169,6 +169,8 @@ class Clock:
     def rested(self) -> None:
         """A step was completed that nobody watched."""
         if not self.idle and "clock" not in self.watcher.detached:
+            if self._gap:  # the rest ends here, and with it what nobody timed
+                self._since, self._spent = time.perf_counter(), self.watcher.spent
             try:
                 self._stepped(watched=False)
             except Exception as error:

@@ -11,6 +11,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
@@ -22,7 +23,6 @@ from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
-SURE_MILESTONES = 64  # steps; later ones wait until the budget allows them
 
 
 class Loop:
@@ -45,7 +45,6 @@ class Loop:
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
-        self._owed = False  # a milestone went by that could not be paid for
         self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
@@ -53,6 +52,7 @@ class Loop:
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
         self.rhythm = Rhythm()
+        self.milestones = Milestones(watcher)
         self.statistics = Statistics(watcher)
 
     def install(self) -> None:
@@ -295,7 +295,7 @@ class Loop:
         account.steps += 1
         self._stepped_last = account
         self.watcher.rested(account.offset + account.steps, len(self.accounts))
-        if self._examine_next(account):
+        if self.milestones.due(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
             account.stale = True  # what is there now has just been used
@@ -364,15 +364,7 @@ class Loop:
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
         steps = [a.offset + a.steps for a in self.accounts.values()]
-        self.watcher.stepped(max(steps), milestone=self._examine_next(account), actors=len(self.accounts))
-
-    def _examine_next(self, account: Account) -> bool:
-        """Whether the next step is to be examined: at milestones, and at late ones as soon as they can be paid for."""
-        self._owed |= _is_milestone(account.steps)
-        if self._owed and (account.steps <= SURE_MILESTONES or self.watcher.affordable()):
-            self._owed = False
-            return True
-        return False
+        self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
     def finish(self) -> None:
         """What only the end of the run can tell of the optimizers."""
@@ -384,11 +376,6 @@ class Loop:
         ops, self._ops = tuple(self._ops), []
         self._written = set()
         self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
-
-
-def _is_milestone(steps: int) -> bool:
-    """1, 2, 3, 4, 6, 8, 12, 16, 24 …: late faults and late recoveries are both seen."""
-    return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

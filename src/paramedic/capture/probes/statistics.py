@@ -18,7 +18,7 @@ from torch.optim import Optimizer
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
-from paramedic.capture.stats.portable import undisturbed
+from paramedic.capture.stats.calm import undisturbed
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample

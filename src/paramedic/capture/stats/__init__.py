@@ -114,7 +114,7 @@ class Collector:
 
     def add(self, tensors: Sequence[torch.Tensor], *, stable: bool = False) -> None:
         """Summarise these into the batch; they come out in this order. Stable: the same tensors step by step."""
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
             places = self._batch.places(len(tensors))
@@ -139,7 +139,7 @@ class Collector:
 
     def send(self, tag: Any) -> bool:
         """Start to copy the batch to the host. False if it was dropped, for too many are still under way."""
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
             batch, self._batch = self._batch, _Open()
@@ -167,7 +167,7 @@ class Collector:
             yield self._unpack()
 
     def _unpack(self) -> Batch:
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         tag, batch, shipments = self._sent.popleft()
         with undisturbed():

@@ -31,8 +31,8 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Anything that moves counts as progress: a probe that is asked, another line in any function of the training thread.
     Only a wait inside one single call, in the training loop, that ended with the process being killed, interrupted or
-    failing is an error. A wait for data, backward or step that ended by itself is a note; a long evaluation or
-    checkpoint is nothing.
+    failing is an error. Processes that the script starts may wait for work as long as they like. A wait for data,
+    backward or step that ended by itself is a note; a long evaluation or checkpoint is nothing.
     """
     stalls = run.events("stall")
     for event, following in zip_longest(stalls, stalls[1:]):
@@ -41,8 +41,18 @@ def check(run: Run) -> Iterator[Finding]:
         over = following if following is not None and following["over"] else None
         if over is not None and event["part"] in PARTS:
             yield _finding(event, over)
-        elif over is None and run.meta.get("exit_code") != 0:
+        elif over is None and not _ended_well(run) and (event["part"] in PARTS or not _is_helper(run)):
             yield _finding(event, None)
+
+
+def _ended_well(run: Run) -> bool:
+    """Only the script's own process knows its exit code; of others it is known whether they came to their end."""
+    return run.meta["exit_code"] == 0 if "exit_code" in run.meta else _is_helper(run) and "seconds" in run.meta
+
+
+def _is_helper(run: Run) -> bool:
+    """A process that the script started: waiting for work, until it is ended, may be what it is there for."""
+    return run.path.stem.startswith("p")
 
 
 def _finding(event: Event, over: Event | None) -> Finding:
