@@ -131,14 +131,15 @@ class Statistics:
             self._devices.add(device)
             Thread(target=prepare, args=(device,), name="paramedic-kernels", daemon=True).start()
 
-    def after_step(self, optimizer: Optimizer, closure: bool) -> None:
+    def after_step(self, optimizer: Optimizer, closure: bool, step: int) -> None:
+        """Right after it; `step` is how many this optimizer had taken before."""
         with undisturbed():
             if closure:
                 self._add_gradients(optimizer, _trained(optimizer))
             changed, differences = self.copies.differences(optimizer)
             self._add("update", self._names(changed), differences, stable=True)
             labels, self._labels = self._labels, []
-            self.collector.send((self.watcher.step, labels))
+            self.collector.send((step, labels))
         self.stopwatch.close()
         self._count += 1
         if self._call is not None:  # the next step may be sampled as well
