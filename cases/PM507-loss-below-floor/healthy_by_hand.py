@@ -21,7 +21,7 @@ def main() -> None:
     mixing = torch.randn(2, 16)
     model = Autoencoder()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for step in range(200):
+    for step in range(400):
         x = torch.randn(64, 2) @ mixing + 0.2 * torch.randn(64, 16)
         decoded, mu, log_std = model(x)
         kl = -0.5 * (1 + 2 * log_std - mu**2 - (2 * log_std).exp()).mean()

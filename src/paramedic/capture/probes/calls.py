@@ -311,9 +311,9 @@ class Calls:
         self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
 
     def missed(self) -> None:
-        """A backward pass was not examined: it may have gone through any of the calls with a graph."""
+        """A backward pass was not examined: it may have gone through any of the latest calls with a graph."""
         if self.open:
-            self.open = [call for call in self.open if not call.grad]
+            self.open = [call for call in self.open if not call.grad or call.age > 1]
 
     def settle(self, *, final: bool = False) -> None:
         """After an optimizer step: what nobody has back-propagated by now was only looked at."""

@@ -14,6 +14,7 @@ from torch.utils import data as torch_data
 
 from paramedic.capture.where import is_users, shown_path
 
+MOST_LABELS = 2_000_000
 _GENERATORS = (numpy.random.Generator, numpy.random.RandomState, random.Random, torch.Generator)
 
 
@@ -93,9 +94,8 @@ def _reassigned(codes: list[CodeType], attribute: str) -> bool:
 
 def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
     """How many samples a sampler can reach, against how many there are."""
-    try:
-        size = len(dataset)
-    except (TypeError, NotImplementedError):
+    size = length(dataset)
+    if size is None:
         return None
     if isinstance(sampler, torch_data.WeightedRandomSampler):
         weights = sampler.weights
@@ -105,3 +105,36 @@ def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
         indices = [int(index) for index in sampler.indices]
         return {"kind": "indices", "entries": len(indices), "highest": max(indices, default=-1), "size": size}
     return None
+
+
+def length(dataset: Any) -> int | None:
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def label_order(dataset: Any) -> dict[str, int] | None:
+    """How often the label changes from one sample to the next, where labels can be had without loading samples."""
+    indices = None
+    while isinstance(dataset, torch_data.Subset):
+        inner = torch.as_tensor(dataset.indices)
+        indices = inner if indices is None else inner[indices]
+        dataset = dataset.dataset
+    labels: Any = None
+    if isinstance(dataset, torch_data.TensorDataset):
+        integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
+        labels = integral[-1] if integral else None
+    else:
+        labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
+    if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
+        return None
+    try:
+        found = torch.as_tensor(labels)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
+        return None
+    found = found if indices is None else found[indices]
+    classes = int(found.unique().numel())
+    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}

@@ -18,7 +18,7 @@ from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
 from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
-from paramedic.capture.probes.datasets import generator_in_use, reader_site, sampler_fit, speaks_of
+from paramedic.capture.probes.datasets import generator_in_use, label_order, length, reader_site, sampler_fit, speaks_of
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.padding import padding_share
@@ -29,7 +29,6 @@ from paramedic.capture.where import built_at, user_frame, user_site, variable_na
 from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
-MOST_LABELS = 2_000_000
 MOST_ROWS = 20
 EPOCHS_DESCRIBED = 20
 
@@ -209,14 +208,14 @@ class Loaders:
             data={
                 "number": self._numbers[loader],
                 "dataset": type(dataset).__name__,
-                "size": _length(dataset),
+                "size": length(dataset),
                 "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
                 "sampler": type(sampler).__name__,
                 "own_batch_sampler": type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
                 "drop_last": bool(getattr(loader, "drop_last", False)),
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
-                "labels": _label_order(dataset),
+                "labels": label_order(dataset),
                 "variable": variable_name(user_frame(), loader),
                 "reader": reader_site(dataset),
                 "boxes": speaks_of(dataset, "box"),
@@ -371,13 +370,6 @@ def _content_hash(tensor: torch.Tensor) -> str:
     return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
 
 
-def _length(dataset: Any) -> int | None:
-    try:
-        return len(dataset)
-    except (TypeError, NotImplementedError):
-        return None
-
-
 def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
     """What a data set stores while samples are loaded: name, type, file, line, function."""
     while isinstance(dataset, torch_data.Subset):
@@ -385,29 +377,3 @@ def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
     if not hasattr(dataset, "__dict__"):
         return []
     return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
-
-
-def _label_order(dataset: Any) -> dict[str, int] | None:
-    """How often the label changes from one sample to the next, where labels can be had without loading samples."""
-    indices = None
-    while isinstance(dataset, torch_data.Subset):
-        inner = torch.as_tensor(dataset.indices)
-        indices = inner if indices is None else inner[indices]
-        dataset = dataset.dataset
-    labels: Any = None
-    if isinstance(dataset, torch_data.TensorDataset):
-        integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
-        labels = integral[-1] if integral else None
-    else:
-        labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
-    if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
-        return None
-    try:
-        found = torch.as_tensor(labels)
-    except (TypeError, ValueError, RuntimeError):
-        return None
-    if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
-        return None
-    found = found if indices is None else found[indices]
-    classes = int(found.unique().numel())
-    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}

@@ -22,7 +22,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension are reported as errors, others are a note.
+    their first dimension are reported.
 
     ## Options
     `tolerance`: relative change of an output that is still taken for rounding.
@@ -33,22 +33,16 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             next((e["reason"] for e in run.events("asked") if e.get("reason")), "no batch could be exchanged")
         )
     for event in asked:
-        if not event["mixing"]["gap"] > tolerance:
+        if not event["mixing"]["gap"] > tolerance or event.get("batch_first") is not False:
             continue
-        sure = event.get("batch_first") is False
-        name = f"{event.module}.{event['mixing']['module']}" if event["mixing"]["module"] else event.module
+        name = f"{event.module}.{event['mixing']['module']}"
         yield Finding(
             what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch "
             f"are exchanged, first after {name}",
-            why=f"{event['mixed_by']} has batch_first=False and takes the {event['size']} samples for time steps"
-            if sure
-            else "something in the model looks across the samples of a batch",
-            remedy=f"{event['mixed_by']}(..., batch_first=True)"
-            if sure
-            else "check dimensions, views and softmaxes there",
+            why=f"{event['mixed_by']} has batch_first=False and takes the {event['size']} samples for time steps",
+            remedy="pass batch_first=True where it is built",
             where=at(event, event.get("built_at")),
-            severity="error" if sure else "note",
             evidence=(Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),),
-            confidence=0.95 if sure else 0.6,
+            confidence=0.95,
         )
         return
