@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
@@ -52,7 +53,7 @@ def check(
         first.append(median(sizes[:part]))
         last.append(median(sizes[-part:]))
         ratios.append(first[-1] / last[-1])
-        steps = [math.log(later / earlier) for earlier, later in zip(sizes, sizes[1:], strict=False)]
+        steps = [math.log(later / earlier) for earlier, later in pairwise(sizes)]
         cliffs.append(max(steps) / max(-math.log(ratios[-1]), 1e-9))
     if len(ratios) < 3:
         raise Abstain("fewer than three steps with gradients in every layer were sampled")
