@@ -100,6 +100,12 @@ def loss_curves(run: Run) -> list[Curve]:
     return curves
 
 
+def non_finite_steps(run: Run) -> list[int]:
+    """The steps at which some loss was NaN or infinite."""
+    names = [name for name in run.series_names if name.startswith("loss:")]
+    return sorted({step for name in names for step, value in run.series(name) if not math.isfinite(value)})
+
+
 def label_prior(run: Run) -> float | None:
     """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
     functions = run.events("loss_call", phase="train")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, 
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
@@ -51,6 +51,8 @@ class Loop:
         self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
+        self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
+        self.after_step: Callable[[Optimizer], None] = lambda _: None
         self.rhythm = Rhythm()
         self.milestones = Milestones(watcher)
         self.statistics = Statistics(watcher)
@@ -84,7 +86,7 @@ class Loop:
     # Optimizers -------------------------------------------------------------------------------------------------
 
     def _born(self, optimizer: Optimizer) -> None:
-        self.births[optimizer] = user_site()
+        self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
 
     def account(self, optimizer: Optimizer) -> Account:
@@ -270,6 +272,9 @@ class Loop:
             return
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+            if not closure:
+                self.watcher.ask("alarm", self.before_step, optimizer)
+                self.watcher.check_stop()
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
@@ -281,6 +286,7 @@ class Loop:
         if self.watcher.resting and self._rest_on(optimizer):
             self.clock.rested()
             return
+        self.watcher.ask("alarm", self.after_step, optimizer)
         self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
         self.watcher.check_stop()
 
