@@ -27,14 +27,15 @@ def device(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) -
 def fused(tensors: Sequence[torch.Tensor], out: torch.Tensor, **options: int) -> list[str | None]:
     """The GPU kernels: on a GPU, or anywhere in Triton's interpreter."""
     from paramedic.capture.stats import fused as module
+    from paramedic.capture.stats.calm import undisturbed
 
     if not torch.cuda.is_available():
         return module.summarise_into(tensors, out, **options)
-    with portable.undisturbed():
+    with undisturbed():
         there = [_on_gpu(tensor) for tensor in tensors]
         rows = torch.full_like(out, -7.0, device="cuda")
     reasons = module.summarise_into(there, rows, **options)
-    with portable.undisturbed():
+    with undisturbed():
         out.copy_(rows)
     return reasons
 

@@ -23,22 +23,22 @@ def test_compiles(capability: int, dtype: torch.dtype | None) -> None:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    from paramedic.capture.stats import fused
+    from paramedic.capture.stats import kernels
 
     signature: dict[str, str] = {"table": "*i64"} | ({} if dtype is None else {"pointers": "*i64"})
     signature |= {"floats": "*fp32", "counts": "*i32", "histograms": "*i32"}
     constants: dict[str, Any]
     if dtype is None:
-        kernel, constants = fused._merge, {"PARTS": 256}
+        kernel, constants = kernels.merge, {"PARTS": 256}
         signature |= {"out": "*fp64"}
     else:
-        kernel = fused._measure
+        kernel = kernels.measure
         signature |= {"first": "i32", "tensors": "i32"}
-        constants = {"DTYPE": fused.DTYPES[dtype], "ALIGNED": True}
-        constants |= {"ROWS": fused.ROWS, "LANES": fused.LANES, "BLOCK": fused.BLOCK}
+        constants = {"DTYPE": kernels.DTYPES[dtype], "ALIGNED": True}
+        constants |= {"ROWS": kernels.ROWS, "LANES": kernels.LANES, "BLOCK": kernels.BLOCK}
     signature |= dict.fromkeys(constants, "constexpr")
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
-    compiled = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=dict(fused.LAUNCH))
+    compiled = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=dict(kernels.LAUNCH))
     if dtype is not None:  # four elements in one load, twice: where all is measured and where the histogram looks
         assert compiled.asm["ptx"].count("ld.global.v4.b32" if dtype is torch.float32 else "ld.global.v2.b32") == 8
 
@@ -64,14 +64,14 @@ def test_plans_are_kept_for_tensors_of_the_same_sizes() -> None:
 
 @pytest.mark.skipif(not INTERPRETED, reason="needs TRITON_INTERPRET=1")
 def test_chunks_of_any_size_merge(monkeypatch: pytest.MonkeyPatch) -> None:
-    from paramedic.capture.stats import fused
+    from paramedic.capture.stats import fused, kernels
 
     from .reference import assert_same, fresh_seed, plant, random, reference
 
     fresh_seed()
     fused._plans.clear()
-    monkeypatch.setattr(fused, "LEAST", fused.BLOCK)  # many chunks per tensor, more than one merge loads at once
-    tensors = [random(fused.BLOCK * 300 + 5, torch.bfloat16), plant(random(fused.BLOCK * 3, torch.float32), 2, 2)]
+    monkeypatch.setattr(fused, "LEAST", kernels.BLOCK)  # many chunks per tensor, more than one merge loads at once
+    tensors = [random(kernels.BLOCK * 300 + 5, torch.bfloat16), plant(random(kernels.BLOCK * 3, torch.float32), 2, 2)]
     for tensor, got in zip(tensors, rows_of(tensors, fused.summarise_into, seen=1 << 30), strict=True):
         assert_same(got, reference(tensor), eps=1e-5)
     fused._plans.clear()

@@ -79,6 +79,7 @@ class Writer:
         self._keyed: dict[int, list[Any]] = {}  # all events that have a key
         self._per_kind: dict[str, int] = {}
         self._series: dict[str, _Series] = {}
+        self._new_points: list[tuple[str, int, float]] = []
         self._points: list[tuple[str, int, str]] = []
         self.latest: dict[str, tuple[int, float]] = {}  # the last point of every series
         self._samples: list[NewSample] = []
@@ -132,11 +133,17 @@ class Writer:
             return True
 
     def point(self, series: str, step: int, value: float) -> None:
-        with self._lock:
-            self.latest[series] = (step, value)
-            if self.failed is None:
-                for at, kept in self._series.setdefault(series, _Series()).add(step, value):
-                    self._points.append((series, at, json.dumps(kept)))
+        self.latest[series] = (step, value)
+        if self.failed is None:
+            self._new_points.append((series, step, value))  # the rest is done when they are written
+
+    def _thin(self) -> None:
+        new, self._new_points = self._new_points, []
+        for series, step, value in new:
+            thinned = self._series.get(series)
+            if thinned is None:
+                thinned = self._series[series] = _Series()
+            self._points += [(series, at, json.dumps(kept)) for at, kept in thinned.add(step, value)]
 
     def sample(self, samples: Sequence[NewSample], *, remarkable: bool = False) -> None:
         """Record statistics of one step; remarkable ones are the last to be thinned out."""
@@ -153,8 +160,9 @@ class Writer:
         """Write what has been collected; called by the thread, and directly before a crash."""
         with self._file_lock:
             with self._lock:
+                self._thin()
                 # Encoded under the lock: a keyed row may change while it is being written.
-                rows = [(*row[:-1], json.dumps(row[-1], default=str)) for row in self._rows.values()]
+                rows = [(*row[:-1], self._encoded(row)) for row in self._rows.values()]
                 points, meta = self._points, self._meta
                 samples, gone = self._samples, self._gone
                 self._rows, self._points, self._meta, self._samples, self._gone = {}, [], {}, [], []
@@ -169,6 +177,12 @@ class Writer:
                     "free some space or choose another place with --runs DIR or PARAMEDIC_RUNS."
                 )
 
+    def _encoded(self, row: list[Any]) -> str:
+        """The details of a fact never change, so those of one that keeps happening are encoded once."""
+        if not isinstance(row[-1], str):
+            row[-1] = json.dumps(row[-1], default=str)
+        return str(row[-1])
+
     def close(self) -> None:
         self._stop.set()
         if self._thread is None:
@@ -176,6 +190,7 @@ class Writer:
         self._thread.join(timeout=5)
         self._thread = None
         with self._lock:
+            self._thin()
             for name, series in self._series.items():
                 self._points += [(name, at, json.dumps(kept)) for at, kept in series.rest()]
         self.flush()

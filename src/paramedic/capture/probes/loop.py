@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
@@ -18,11 +19,10 @@ from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, 
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
-SURE_MILESTONES = 64  # steps; later ones wait until the budget allows them
 
 
 class Loop:
@@ -45,14 +45,16 @@ class Loop:
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
-        self._owed = False  # a milestone went by that could not be paid for
         self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
+        self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
+        self.after_step: Callable[[Optimizer], None] = lambda _: None
         self.rhythm = Rhythm()
+        self.milestones = Milestones(watcher)
         self.statistics = Statistics(watcher)
 
     def install(self) -> None:
@@ -84,7 +86,7 @@ class Loop:
     # Optimizers -------------------------------------------------------------------------------------------------
 
     def _born(self, optimizer: Optimizer) -> None:
-        self.births[optimizer] = user_site()
+        self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
 
     def account(self, optimizer: Optimizer) -> Account:
@@ -270,6 +272,9 @@ class Loop:
             return
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+            if not closure:
+                self.watcher.ask("alarm", self.before_step, optimizer)
+                self.watcher.check_stop()
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
@@ -281,6 +286,7 @@ class Loop:
         if self.watcher.resting and self._rest_on(optimizer):
             self.clock.rested()
             return
+        self.watcher.ask("alarm", self.after_step, optimizer)
         self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
         self.watcher.check_stop()
 
@@ -291,11 +297,13 @@ class Loop:
             return False
         self.rhythm.close()
         if self.watcher.sampling:
-            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False)
+            self.watcher.ask(
+                "statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False, account.taken
+            )
         account.steps += 1
         self._stepped_last = account
-        self.watcher.rested(account.offset + account.steps, len(self.accounts))
-        if self._examine_next(account):
+        self.watcher.rested(account.taken, len(self.accounts))
+        if self.milestones.due(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
             account.stale = True  # what is there now has just been used
@@ -347,7 +355,7 @@ class Loop:
             )
         self.note("step", site, account.number, on=id(optimizer))
         if self.watcher.sampling:
-            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure)
+            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure, account.taken)
         if self.watcher.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
@@ -363,16 +371,8 @@ class Loop:
         account.passes = self._passes
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
-        steps = [a.offset + a.steps for a in self.accounts.values()]
-        self.watcher.stepped(max(steps), milestone=self._examine_next(account), actors=len(self.accounts))
-
-    def _examine_next(self, account: Account) -> bool:
-        """Whether the next step is to be examined: at milestones, and at late ones as soon as they can be paid for."""
-        self._owed |= _is_milestone(account.steps)
-        if self._owed and (account.steps <= SURE_MILESTONES or self.watcher.affordable()):
-            self._owed = False
-            return True
-        return False
+        steps = [a.taken for a in self.accounts.values()]
+        self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
     def finish(self) -> None:
         """What only the end of the run can tell of the optimizers."""
@@ -384,11 +384,6 @@ class Loop:
         ops, self._ops = tuple(self._ops), []
         self._written = set()
         self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
-
-
-def _is_milestone(steps: int) -> bool:
-    """1, 2, 3, 4, 6, 8, 12, 16, 24 …: late faults and late recoveries are both seen."""
-    return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))
 
 
 def _has_closure(args: Any, kwargs: Any) -> bool:

@@ -43,6 +43,7 @@ Home = tuple[Any, int]  # a device, and a stream of it
 ROWS = 1024  # a buffer begins with so many and doubles when it must
 
 _no_kernels: list[str] = []  # why the fused kernels do not run here, once that is known
+_ready: set[torch.device] = set()  # whose kernels are compiled; until then the portable way serves
 
 
 def summarise_into(
@@ -55,7 +56,7 @@ def summarise_into(
 
     with torch._C.DisableTorchFunction():  # even to ask would be seen by the script's modes
         on_cuda = out.is_cuda
-    if on_cuda and not _no_kernels:
+    if on_cuda and not _no_kernels and out.device in _ready:
         try:
             from paramedic.capture.stats import fused
 
@@ -74,6 +75,7 @@ def prepare(device: torch.device) -> None:
             from paramedic.capture.stats import fused
 
             fused.prepare(device)
+            _ready.add(torch.device(device))
         except Exception as error:
             _no_kernels.append(f"{type(error).__name__}: {error}")
 
@@ -114,7 +116,7 @@ class Collector:
 
     def add(self, tensors: Sequence[torch.Tensor], *, stable: bool = False) -> None:
         """Summarise these into the batch; they come out in this order. Stable: the same tensors step by step."""
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
             places = self._batch.places(len(tensors))
@@ -139,7 +141,7 @@ class Collector:
 
     def send(self, tag: Any) -> bool:
         """Start to copy the batch to the host. False if it was dropped, for too many are still under way."""
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
             batch, self._batch = self._batch, _Open()
@@ -167,7 +169,7 @@ class Collector:
             yield self._unpack()
 
     def _unpack(self) -> Batch:
-        from paramedic.capture.stats.portable import undisturbed
+        from paramedic.capture.stats.calm import undisturbed
 
         tag, batch, shipments = self._sent.popleft()
         with undisturbed():

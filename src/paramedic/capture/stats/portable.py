@@ -10,9 +10,7 @@ read, or be seen by the modes and hooks of the script.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
@@ -20,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic.capture.stats import layout
+from paramedic.capture.stats.calm import undisturbed
 
 SMALL = 1 << 14  # elements; tensors up to here are joined
 JOINED = 1 << 16  # elements in one joined array, which with its temporaries should stay in the cache
@@ -76,41 +73,6 @@ def summarise_into(
 def is_capturing(out: torch.Tensor) -> bool:
     """Whether what is launched now would become part of a CUDA graph of the script's."""
     return out.is_cuda and torch.cuda.is_current_stream_capturing()
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Run as if the script had no modes, transforms, autograd, autocast or strict numpy about."""
-    if getattr(_thread, "undisturbed", False):
-        yield
-        return
-    _thread.undisturbed = True
-    try:
-        with _without_all_that():
-            yield
-    finally:
-        _thread.undisturbed = False
-
-
-_thread = threading.local()
-
-
-@contextmanager
-def _without_all_that() -> Iterator[None]:
-    with ExitStack() as stack:
-        stack.enter_context(torch._C.DisableTorchFunction())
-        stack.enter_context(np.errstate(all="ignore"))
-        if torch._C._functorch.maybe_current_level() is not None:
-            stack.enter_context(temporarily_clear_interpreter_stack())
-        if torch._C._len_torch_dispatch_stack() > 0:
-            stack.enter_context(_disable_current_modes())
-        if torch.is_inference_mode_enabled():
-            stack.enter_context(torch.inference_mode(False))
-        if torch._C._is_any_autocast_enabled():
-            for kind in filter(torch.is_autocast_enabled, ("cpu", "cuda", "mps", "xpu")):
-                stack.enter_context(torch.autocast(kind, enabled=False))
-        stack.enter_context(torch.no_grad())
-        yield
 
 
 def why_not(tensor: torch.Tensor, device: torch.device) -> str | None:

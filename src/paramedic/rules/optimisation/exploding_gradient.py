@@ -62,13 +62,16 @@ def _at_once(run: Run, step: int, limit: float) -> Iterator[Finding]:
     weights = {sample.step: sample.summaries for sample in run.samples("weight")}
     losses = dict(point for name in run.series_names if name.startswith("loss:") for point in run.series(name))
     where, first = run.events("backward")[0].where, next(iter(losses.values()), 0.0)
+    start = None
     for sample in run.samples("gradient"):
         loss, held = losses.get(sample.step), weights.get(sample.step, {})
+        size = math.hypot(*(s.norm for s in held.values()))
+        start = start or size
         broken = any(s.nan or s.inf for s in sample.summaries.values())
-        if sample.step > step or not loss or not math.isfinite(loss) or broken:
-            continue
+        if sample.step > step or not loss or not math.isfinite(loss) or broken or size > 2 * start:
+            continue  # what matters is the gradient before the weights had been thrown about
         norm = math.hypot(*(s.norm for s in sample.summaries.values()))
-        measured = norm * math.hypot(*(s.norm for s in held.values())) / max(abs(loss), abs(first))
+        measured = norm * size / max(abs(loss), abs(first))
         if measured > limit:
             yield _finding(run, where, "then the loss overflowed", norm, measured, limit)
             return

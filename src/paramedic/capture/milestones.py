@@ -1,0 +1,28 @@
+"""The steps that are examined call by call after the first ones, ever further apart."""
+
+from __future__ import annotations
+
+from paramedic.capture.watcher import Watcher
+
+SURE = 64  # steps; later milestones wait until the budget allows them
+
+
+class Milestones:
+    """Late faults and late recoveries are both seen, at a price that a long run does not feel."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._owed = False  # one went by that could not be paid for
+
+    def due(self, steps: int) -> bool:
+        """Whether the step after this many is to be examined."""
+        self._owed |= _is_milestone(steps)
+        if self._owed and (steps <= SURE or self.watcher.affordable()):
+            self._owed = False
+            return True
+        return False
+
+
+def _is_milestone(steps: int) -> bool:
+    """1, 2, 3, 4, 6, 8, 12, 16, 24 …"""
+    return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))
