@@ -15,6 +15,12 @@ class Settings:
 
     stop_after: int | None = None  # optimizer steps, then the script is stopped
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
+    on_nan: str = "stop"  # before a step whose gradients are not finite: stop, continue, or open a shell
+    bundle_limit: int = 1_000  # megabytes of a bundle; 0: none is written
+    bundle_data: bool = True  # whether a bundle holds the batch
+    replay: str | None = None  # the bundle whose step is to be run again
+    replay_ops: bool = False  # show all operations of it
+    replay_shell: bool = False
     probes: bool = True  # put questions to copies of the model
     shell_at: int | None = None  # open a shell before the optimizer applies this step
     pdb: bool = False  # open a debugger at an uncaught exception

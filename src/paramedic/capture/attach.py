@@ -11,6 +11,8 @@ from typing import Any
 import torch
 
 from paramedic.capture.details import Details
+from paramedic.capture.inquest.again import Replay
+from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.log import Log
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -45,6 +47,7 @@ from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
+from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
@@ -90,6 +93,10 @@ class Attachment:
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
         calls.loader = lambda: loaders.current
+        passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
+        if settings.replay is not None:
+            passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
+        loaders.on_arrival = alarm.step_begins
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
         passes.scale = scaling.scale_of
@@ -106,7 +113,7 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher),
+            Holdings(watcher), Pause(watcher), alarm,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -168,6 +175,7 @@ class Attachment:
         watcher.ask("log", self.log.finish)
         watcher.ask("trace", self.trace.finish)
         if error is not None:
+            watcher.ask("alarm", self.alarm.crashed, error)
             watcher.ask("loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last)
             watcher.ask("exception", self._tell_exception, error)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
@@ -58,6 +59,8 @@ class Watcher:
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step, in both gears, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
+        self.stop_with: int | None = None  # end the script with this exit code before its next step
         self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
         self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
@@ -93,13 +96,15 @@ class Watcher:
             self._thread.busy = False
             self.spent += time.perf_counter() - started
 
-    def attempt(self, probe: str, question: Callable[..., object], *args: Any) -> None:
-        """Run another probe's code from within a question that is being asked already."""
-        if probe not in self.detached:
-            try:
-                question(*args)
-            except Exception as error:
-                self.detach(probe, error)
+    def ask_within(self, probe: str, question: Callable[..., Any], *args: Any) -> Any:
+        """From inside one probe, ask another: only that one is detached when it fails."""
+        if probe in self.detached:
+            return None
+        try:
+            return question(*args)
+        except Exception as error:
+            self.detach(probe, error)
+            return None
 
     @contextlib.contextmanager
     def looking_away(self) -> Iterator[None]:
@@ -209,7 +214,7 @@ class Watcher:
 
     def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
         for probe, callback in callbacks:
-            self.attempt(probe, callback)
+            self.ask_within(probe, callback)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes
@@ -247,6 +252,8 @@ class Watcher:
                 callback(sampling)
 
     def check_stop(self) -> None:
+        if self.stop_with is not None:
+            raise StopTraining(self.stop_with)
         if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
             raise StopTraining(0)
 

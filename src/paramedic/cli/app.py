@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import demo, dump, explain, report, rules, run
+from paramedic.cli import bundle, demo, dump, explain, replay, report, rules, run
 
 
 def _version(wanted: bool) -> None:
@@ -36,8 +36,10 @@ def main(
 
 
 run.add_to(app)
+bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
+replay.add_to(app)
 explain.add_to(app)
 rules.add_to(app)
 demo.add_to(app)

@@ -27,6 +27,12 @@ class FailOn(StrEnum):
     warning = "warning"
 
 
+class OnNan(StrEnum):
+    stop = "stop"
+    go_on = "continue"
+    shell = "shell"
+
+
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")]
 Runs = Annotated[str | None, typer.Option(metavar="DIR", help="Where records go (default .paramedic/runs).")]
@@ -35,6 +41,11 @@ Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Nan = Annotated[
+    OnNan, typer.Option(metavar="stop|continue|shell", help="Before a step with gradients that are not finite.")
+]
+NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
+Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
 Probes = Annotated[
     bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
 ]
@@ -64,6 +75,9 @@ def run(
     quiet: Quiet = False,
     probes: Probes = True,
     fail_on: Fail = None,
+    on_nan: Nan = OnNan.stop,
+    no_data: NoData = False,
+    bundle_limit: Limit = 1_000,
     budget: Budget = "2%",
     every: Every = None,
     log: Log = False,
@@ -74,7 +88,8 @@ def run(
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
-    Options go before the script; everything behind it belongs to the script. The exit code is the script's own.
+    Options go before the script; everything behind it belongs to the script. The exit code is the script's own, or 3
+    when it was stopped before a step with gradients that are not finite.
 
     Examples:
 
@@ -83,7 +98,16 @@ def run(
       paramedic run --html report.html -m mypackage.train lr=0.1
     """
     settings = Settings(
-        budget=share(budget), every=every, log=log, trace=trace, pdb=pdb, shell_at=shell_at, probes=probes
+        budget=share(budget),
+        every=every,
+        log=log,
+        trace=trace,
+        pdb=pdb,
+        shell_at=shell_at,
+        probes=probes,
+        on_nan=on_nan.value,
+        bundle_data=not no_data,
+        bundle_limit=bundle_limit,
     )
     _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
 
@@ -98,6 +122,7 @@ def check(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     quiet: Quiet = False,
+    on_nan: Nan = OnNan.stop,
     probes: Probes = True,
 ) -> None:
     """Run a training script for a few steps only, then stop it and give the verdict.
@@ -108,7 +133,8 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(ctx, Settings(stop_after=steps, probes=probes), json, html, None, runs, select, ignore, verbose, quiet, None)
+    settings = Settings(stop_after=steps, on_nan=on_nan.value, probes=probes)
+    _watch(ctx, settings, json, html, None, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(

@@ -10,6 +10,9 @@ from typing import Any
 import torch
 
 from paramedic.capture.graph import Reach, reach, terms
+from paramedic.capture.inquest.again import Replay
+from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.rerun import intercept, rerunning
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.clock import BACKWARD, Clock
 from paramedic.capture.probes.ops import OpMode
@@ -32,10 +35,13 @@ class BackwardPasses:
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
         self.on_bad_loss: Callable[[], None] = lambda: None
+        self.alarm: Alarm | None = None
+        self.replay: Replay | None = None
         self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
         self.last: weakref.ref[torch.Tensor] | None = None  # the loss that was back-propagated last
         self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
+        self._value: float | None = None  # of the loss, if it could be read at once
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
         self._functions: dict[Site, str | None] = {}
@@ -45,12 +51,20 @@ class BackwardPasses:
     def install(self) -> None:
         def watched(original: Any) -> Any:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                if rerunning():
+                    return intercept(tensors)
+                if self.replay is not None:
+                    self.watcher.ask("replay", self.replay.here)
+                    self.watcher.check_stop()
                 if not (self.watcher.resting and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
                 if self.clock.idle:
-                    return original(tensors, *args, **kwargs)
-                self.clock.backward_began()
-                return self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
+                    result = original(tensors, *args, **kwargs)
+                else:
+                    self.clock.backward_began()
+                    result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
+                self.watcher.ask("alarm", self._over, tensors)
+                return result
 
             return backward
 
@@ -64,6 +78,11 @@ class BackwardPasses:
 
         self.watcher.patches.wrap(torch.autograd, "backward", watched)
         self.watcher.patches.wrap(torch.autograd, "grad", watched_grad)
+
+    def _over(self, tensors: Any) -> None:
+        losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
+        if self.alarm is not None and losses:
+            self.alarm.gradients_written(losses)
 
     def _differentiated(self, outputs: Any) -> None:
         """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
@@ -85,7 +104,7 @@ class BackwardPasses:
             self.calls.trained(found.nodes, private=found.complete and self.is_private(found.leaves))
             self.ops.told(found.nodes, terms(losses[0].grad_fn))
             for probe, listener in self.on_pass:
-                self.watcher.attempt(probe, listener, found.nodes)
+                self.watcher.ask_within(probe, listener, found.nodes)
         else:
             self.calls.missed()
         if found is not None:
@@ -124,7 +143,10 @@ class BackwardPasses:
             quiet = not torch._C._len_torch_function_stack() and not torch._C._len_torch_dispatch_stack()
             if quiet and tensors.is_cpu and type(tensors) is torch.Tensor and self.scale(tensors) is None:
                 self.last = weakref.ref(tensors)
-                self._record(self._series_of(site), self.watcher.step, tensors.item())
+                value = tensors.item()
+                self._record(self._series_of(site), self.watcher.step, value)
+                if self.alarm is not None and not math.isfinite(value):
+                    self.watcher.ask("alarm", self.alarm.bad_loss, [tensors], value, site)
             else:
                 self.watcher.ask("backward", self._record_value, tensors, site)
         return True
@@ -140,13 +162,18 @@ class BackwardPasses:
         step, series = self.watcher.step, self._series_of(site)
         value = loss.detach()
         scale = self.scale(loss)
+        self._value = None
         if scale is not None:
             value = value / scale
         value = value.reshape(1).float()
         self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]))
+        if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
+            self.watcher.ask_within("alarm", self.alarm.bad_loss, [loss], self._value, site)
 
     def _record(self, series: str, step: int, value: float) -> None:
         self.watcher.writer.point(series, step, value)
+        self._value = value
+        self.watcher.recent.append((step, value))
         if not math.isfinite(value) and not self._alarmed:
             self._alarmed = True
             self.on_bad_loss()

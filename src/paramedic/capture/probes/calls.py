@@ -196,7 +196,7 @@ class Calls:
     def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """Each listener is a probe of its own: one that fails takes no other along."""
         for probe, listener in listeners:
-            self.watcher.attempt(probe, listener, call, args, kwargs, output)
+            self.watcher.ask_within(probe, listener, call, args, kwargs, output)
 
     def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not any(True for _ in call.module.parameters()):

@@ -65,6 +65,7 @@ class Loaders:
         self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
+        self.on_arrival: Callable[[], None] = lambda: None
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
         self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
         self._of_iterator: weakref.WeakKeyDictionary[Any, Iteration] = weakref.WeakKeyDictionary()
@@ -274,6 +275,7 @@ class Loaders:
         place = known.given
         known.given += 1
         self.current = number
+        self.on_arrival()
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)

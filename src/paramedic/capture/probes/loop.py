@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
@@ -51,6 +51,8 @@ class Loop:
         self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
+        self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
+        self.after_step: Callable[[Optimizer], None] = lambda _: None
         self.rhythm = Rhythm()
         self.milestones = Milestones(watcher)
         self.statistics = Statistics(watcher)
@@ -270,6 +272,9 @@ class Loop:
             return
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
+            if not closure:
+                self.watcher.ask("alarm", self.before_step, optimizer)
+                self.watcher.check_stop()
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
@@ -281,6 +286,7 @@ class Loop:
         if self.watcher.resting and self._rest_on(optimizer):
             self.clock.rested()
             return
+        self.watcher.ask("alarm", self.after_step, optimizer)
         self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
         self.watcher.check_stop()
 
@@ -291,10 +297,12 @@ class Loop:
             return False
         self.rhythm.close()
         if self.watcher.sampling:
-            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False)
+            self.watcher.ask(
+                "statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False, account.taken
+            )
         account.steps += 1
         self._stepped_last = account
-        self.watcher.rested(account.offset + account.steps, len(self.accounts))
+        self.watcher.rested(account.taken, len(self.accounts))
         if self.milestones.due(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
@@ -347,7 +355,7 @@ class Loop:
             )
         self.note("step", site, account.number, on=id(optimizer))
         if self.watcher.sampling:
-            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure)
+            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure, account.taken)
         if self.watcher.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
@@ -363,7 +371,7 @@ class Loop:
         account.passes = self._passes
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
-        steps = [a.offset + a.steps for a in self.accounts.values()]
+        steps = [a.taken for a in self.accounts.values()]
         self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
     def finish(self) -> None:

@@ -216,7 +216,7 @@ class Losses:
         if given.get("reduction", "mean") != "none":
             self._look_at_padding(site, target, prediction, ignored)
             for probe, listener in self.on_labels:
-                self.watcher.attempt(probe, listener, site, target, prediction, ignored)
+                self.watcher.ask_within(probe, listener, site, target, prediction, ignored)
         counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
         dimension = _class_dimension(name, prediction)
         guesses = sample(prediction).argmax(dimension).reshape(-1)
@@ -322,7 +322,7 @@ def _spread(target: torch.Tensor) -> torch.Tensor:
     """How much the samples' targets differ, column by column: the error of a model that knows only their mean."""
     x = wide(sample(target))
     if x.dim() == 0 or x.shape[0] < 2:
-        return torch.full((1,), -1.0).to(x)
+        return x.new_full((1,), -1.0)
     return x.var(0, correction=0).mean().sqrt().reshape(1)
 
 
@@ -342,6 +342,7 @@ def _rows(prediction: torch.Tensor, dimension: int) -> torch.Tensor:
         dimension = 0
     sums, exps = x.sum(dimension), x.exp().sum(dimension)
     rows = x.movedim(dimension, -1).reshape(-1, x.shape[dimension])
-    spread = rows.std(0, correction=0).max() if rows.shape[0] > 1 else torch.full((), -1.0)
-    count = torch.full((), rows.shape[0])
+    # Numbers are made on the device: to copy one there from ordinary memory would mean to wait for it.
+    spread = rows.std(0, correction=0).max() if rows.shape[0] > 1 else x.new_full((), -1.0)
+    count = x.new_full((), rows.shape[0])
     return torch.stack([t.to(x) for t in (count, sums.min(), sums.max(), exps.min(), exps.max(), spread)])

@@ -1,9 +1,9 @@
 """PM105."""
 
-import math
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.curves import non_finite_steps
 from paramedic.rules.support import listed
 
 
@@ -23,17 +23,15 @@ def check(run: Run) -> Iterator[Finding]:
     """
     bad = run.events("bad_input")
     targets = [call for call in run.events("loss_call") if (call.get("values") or {}).get("target_nan")]
+    inquests = [event for event in run.events("non_finite") if event["reached"] == "loss"]
+    if any(event["origin"] == "op" for event in inquests):
+        return  # running the step again has shown that an operation made the bad value, from good ones
+    broken = non_finite_steps(run)
     if not bad and not targets:
         if not run.events("batch") and not run.events("forward"):
             raise Abstain("neither a batch nor a model's input was seen")
+        yield from (_variable(event) for event in inquests[:1] if event["origin"] == "variable" and event["name"])
         return
-    broken = [
-        step
-        for name in run.series_names
-        if name.startswith("loss:")
-        for step, value in run.series(name)
-        if not math.isfinite(value)
-    ]
     first = (sorted(bad, key=lambda e: (e["source"] != "loader", e.step)) or targets)[0]
     if not broken or min(broken) < first.step:
         return
@@ -65,4 +63,16 @@ def check(run: Run) -> Iterator[Finding]:
             Evidence(name="first_bad_loss", value=min(broken)),
         ),
         confidence=0.96,
+    )
+
+
+def _variable(event: Event) -> Finding:
+    nan, inf = event["outside"]["nan"], event["outside"]["inf"]
+    return Finding(
+        what=f"{event['name']!r} holds {nan or inf:,} {'NaN' if nan else 'infinite'} values before the model sees it",
+        why=f"the loss is not finite at step {event.step}, and running the step again shows that it begins here",
+        remedy="look at how this tensor is made; clean or drop the samples in question",
+        where=event.where,
+        evidence=(Evidence(name="nan", value=nan, limit="0"), Evidence(name="inf", value=inf, limit="0")),
+        confidence=0.9,
     )

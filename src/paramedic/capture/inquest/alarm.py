@@ -1,0 +1,254 @@
+"""The alarm: notices a loss, a gradient or a weight that is not finite, and stops before the weights are spoilt."""
+
+from __future__ import annotations
+
+import math
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from paramedic import voice
+from paramedic.capture.inquest.inquest import Conclusion, hold
+from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
+from paramedic.capture.inquest.tracer import look
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import shown_path, user_site
+from paramedic.record.writer import Site
+
+MOST_INQUESTS = 3
+EXIT_CODE = 3  # of a script that was stopped before a step with gradients that are not finite
+FEW = 4
+REQUEST = "bundle.request"  # a file in the run's folder that asks for a bundle of the next step
+BETWEEN_LOOKS = 0.5  # seconds
+SMALL = 1_000_000  # elements of a gradient that may be looked at after every backward pass
+
+
+class Alarm:
+    """Watches over the numbers of the training itself, on the CPU; an accelerator's are known too late to stop."""
+
+    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+        self.watcher = watcher
+        self.loop = loop
+        self.random_state: torch.Tensor | None = None  # as it was when the current step began
+        self._inquests = 0
+        self._suspicious = False  # the gradients of the current cycle have been seen to be bad
+        self._bundled = False
+        self._checked = False  # all gradients of the current cycle were looked at, and were finite
+        self._found: tuple[Conclusion, torch.Tensor | None, Any] | None = (
+            None  # of this step: outcome, loss, random state
+        )
+        self._looked_for_request = 0.0
+        self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
+
+    def install(self) -> None:
+        self.step_begins()
+        self.watcher.on_step.append(("alarm", self.step_begins))
+        self.loop.before_step = self.about_to_step
+        self.loop.after_step = self.stepped
+
+    def step_begins(self) -> None:
+        """After a step, and whenever a batch has arrived: what follows may have to be repeated."""
+        self.random_state = torch.get_rng_state()
+
+    # Loss and gradients -----------------------------------------------------------------------------------------
+
+    def bad_loss(self, losses: list[torch.Tensor], value: float, site: Site) -> None:
+        """A backward pass is about to start from a loss that is not finite."""
+        self._suspect()
+        self._inquire("loss", losses, site, value, self.random_state)
+
+    def gradients_written(self, losses: list[torch.Tensor]) -> None:
+        """A backward pass is over."""
+        before, self.random_state = self.random_state, torch.get_rng_state()
+        self._look_for_request(losses, before)
+        thorough = not self.watcher.resting and self.watcher.affordable()
+        self._checked = thorough
+        if self._suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+            return
+        self._suspect()
+        if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
+            value = float(losses[0].detach()) if losses[0].numel() == 1 else None
+            self._inquire("gradient", losses, user_site(), value, before)
+
+    def _suspect(self) -> None:
+        self._suspicious = True
+        self.watcher.wake()  # the coming step must not pass unseen
+
+    def _finite(self, optimizer: Optimizer, *, thorough: bool) -> bool:
+        if thorough:
+            parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        else:
+            known = self._sentinels.get(optimizer) or self._choose(optimizer)
+            parameters = [p for reference in known if (p := reference()) is not None]
+        return _finite([p.grad for p in parameters if p.grad is not None])
+
+    def _choose(self, optimizer: Optimizer) -> list[weakref.ref[Any]]:
+        """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
+        held = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        small = [p for p in held if p.numel() <= SMALL]
+        chosen = [weakref.ref(p) for p in (small if len(small) <= 2 else (small[0], small[-1]))]
+        if chosen:
+            self._sentinels[optimizer] = chosen
+        return chosen
+
+    def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
+        if self._inquests >= MOST_INQUESTS or _distributed():
+            self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
+            return
+        self._inquests += 1
+        found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state)
+        if not found.place.file:
+            here = at_this_step()
+            found.place, found.inputs = here.place, here.inputs
+        self._found = (found, losses[0].detach(), state)
+        self._tell(found, reached, site, value)
+
+    def _tell(self, found: Conclusion, reached: str, site: Site, value: float | None) -> None:
+        data = {
+            **found.data,
+            "reached": reached,
+            "loss": value,
+            "loss_site": list(site),
+            "scaled": self.loop.scaled is not None,
+        }
+        self.watcher.emit(
+            "non_finite",
+            site=found.site if found.site.file else site,
+            module=found.module,
+            phase="train",
+            data=data,
+            key=(found.site, reached, found.data.get("op"), found.data.get("origin")),
+        )
+
+    # Steps ------------------------------------------------------------------------------------------------------
+
+    def about_to_step(self, optimizer: Optimizer) -> None:
+        """Stop here if this step would write bad values into the weights."""
+        if not self._suspicious or self.loop.scaled is not None:
+            return
+        names = self.watcher.registry.parameter_names()
+        bad, weights = [], []
+        for p in (p for group in optimizer.param_groups for p in group["params"] if p.grad is not None):
+            if (seen := look(p.grad)) is not None and seen.bad:
+                bad.append(names.get(id(p), "a parameter"))
+            if (seen := look(p.detach())) is not None and seen.bad:
+                weights.append(names.get(id(p), "a parameter"))
+        stopping = bool(bad) and self.watcher.settings.on_nan != "continue"
+        data = {"parameters": bad[:20], "bad": len(bad), "weights_bad": len(weights), "stopped": stopping}
+        self.watcher.emit("poisoned_step", site=user_site(), phase="train", data=data, key=(user_site(), bool(bad)))
+        path = self._write_bundle("non-finite gradients") if bad and not self._bundled else None
+        if stopping:
+            self._say_why(bad, weights, path)
+            if self.watcher.settings.on_nan == "shell":
+                self._open_shell()
+            self.watcher.stop_with = EXIT_CODE
+
+    def _say_why(self, bad: list[str], weights: list[str], path: Path | None) -> None:
+        state = "already spoilt" if weights else "as they were before it"
+        voice.say(
+            f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: {len(bad)} "
+            f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
+            f"  The weights are {state}."
+            + (f"\n  again:     paramedic replay {shown_path(str(path))}" if path is not None else "")
+            + "\n  carry on:  paramedic run --on-nan continue …"
+        )
+
+    def _open_shell(self) -> None:
+        from paramedic.postmortem.shell import open_shell
+
+        found = self._found[0].inputs if self._found is not None else {}
+        models = {self.watcher.registry.root_name(root): root for root in self.watcher.registry.roots()}
+        names = {**found, **models, "loss": self._found[1] if self._found is not None else None}
+        open_shell(names, f"paramedic: a shell before the step {self.watcher.step} that would spoil the weights")
+
+    # Bundles ----------------------------------------------------------------------------------------------------
+
+    def _write_bundle(self, reason: str) -> Path | None:
+        found, loss, state = self._found or (Conclusion(), None, self.random_state)
+        self._bundled = True
+        try:
+            return write_bundle(self.watcher, self.loop, found, loss, state, reason)
+        except (OSError, RuntimeError) as error:
+            voice.say(f"paramedic: the bundle could not be written: {error}")
+            return None
+
+    def _look_for_request(self, losses: list[torch.Tensor], state: Any) -> None:
+        """Has `paramedic bundle` asked for this step? Looked up a few times per second at most."""
+        now = time.monotonic()
+        if now - self._looked_for_request < BETWEEN_LOOKS:
+            return
+        self._looked_for_request = now
+        request = self.watcher.writer.path.parent / REQUEST
+        if request.exists():
+            self._found = (at_this_step(), losses[0].detach(), state)
+            self._write_bundle("on request")
+            self._found, self._bundled = None, False
+            request.unlink(missing_ok=True)
+
+    def crashed(self, error: BaseException) -> None:
+        """The script has failed: keep the step it failed in."""
+        found = in_traceback(error)
+        if found is not None and not self._bundled:
+            self._found = (found, None, self.random_state)
+            path = self._write_bundle(f"{type(error).__name__}: {error}"[:500])
+            if path is not None:
+                voice.say(f"paramedic: the failing step again:  paramedic replay {shown_path(str(path))}")
+
+    def stepped(self, optimizer: Optimizer) -> None:
+        """Were the weights spoilt by the step itself?"""
+        if self._suspicious or not self.watcher.affordable():
+            self._suspicious, self._found = False, None
+            return
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if not _finite([p.detach() for p in parameters]):
+            self._tell_parameters(optimizer, parameters)
+
+    def _tell_parameters(self, optimizer: Optimizer, parameters: list[Any]) -> None:
+        names = self.watcher.registry.parameter_names()
+        bad = [p for p in parameters if (seen := look(p.detach())) is not None and seen.bad]
+        if not bad:
+            return
+        group = next(g for g in optimizer.param_groups if any(p is bad[0] for p in g["params"]))
+        state = {
+            name: [seen.low, seen.high]
+            for name, value in optimizer.state.get(bad[0], {}).items()
+            if isinstance(value, torch.Tensor) and (seen := look(value)) is not None
+        }
+        self.watcher.emit(
+            "bad_parameter",
+            site=self.loop.births.get(optimizer, user_site()),
+            phase="train",
+            key=id(optimizer),
+            data={
+                "optimizer": type(optimizer).__name__,
+                "names": [names.get(id(p), "a parameter") for p in bad][:20],
+                "bad": len(bad),
+                "dtype": str(bad[0].dtype).removeprefix("torch."),
+                "gradient": [seen.low, seen.high] if bad[0].grad is not None and (seen := look(bad[0].grad)) else None,
+                "settings": {k: v for k, v in group.items() if isinstance(v, (int, float)) and not isinstance(v, bool)},
+                "state": state,
+                "gradients_checked": self._checked,
+            },
+        )
+
+
+def _finite(tensors: list[torch.Tensor]) -> bool:
+    """One number tells whether any is bad; should it overflow by itself, each is looked at."""
+    plain = [t for t in tensors if t.layout == torch.strided and t.device.type == "cpu" and t.dtype.is_floating_point]
+    if not plain:
+        return True
+    if len(plain) > FEW:
+        total = float(torch.stack(list(torch._foreach_norm(plain, 2, torch.float32))).sum())
+    else:
+        total = sum(float(tensor.detach().sum()) for tensor in plain)
+    return math.isfinite(total) or not any((seen := look(t)) is not None and seen.bad for t in plain)
+
+
+def _distributed() -> bool:
+    """Running a step again would make this process wait for others that do not."""
+    return torch.distributed.is_available() and torch.distributed.is_initialized()

@@ -1,0 +1,165 @@
+"""The inquest: when a loss or a gradient is not finite, run the step again and say which operation it came from."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+
+from paramedic.capture.inquest.excerpt import Excerpt, excerpt
+from paramedic.capture.inquest.origin import Origin, backward_origin, forward_origin
+from paramedic.capture.inquest.rerun import rerun, without_trace
+from paramedic.capture.inquest.statement import measure, testimony
+from paramedic.capture.inquest.tracer import Seen, Tracer, look
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import frame_site
+from paramedic.record.writer import NOWHERE, Site
+
+MOST_FRAMES = 6  # tried, from the one that called backward() outwards
+_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_PYTHON = sysconfig.get_path("stdlib") + os.sep
+
+
+@dataclass(slots=True)
+class Conclusion:
+    """The outcome of an inquest."""
+
+    site: Site = NOWHERE
+    module: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    place: Site = NOWHERE  # the statement that was run again, up to its backward()
+    inputs: dict[str, Any] = field(default_factory=dict)  # the variables it was run with
+    whole: bool = False  # statements without a gradient were run again as well
+
+    @property
+    def certain(self) -> bool:
+        return self.data.get("origin") in ("op", "parameter", "buffer")
+
+    def better_than(self, other: Conclusion) -> bool:
+        def worth(found: Conclusion) -> tuple[bool, bool, bool]:
+            return found.certain, found.data["origin"] != "unknown", bool(found.data.get("same_loss"))
+
+        return worth(self) > worth(other)
+
+
+def hold(watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random_state: Any) -> Conclusion:
+    """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was."""
+    best = Conclusion(data={"origin": "unknown", "reproduced": False})
+    for frame in frames():
+        for whole in (False, True):
+            found, loops = _try(watcher, frame, losses, backward=backward, random_state=random_state, whole=whole)
+            if found is not None and found.better_than(best):
+                best = found
+            if best.certain and best.data.get("same_loss"):
+                return best
+        if best.certain or loops:  # what lies outside of the training loop is not part of the step
+            break
+    return best
+
+
+def frames() -> Iterator[FrameType]:
+    """From the line that called backward() outwards, as far as the script goes."""
+    frame: FrameType | None = sys._getframe(1)
+    tried = 0
+    while frame is not None and tried < MOST_FRAMES:
+        filename = frame.f_code.co_filename
+        pythons = filename.startswith(_PYTHON) and "site-packages" not in filename
+        if tried and filename.startswith(_OURS):
+            return
+        if not (pythons or filename.startswith((_OURS, _TORCH, "<frozen"))):
+            tried += 1
+            yield frame
+        frame = frame.f_back
+
+
+def _try(
+    watcher: Watcher, frame: FrameType, losses: list[torch.Tensor], *, backward: bool, random_state: Any, whole: bool
+) -> tuple[Conclusion | None, bool]:
+    """What the frame's own statements show; and whether the frame is the training loop."""
+    statements = excerpt(frame, whole=whole)
+    if statements is None:
+        return None, False
+    loops = statements.in_loop and statements.count > 1
+    paths: dict[int, str] = {}
+    registry = watcher.registry
+    tracer = Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), registry.path(module)))
+    place, inputs = frame_site(frame), statements.inputs
+    with without_trace(registry.roots(), random_state):
+        again = rerun(statements, tracer)
+        if isinstance(again, BaseException):
+            return None, loops
+        if backward:
+            origin = differentiated(tracer, again)
+        else:
+            bad = next((seen for loss in again if (seen := look(loss)) is not None and seen.bad), None)
+            origin = forward_origin(tracer, bad) if bad is not None else None
+        if origin is None:
+            return None, loops
+        same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
+        found = _conclude(watcher, origin, tracer, frame, statements, same)
+        found.place, found.inputs, found.whole = place, inputs, whole
+        return found, loops
+
+
+def differentiated(tracer: Tracer, losses: list[torch.Tensor]) -> Origin | None:
+    def differentiate(leaves: list[torch.Tensor]) -> list[torch.Tensor | None]:
+        ones = [torch.ones_like(loss) for loss in losses]
+        with torch._C._EnableTorchFunction():
+            return list(torch.autograd.grad(losses, leaves, ones, allow_unused=True))
+
+    try:
+        return backward_origin(tracer, losses, differentiate)
+    except RuntimeError:  # part of the graph was not rebuilt, and the old one is gone
+        return None
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return bool(torch.equal(torch.nan_to_num(a.detach()), torch.nan_to_num(b.detach())))
+
+
+def _conclude(
+    watcher: Watcher,
+    origin: Origin,
+    tracer: Tracer,
+    frame: FrameType,
+    statements: Excerpt,
+    same: bool,
+) -> Conclusion:
+    data: dict[str, Any] = {"reproduced": True, "same_loss": same, "origin": "op", **testimony(origin, tracer)}
+    op = origin.custom or origin.op
+    if op is None and origin.outside is None:
+        return Conclusion(site=frame_site(frame), data={"origin": "unknown", "reproduced": True})
+    if origin.outside is not None:
+        data["origin"], data["name"] = _identify(watcher, origin.outside, statements.variables)
+        data["outside"] = measure(origin.outside)
+    site = op.site if op is not None else frame_site(frame)
+    if site.function == "<module>":
+        site = site._replace(function=statements.function)
+    return Conclusion(site=site, module=op.module if op is not None else None, data=data)
+
+
+def _identify(watcher: Watcher, seen: Seen, variables: dict[str, Any]) -> tuple[str, str]:
+    """What a tensor is that was bad before the step began: a parameter, a buffer, or a variable of the script."""
+    for root in watcher.registry.roots():
+        for kind, tensors in (("parameter", root.named_parameters()), ("buffer", root.named_buffers())):
+            for name, tensor in tensors:
+                if _memory(tensor) == seen.memory:
+                    return kind, f"{watcher.registry.root_name(root)}.{name}"
+    for name, value in list(variables.items()):
+        if isinstance(value, torch.Tensor) and _memory(value) == seen.memory and not name.startswith("__"):
+            return "variable", name
+    return "variable", ""
+
+
+def _memory(tensor: torch.Tensor) -> int | None:
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError):  # sparse and other tensors without a storage of their own
+        return None

@@ -1,0 +1,111 @@
+"""Collect what a bundle needs: weights, optimizers, the batch, random states and the source, as they are now."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from paramedic.capture.inquest.excerpt import excerpt
+from paramedic.capture.inquest.inquest import Conclusion, frames
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import frame_site, is_users
+from paramedic.postmortem.bundle import is_plain, save
+from paramedic.record.writer import Site
+
+
+def write_bundle(
+    watcher: Watcher, loop: Loop, found: Conclusion, loss: torch.Tensor | None, state: Any, reason: str
+) -> Path | None:
+    """Write the bundle of this step into the run's folder; returns its path."""
+    settings = watcher.settings
+    if settings.bundle_limit <= 0:
+        return None
+    path = watcher.writer.path.parent / f"{watcher.writer.path.stem}-step{watcher.step}.pt"
+    inputs = {name: value for name, value in found.inputs.items() if is_plain(value)} if settings.bundle_data else {}
+    content = {
+        "reason": reason,
+        "step": watcher.step,
+        "place": list(found.place),
+        "statement": _text(found.place),
+        "conclusion": {**found.data, "site": list(found.site), "module": found.module},
+        "loss": loss,
+        "variables": inputs,
+        "whole": found.whole,
+        "without_data": not settings.bundle_data,
+        "models": _models(watcher),
+        "optimizers": [{"class": type(o).__name__, "state": o.state_dict()} for o in loop.accounts],
+        "random": _random(state),
+        "command": _command(),
+        "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
+        "sources": {
+            name: "".join(linecache.getlines(name)) for name in {_full(found.place), _full(found.site)} if name
+        },
+        "losses": [list(point) for point in watcher.recent],
+        "time": time.time(),
+    }
+    save(content, path, settings.bundle_limit * 1_000_000)
+    return path
+
+
+def at_this_step() -> Conclusion:
+    """The statements that lead to the backward() that is running, without an inquest."""
+    for frame in frames():
+        statements = excerpt(frame)
+        if statements is not None and statements.count > 1:
+            return Conclusion(site=frame_site(frame), place=frame_site(frame), inputs=statements.inputs)
+    return Conclusion()
+
+
+def in_traceback(error: BaseException) -> Conclusion | None:
+    """The training loop that an exception went through, with the variables of the step it happened in."""
+    found = None
+    entry = error.__traceback__
+    while entry is not None:
+        if is_users(entry.tb_frame.f_code.co_filename):
+            statements = excerpt(entry.tb_frame, whole=True)
+            if statements is not None and statements.in_loop:
+                place = frame_site(entry.tb_frame)._replace(line=entry.tb_lineno)
+                found = Conclusion(site=place, place=place, inputs=statements.inputs, whole=True)
+        entry = entry.tb_next
+    return found
+
+
+def _models(watcher: Watcher) -> dict[str, Any]:
+    registry = watcher.registry
+    return {
+        registry.root_name(root): root.state_dict() for root in registry.roots() if any(True for _ in root.parameters())
+    }
+
+
+def _random(state: Any) -> dict[str, Any]:
+    version, numbers, gauss = random.getstate()
+    found: dict[str, Any] = {"torch": state, "python": [version, list(numbers), gauss]}
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        kind, keys, *rest = numpy.random.get_state()
+        found["numpy"] = [kind, [int(key) for key in keys], *rest]
+    if torch.cuda.is_initialized():
+        found["cuda"] = torch.cuda.get_rng_state_all()
+    return found
+
+
+def _command() -> dict[str, Any]:
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    module = spec.name.removesuffix(".__main__") if spec is not None and spec.name != "__main__" else None
+    return {"arguments": [str(word) for word in sys.argv], "module": module, "folder": os.getcwd()}
+
+
+def _text(place: Site) -> str:
+    return linecache.getline(_full(place), place.line or 0).strip() if place.file else ""
+
+
+def _full(place: Site) -> str:
+    return os.path.abspath(place.file) if place.file else ""

@@ -1,0 +1,50 @@
+"""`paramedic bundle`: ask a run for the step it is in, as one file."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from paramedic.cli.report import find_run
+from paramedic.cli.run import Runs
+from paramedic.config import load_config
+from paramedic.errors import ParamedicError
+
+REQUEST = "bundle.request"  # as capture/inquest/alarm.py knows it
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("bundle", rich_help_panel="During training")(bundle)
+
+
+def bundle(
+    run: Annotated[str | None, typer.Argument(help="A run's id or folder (default: the last one).")] = None,
+    runs: Runs = None,
+    wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the run's next step.")] = 60.0,
+) -> None:
+    """Have a running run write its next step to a file: weights, optimizer, batch, random states. The run goes on.
+
+    Example:
+
+      paramedic bundle
+    """
+    folder = find_run(run, load_config(), runs)
+    before = set(folder.glob("*.pt"))
+    request = folder / REQUEST
+    request.touch()
+    end = time.monotonic() + wait
+    while request.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    if request.exists():
+        request.unlink(missing_ok=True)
+        raise ParamedicError(
+            f"the run {folder.name} did not answer within {wait:g} s",
+            expected="a run that is training right now",
+            fix="paramedic report shows whether it still runs",
+        )
+    for path in sorted(set(folder.glob("*.pt")) - before) or [
+        max(folder.glob("*.pt"), key=lambda p: p.stat().st_mtime)
+    ]:
+        print(path)

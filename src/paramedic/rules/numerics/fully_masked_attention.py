@@ -1,0 +1,44 @@
+"""PM108."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.bad_values import cases, confidence
+from paramedic.rules.support import listed
+
+
+@rule("PM108", "fully-masked-attention", severity="error", causes=["PM101", "PM102", "PM103"])
+def check(run: Run) -> Iterator[Finding]:
+    """A softmax row in which every position is masked with -inf: the row is NaN, and so are the gradients.
+
+    ## Why it hurts
+    Softmax over nothing is 0/0. Even if the row is thrown away afterwards, its NaN multiplies into the gradients of
+    everything the rows share. Typical: an empty document, a sample that is all padding, a mask that is inverted.
+
+    ## What to try first
+    Make sure that every row keeps one position: drop empty samples, or unmask the first position of such rows. Or mask
+    with a large finite number (`torch.finfo(scores.dtype).min`) instead of -inf.
+
+    ## When this is wrong
+    Masked rows whose NaN reaches neither the loss nor a gradient are not reported.
+    """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")
+    for case in cases(run, "PM108"):
+        event = case.event
+        masked, rows = event["masked_rows"]
+        samples = (event.get("result") or {}).get("rows") or []
+        which = f" (index {listed([str(s) for s in samples])} of the first dimension)" if samples else ""
+        yield Finding(
+            what=f"{masked:,} of {rows:,} softmax rows have every position masked{which}",
+            why="softmax over nothing but -inf is NaN, and its gradient reaches the weights",
+            remedy="give every row one position: drop empty samples or unmask their first position",
+            where=event.where,
+            evidence=(
+                Evidence(name="masked_rows", value=masked, limit="0"),
+                Evidence(name="rows", value=rows),
+                Evidence(name="reached", value=event["reached"]),
+            ),
+            confidence=confidence(event),
+            severity=case.severity,
+        )

@@ -1,0 +1,51 @@
+"""PM106."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.bad_values import cases, confidence, evidence, kind_of, operands_in_words, operation
+
+
+@rule("PM106", "half-precision-range", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM108"])
+def check(run: Run) -> Iterator[Finding]:
+    """A number that half precision cannot hold: a constant that became infinite or 0, or a result that overflowed.
+
+    ## Why it hurts
+    float16 ends at 65504 and has nothing between 0 and 6e-8. A mask constant of -1e9 becomes -inf, and a row of nothing
+    but -inf makes softmax NaN; an epsilon of 1e-8 becomes 0 and protects from nothing. bfloat16 has the range of
+    float32 but only three digits.
+
+    ## What to try first
+    Masks: `torch.finfo(scores.dtype).min`, or a boolean mask. Epsilons: 1e-4 and above in float16. Or compute that one
+    line in float32 (`x.float()`), which is what autocast does for you.
+
+    ## When this is wrong
+    Only constants and overflows that reached a loss or a gradient are reported.
+    """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")
+    for case in cases(run, "PM106"):
+        event = case.event
+        lost = event.get("lost_constant")
+        where = event.where
+        if lost:
+            became = "infinite" if abs(lost["value"]) > 1 else "0"
+            what = f"the constant {lost['value']:g} became {became} in {lost['dtype']}"
+            what += f", and {operation(event)} made {kind_of(event)}"
+            remedy = (
+                "mask with torch.finfo(scores.dtype).min or -1e4, or compute the scores in float32"
+                if became == "infinite"
+                else "use an epsilon of at least 1e-4 here, or compute this line in float32"
+            )
+        else:
+            what = f"{operation(event)} overflowed in float16: {operands_in_words(event)}"
+            remedy = "compute this line in float32 (x.float()), scale the operands down, or use bfloat16"
+        yield Finding(
+            what=what,
+            why="float16 ends at 65504 and has nothing between 0 and 6e-8",
+            remedy=remedy,
+            where=where,
+            evidence=(*evidence(event), *([Evidence(name="constant", value=lost["value"])] if lost else [])),
+            confidence=confidence(event),
+            severity=case.severity,
+        )

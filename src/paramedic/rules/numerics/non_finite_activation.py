@@ -1,0 +1,49 @@
+"""PM102."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Finding, Run, rule
+from paramedic.rules.bad_values import (
+    SLOW_DOWN,
+    advice,
+    cases,
+    confidence,
+    divergence,
+    evidence,
+    kind_of,
+    operands_in_words,
+    operation,
+)
+
+
+@rule("PM102", "non-finite-activation", severity="error", causes=["PM101"])
+def check(run: Run) -> Iterator[Finding]:
+    """An operation inside the model makes NaN or infinity from good values, and it reaches the loss.
+
+    ## Why it hurts
+    Everything behind it becomes NaN: the loss, the gradients and, after the next step, all weights.
+
+    ## What to try first
+    The operation named here is the first one with good operands and a bad result; what comes after it only passes the
+    bad value on. Guard its argument, or find out why the argument lies where it lies.
+
+    ## When this is wrong
+    Infinities that are meant (masks before a softmax, scores in log-space) are passed by, because they do not reach
+    the loss as bad values.
+    """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")
+    for case in cases(run, "PM102"):
+        event, diverged = case.event, divergence(run, case.event)
+        why, remedy = advice(event)
+        if diverged is not None:
+            why, remedy = diverged, SLOW_DOWN
+        yield Finding(
+            what=f"{operation(event)} made {kind_of(event)} from good values: {operands_in_words(event)}",
+            why=why,
+            remedy=remedy,
+            where=event.where,
+            evidence=evidence(event),
+            confidence=0.75 if diverged is not None else confidence(event),
+            severity=case.severity,
+        )

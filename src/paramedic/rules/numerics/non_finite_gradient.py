@@ -1,0 +1,60 @@
+"""PM103."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Finding, Run, rule
+from paramedic.rules.bad_values import (
+    SLOW_DOWN,
+    advice,
+    cases,
+    confidence,
+    divergence,
+    evidence,
+    operands_in_words,
+    operation,
+)
+
+
+@rule("PM103", "non-finite-gradient", severity="error", causes=["PM101", "PM102"])
+def check(run: Run) -> Iterator[Finding]:
+    """The loss is finite, but its gradient is NaN or infinite; with the forward line whose derivative that is.
+
+    ## Why it hurts
+    The loss looks fine, so nothing warns you; the next step writes NaN into every weight that the gradient reaches.
+    Typical: a root, a norm or a power at exactly 0, a division by 0 whose result `torch.where` throws away (where
+    stops the value, not the gradient: 0 · inf is NaN), acos at ±1.
+
+    ## What to try first
+    Guard the argument, not the result: add a small number under the root, replace zero denominators before dividing.
+
+    ## When this is wrong
+    Steps that a GradScaler skips are not reported, nor gradients that no optimizer uses.
+    """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")
+    for case in cases(run, "PM103"):
+        event = case.event
+        diverged = divergence(run, event)
+        if event["origin"] == "op":
+            who = f"{event['node']} gave" if event.get("own_backward") else f"the derivative of {operation(event)} is"
+            what = f"{who} not finite: {operands_in_words(event)}. The loss itself is {_number(event['loss'])}"
+            why, remedy = advice(event)
+        else:
+            what = f"the loss is {_number(event['loss'])}, but its gradient is not finite"
+            why = "running the step again did not show which operation made it"
+            remedy = "look for a root, a norm, a division or a power whose argument can be exactly 0"
+        if diverged is not None:
+            why, remedy = diverged, SLOW_DOWN
+        yield Finding(
+            what=what,
+            why=why,
+            remedy=remedy,
+            where=event.where,
+            evidence=evidence(event),
+            confidence=0.75 if diverged is not None else confidence(event),
+            severity=case.severity,
+        )
+
+
+def _number(loss: float | None) -> str:
+    return "finite" if loss is None else f"{loss:.4g}"

@@ -1,0 +1,68 @@
+"""PM101."""
+
+import math
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.bad_values import (
+    SLOW_DOWN,
+    advice,
+    cases,
+    confidence,
+    divergence,
+    evidence,
+    illness,
+    kind_of,
+    operands_in_words,
+    operation,
+)
+
+ELSEWHERE = ("the bad value was not made by the loss itself", "see the finding that this one follows from")
+UNCLEAR = (
+    "running the step again did not show which operation made it",
+    "look at what the loss is computed from, right before this line",
+)
+
+
+@rule("PM101", "non-finite-loss", severity="error")
+def check(run: Run) -> Iterator[Finding]:
+    """The loss is NaN or infinite, and the operation outside of the model that made it so.
+
+    ## Why it hurts
+    One backward pass from such a loss makes every gradient NaN, one step makes every weight NaN, and nothing that
+    comes after can repair them. paramedic stops before that step (see `--on-nan`).
+
+    ## What to try first
+    Look at the operation and the operands named here. The usual suspects: the logarithm of 0, a division by a count
+    that is 0 for some batch, exp of a large number, a loss that grew for many steps before (then the learning rate is
+    too high, not the operation wrong).
+
+    ## When this is wrong
+    Steps that a GradScaler skips, and losses that the script tests and skips by itself, are at most a note.
+    """
+    if not run.series_names and not run.events("backward"):
+        raise Abstain("backward() was never called")
+    for case in cases(run):
+        event = case.event
+        if event["reached"] != "loss":
+            continue
+        diverged = divergence(run, event)
+        loss = "NaN" if math.isnan(event["loss"]) else f"{event['loss']}"
+        if illness(event) != "PM101":
+            what, (why, remedy) = f"the loss is {loss} at step {event.step}", ELSEWHERE
+        elif event["origin"] == "op":
+            what = f"{operation(event)} made {kind_of(event)}, and the loss is {loss}: {operands_in_words(event)}"
+            why, remedy = advice(event)
+        else:
+            what, (why, remedy) = f"the loss is {loss} at step {event.step}", UNCLEAR
+        if diverged is not None:
+            why, remedy = diverged, SLOW_DOWN
+        yield Finding(
+            what=what,
+            why=why,
+            remedy=remedy,
+            where=event.where,
+            evidence=(Evidence(name="loss", value=event["loss"], limit="finite"), *evidence(event)),
+            confidence=0.75 if diverged is not None else confidence(event),
+            severity=case.severity,
+        )

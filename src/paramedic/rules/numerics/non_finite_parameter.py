@@ -1,0 +1,78 @@
+"""PM104."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.bad_values import cases
+from paramedic.rules.support import listed
+
+TINY_IN_HALF = 3e-8  # what float16 rounds to zero
+
+
+@rule("PM104", "non-finite-parameter", severity="error", causes=["PM101", "PM102", "PM103"])
+def check(run: Run) -> Iterator[Finding]:
+    """A weight, buffer or optimizer state is NaN or infinite although the gradients were finite.
+
+    ## Why it hurts
+    Gradients are fine and the weights are not: the step itself did it, or they were never initialised. Typical: Adam
+    with `eps=0`, or with the default `eps=1e-8` on float16 weights, where it is rounded to 0, so that the first step
+    divides 0 by 0; `torch.empty` as a parameter; a hand-written update.
+
+    ## What to try first
+    Keep weights and optimizer state in float32 (autocast, not `.half()`); leave eps alone, or raise it; initialise
+    parameters that you create from `torch.empty`.
+
+    ## When this is wrong
+    Weights spoilt by gradients that were bad already belong to PM103.
+    """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")
+    told = False
+    for event in run.events("bad_parameter"):
+        told = True
+        yield _from_step(event)
+    for case in cases(run, "PM104"):
+        event = case.event
+        if told:
+            return
+        first = "never initialised" if event.step == 0 else "turned bad in an earlier step or by hand"
+        yield Finding(
+            what=f"the {event['origin']} {event['name']} is not finite at step {event.step}, before the forward pass",
+            why=f"the values were bad before this step began: {first}",
+            remedy="initialise it (torch.empty holds whatever lay in memory)"
+            if event.step == 0
+            else "look at what changes it outside of this step: the optimizer's settings, a hand-written update",
+            where=event.where,
+            evidence=(
+                Evidence(name="nan", value=event["outside"]["nan"], limit="0"),
+                Evidence(name="inf", value=event["outside"]["inf"], limit="0"),
+            ),
+            confidence=0.85,
+            severity=case.severity,
+        )
+
+
+def _from_step(event: Event) -> Finding:
+    settings: Mapping[str, Any] = event["settings"]
+    eps = settings.get("eps")
+    half = event["dtype"] == "float16"
+    why = "the gradients were finite, so the update itself made it"
+    remedy = "look at the optimizer's settings and at what else writes into the weights"
+    if eps is not None and (eps == 0 or (half and eps < TINY_IN_HALF)):
+        why = f"eps={eps:g} is 0 in {event['dtype']}, so {event['optimizer']} divides 0 by 0"
+        remedy = "keep the weights in float32 and use autocast" if half else "give eps its default again: 1e-8"
+    gradient = event["gradient"]
+    return Finding(
+        what=f"{event['optimizer']}.step() made {listed(event['names'])} non-finite at step {event.step}",
+        why=why,
+        remedy=remedy,
+        where=event.where,
+        evidence=(
+            Evidence(name="tensors", value=event["bad"], limit="0"),
+            Evidence(name="gradient_range", value=gradient, limit="finite"),
+            *(Evidence(name=name, value=value) for name, value in settings.items() if name in ("lr", "eps")),
+            *(Evidence(name=f"state_{name}", value=value) for name, value in event["state"].items()),
+        ),
+        confidence=0.95 if event["gradients_checked"] else 0.7,
+    )

@@ -1,0 +1,128 @@
+"""Bundles and replay: a failing step in one file, run again with the very same loss."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workshop import Workshop, wait_until
+
+TRAIN = """
+import random, torch
+from torch import nn
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Dropout(0.3))
+        self.out = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.out(self.body(x))
+
+def distance(a, b):
+    return (a - b).pow(2).sum(1).sqrt()
+
+def main():
+    model = Net()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for step in range(30):
+        x = torch.randn(16, 6)
+        out = model(x)
+        target = out.detach() if step == 17 else x[:, :1]
+        loss = distance(out, target).mean() + 0.1 * out.pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+main()
+"""
+
+
+@pytest.fixture
+def bundle(shop: Workshop) -> Path:
+    shop.write("train.py", TRAIN)
+    done = shop.run("train.py")
+    assert done.code == 3 and done.codes[0] == "PM103"
+    (found,) = shop.folder.glob(".paramedic/runs/*/*.pt")
+    assert f"paramedic replay {found.relative_to(shop.folder)}" in done.stderr
+    return found
+
+
+def test_the_step_is_run_again_with_the_same_loss(shop: Workshop, bundle: Path) -> None:
+    done = shop.paramedic("replay", bundle)
+    assert done.code == 1
+    assert "step 17 again" in done.stderr and "bit for bit the same" in done.stderr
+    assert "sqrt at train.py:17 is where it begins" in done.stderr
+    every = shop.paramedic("replay", bundle, "--ops").stderr
+    assert every.count("\n") > done.stderr.count("\n") - 3 and "model.body.1" in every
+
+
+def test_a_bundle_becomes_a_test_that_passes_once_the_line_is_repaired(shop: Workshop, bundle: Path) -> None:
+    assert shop.paramedic("replay", bundle, "--test", "test_step.py").code == 0
+    command = [sys.executable, "-m", "pytest", "-q", "test_step.py"]
+    broken = subprocess.run(command, cwd=shop.folder, env=shop.env, capture_output=True, text=True, check=False)
+    assert broken.returncode == 1 and "where it begins" in broken.stdout
+    shop.write("train.py", "# repaired\n" + TRAIN.replace(".sum(1).sqrt()", ".sum(1).add(1e-12).sqrt()"))
+    repaired = subprocess.run(command, cwd=shop.folder, env=shop.env, capture_output=True, text=True, check=False)
+    assert repaired.returncode == 0, repaired.stdout
+
+
+def test_a_bundle_that_holds_code_is_refused(shop: Workshop) -> None:
+    shop.write(
+        "evil.py",
+        "import os, torch\nclass E:\n    def __reduce__(self):\n        return os.mkdir, ('hacked',)\n"
+        "torch.save({'format': 1, 'x': E()}, 'evil.pt')\n",
+    )
+    assert shop.python("evil.py").code == 0
+    done = shop.paramedic("replay", "evil.pt")
+    assert done.code == 2 and "refused" in done.stderr and "Traceback" not in done.stderr
+    assert not (shop.folder / "hacked").exists()
+
+
+def test_a_moved_script_gives_a_clear_message_and_can_be_named(shop: Workshop, bundle: Path) -> None:
+    (shop.folder / "train.py").rename(shop.folder / "moved.py")
+    done = shop.paramedic("replay", bundle)
+    assert done.code == 2 and "is not there any more" in done.stderr and "Traceback" not in done.stderr
+    (shop.folder / "sub").mkdir()
+    (shop.folder / "moved.py").rename(shop.folder / "sub" / "train.py")
+    assert "bit for bit the same" in shop.paramedic("replay", bundle, "--", "sub/train.py").stderr
+
+
+def test_the_batch_can_be_kept_out(shop: Workshop) -> None:
+    shop.write("train.py", TRAIN)
+    assert shop.run("train.py", options=("--no-data",)).code == 3
+    (found,) = shop.folder.glob(".paramedic/runs/*/*.pt")
+    program = (
+        f"import torch; b = torch.load({str(found)!r}, weights_only=True); print(b['variables'], list(b['models']))"
+    )
+    assert shop.python("-c", program).stdout == "{} ['model']\n"
+
+
+def test_a_crash_leaves_a_bundle_that_fails_again(shop: Workshop) -> None:
+    shop.write("train.py", TRAIN.replace("out.detach() if step == 17", "out.detach()[:, [1]] if step == 17"))
+    done = shop.run("train.py")
+    assert done.code == 1
+    (found,) = shop.folder.glob(".paramedic/runs/*/*.pt")
+    again = shop.paramedic("replay", found)
+    assert again.code == 1 and "fails again: IndexError" in again.stderr and "Traceback" not in again.stderr
+
+
+def test_a_running_run_is_asked_for_its_step(shop: Workshop) -> None:
+    slow = TRAIN.replace("        optimizer.step()", "        optimizer.step()\n        __import__('time').sleep(0.1)")
+    shop.write("train.py", slow.replace("step == 17", "False").replace("range(30)", "range(400)"))
+    process = shop.start("run", "train.py")
+    try:
+        wait_until(lambda: bool(shop.records()))
+        done = shop.paramedic("bundle", "--wait", "60")
+        assert done.code == 0, done.stderr
+        assert (shop.folder / done.stdout.strip()).is_file() and process.poll() is None
+    finally:
+        process.terminate()
+        process.communicate()
+    assert not list(shop.folder.glob(".paramedic/runs/*/.bundle-*"))
+    assert "Everything is finite now" in shop.paramedic("replay", done.stdout.strip()).stderr
