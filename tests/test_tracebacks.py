@@ -205,6 +205,10 @@ ENDINGS = {
         "class Big:\n    def __repr__(self):\n        return 'x' * 10**9\nx = Big()\ny = 'y' * 10**8\nx + y",
         ["x Big object", "(100,000,000 characters)"],
     ),
+    "several statements on a line": (
+        "def f(first, second):\n    a = first + 1; b = second + None; c = first\nf(3, 4)",
+        ["second 4", "-first 3"],
+    ),
     "a deleted name": (
         "n = 3\ndef f():\n    n = 4\n    del n\n    return n\nf()",
         ["-n 3"],

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
 
 
+LAUNCHERS = ("torch", "accelerate", "deepspeed")  # packages run with -m that start the user's script, and are not it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """What to run: a script, or a module as with `python -m`."""
@@ -66,7 +69,7 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
         from paramedic.capture import where
         from paramedic.capture.attach import attach as attach_here
 
-        if target.is_module:
+        if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
             where.claim(_package_folder(target.name))
         attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
         tracebacks.offer(main=False)  # what ends the main thread is shown below

@@ -21,6 +21,7 @@ class Settings:
     replay: str | None = None  # the bundle whose step is to be run again
     replay_ops: bool = False  # show all operations of it
     replay_shell: bool = False
+    probes: bool = True  # put questions to copies of the model
     shell_at: int | None = None  # open a shell before the optimizer applies this step
     pdb: bool = False  # open a debugger at an uncaught exception
     every: int | None = None  # take statistics every so many steps, whatever that costs

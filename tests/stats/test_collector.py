@@ -95,6 +95,7 @@ def test_kernels_that_fail_leave_the_portable_way(monkeypatch: pytest.MonkeyPatc
         is_cuda = True
 
     monkeypatch.setattr(stats, "_no_kernels", [])
+    monkeypatch.setattr(stats, "_ready", {torch.device("cpu")})
     monkeypatch.setitem(sys.modules, "paramedic.capture.stats.fused", None)  # so that its import fails
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
     out = torch.empty(1, layout.WIDTH, dtype=torch.float64)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.details import Details
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.log import Log
@@ -22,6 +23,7 @@ from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
+from paramedic.capture.probes.failures import raised_at
 from paramedic.capture.probes.freezes import Freezes
 from paramedic.capture.probes.gradmode import GradMode
 from paramedic.capture.probes.holdings import Holdings
@@ -45,10 +47,9 @@ from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
-from paramedic.record.writer import NOWHERE, Site, Writer
+from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 
 
@@ -99,17 +100,19 @@ class Attachment:
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
         passes.scale = scaling.scale_of
-        passes.function_of = losses.function_of
+        passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.known_pass = loop.as_before
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
+        checkpoints = Checkpoints(watcher)
+        self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
-            modules, freezes, Modes(watcher), Checkpoints(watcher), Seeds(watcher), loaders, workers, losses,
+            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
-            schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, ops, memory,
+            schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
             Holdings(watcher), Pause(watcher), alarm,
         ):  # fmt: skip
             probe.install()
@@ -161,6 +164,8 @@ class Attachment:
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
         watcher.ask("schedulers", self.schedulers.finish)
+        watcher.ask("loaders", self.loaders.samples.tell)
+        watcher.ask("details", self.details.finish, error)
         watcher.ask("memory", self.memory.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
         watcher.ask("loaders", self.loaders.epochs.finish)
@@ -176,7 +181,7 @@ class Attachment:
             watcher.ask("exception", self._tell_exception, error)
             if is_exhaustion(error):
                 known = (list(self.loop.births), self.calls.maker, self.memory.base)
-                watcher.ask("memory", tell_exhaustion, watcher, *known, error, _raised_at(error))
+                watcher.ask("memory", tell_exhaustion, watcher, *known, error, raised_at(error))
         watcher.finish()
         self.crashes.finish()
         watcher.writer.close()
@@ -184,7 +189,7 @@ class Attachment:
             _current.remove(self)
 
     def _tell_exception(self, error: BaseException) -> None:
-        site = _raised_at(error)
+        site = raised_at(error)
         text = str(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
@@ -246,13 +251,3 @@ def _environment() -> dict[str, Any]:
             "accelerator": torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else "none",
         },
     }
-
-
-def _raised_at(error: BaseException) -> Site:
-    """The user's innermost line in the traceback."""
-    site, traceback = NOWHERE, error.__traceback__
-    while traceback is not None:
-        if is_users(traceback.tb_frame.f_code.co_filename):
-            site = frame_site(traceback.tb_frame)._replace(line=traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return site

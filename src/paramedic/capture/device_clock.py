@@ -32,6 +32,12 @@ class DeviceClock:
     def follow(self, device: torch.device) -> None:
         self.active = device.type == "cuda"
 
+    def restart(self) -> None:
+        """Time went by that nobody is to be charged for: the next lap begins here."""
+        self._marks = []
+        self.mark("")
+        self._last = self._marks.pop()[1] if self._marks else None
+
     def mark(self, part: str) -> None:
         """A part ends here."""
         if self.active and len(self._marks) < MOST_MARKS and not torch.cuda.is_current_stream_capturing():

@@ -67,3 +67,15 @@ def producer(node: Any) -> Any:
             return node
         node = node.next_functions[0][0] if node.next_functions else None
     return node
+
+
+def kinds_behind(node: Any, most: int = 24) -> dict[Any, str]:
+    """The nearest nodes behind this one, with what they compute: 'Exp', 'Clamp', 'Mul'."""
+    found: dict[Any, str] = {}
+    waiting = [node]
+    while waiting and len(found) < most:
+        node = waiting.pop(0)
+        if node is not None and node not in found:
+            found[node] = type(node).__name__.removesuffix("0").removesuffix("1").removesuffix("Backward")
+            waiting += [following for following, _ in node.next_functions]
+    return found

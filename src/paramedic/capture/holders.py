@@ -94,23 +94,23 @@ def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
         yield _inner(holder, f"{holder.path}.dataset", "dataset"), value.dataset
     elif issubclass(kind, types.ModuleType):
         if _file_of(value):
-            yield from _attributes(holder, value, value.__dict__, str(value.__file__))
+            yield from _attributes(holder, value, dict(vars(value)), str(value.__file__))
     elif issubclass(kind, type):
         if (file := _file_of_class(value)) is not None:
-            yield from _attributes(holder, value, dict(value.__dict__), file)
+            yield from _attributes(holder, value, _names_in(value), file)
     elif issubclass(kind, nn.Module) or _file_of_class(kind) is not None:
         file = _file_of_class(kind) or next(iter(holder.files), "")
         own = getattr(value, "__dict__", None)
         yield from _attributes(holder, value, own if isinstance(own, dict) else {}, file)
         if issubclass(kind, nn.Module):
-            for name, child in list(value.__dict__.get("_modules", {}).items()):
+            for name, child in list(dict.items(value.__dict__.get("_modules", {}))):
                 yield _inner(holder, f"{holder.path}.{name}", name), child
         yield holder, kind  # lists that belong to the class
 
 
 def _elements(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
     if isinstance(value, dict):
-        for key, item in ends(value.items()):
+        for key, item in ends(dict.items(value)):
             shown = repr(key) if isinstance(key, (str, int)) else "…"
             yield _inner(holder, f"{holder.path}[{shown}]", holder.name), item
     else:
@@ -144,8 +144,14 @@ def _variables_of(holder: Holder, function: types.FunctionType) -> Iterator[tupl
         yield Holder(path=name, name=name, files=(code.co_filename,), function=code.co_name), default
 
 
+def _names_in(kind: type) -> dict[str, Any]:
+    """A class's own names; its metaclass may have hidden them behind a __dict__ of its own."""
+    found = type.__dict__["__dict__"].__get__(kind)
+    return dict(found)
+
+
 def _attributes(holder: Holder, owner: Any, names: dict[str, Any], file: str) -> Iterator[tuple[Holder, Any]]:
-    items = [(name, value) for name, value in list(names.items()) if name not in _OF_TORCH]
+    items = [(name, value) for name, value in list(dict.items(names)) if name not in _OF_TORCH]
     room = max([holder.room, _length(owner), *(value for name, value in items if _is_capacity(name, value))])
     for name, value in items:
         if not name.startswith("__"):

@@ -214,11 +214,7 @@ class Watcher:
 
     def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
         for probe, callback in callbacks:
-            if probe not in self.detached:
-                try:
-                    callback()
-                except Exception as error:
-                    self.detach(probe, error)
+            self.ask_within(probe, callback)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes

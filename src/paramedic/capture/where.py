@@ -81,6 +81,19 @@ def locals_of(frame: FrameType) -> dict[str, Any]:
     return found
 
 
+def built_at(made: object) -> Site:
+    """The line that calls an object's constructor: the user's own constructors of it are passed over."""
+    frame = user_frame()
+    while frame is not None and frame.f_code.co_name == "__init__":
+        names = frame.f_code.co_varnames
+        if not names or locals_of(frame).get(names[0]) is not made:
+            break
+        frame = frame.f_back
+        while frame is not None and not is_users(frame.f_code.co_filename):
+            frame = frame.f_back
+    return frame_site(frame) if frame is not None else NOWHERE
+
+
 def variable_name(frame: FrameType | None, value: object) -> str | None:
     """The name under which the user's code knows this object, looking outwards from a frame."""
     while frame is not None:

@@ -46,6 +46,9 @@ Nan = Annotated[
 ]
 NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
 Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
+Probes = Annotated[
+    bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
+]
 Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncaught exception was raised.")]
 ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
 Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
@@ -70,6 +73,7 @@ def run(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     quiet: Quiet = False,
+    probes: Probes = True,
     fail_on: Fail = None,
     on_nan: Nan = OnNan.stop,
     no_data: NoData = False,
@@ -100,6 +104,7 @@ def run(
         trace=trace,
         pdb=pdb,
         shell_at=shell_at,
+        probes=probes,
         on_nan=on_nan.value,
         bundle_data=not no_data,
         bundle_limit=bundle_limit,
@@ -118,6 +123,7 @@ def check(
     verbose: Verbose = 0,
     quiet: Quiet = False,
     on_nan: Nan = OnNan.stop,
+    probes: Probes = True,
 ) -> None:
     """Run a training script for a few steps only, then stop it and give the verdict.
 
@@ -127,19 +133,8 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    _watch(
-        ctx,
-        Settings(stop_after=steps, on_nan=on_nan.value),
-        json,
-        html,
-        None,
-        runs,
-        select,
-        ignore,
-        verbose,
-        quiet,
-        None,
-    )
+    settings = Settings(stop_after=steps, on_nan=on_nan.value, probes=probes)
+    _watch(ctx, settings, json, html, None, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(

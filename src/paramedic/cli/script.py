@@ -12,7 +12,8 @@ from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 
 _KEY = "paramedic.target"
-_WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "--log", "--pdb", "--no-data", "-h", "--help")
+_FLAGS = ("--log", "--pdb", "--no-data", "--probes", "--no-probes")
+_WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "-h", "--help", *_FLAGS)
 
 
 class ScriptCommand(TyperCommand):

@@ -45,6 +45,7 @@ class At(NamedTuple):
 
     frame: FrameType
     line: int
+    instruction: int
     later: bool = False
 
 
@@ -64,9 +65,9 @@ def _same_place(one: At, other: At) -> bool:
 
 
 def _spot(at: At, repeats: int) -> Spot:
-    frame, line, later = at
+    frame, line, instruction, later = at
     code = frame.f_code
-    statement = statement_at(frame, line)
+    statement = statement_at(frame, line, instruction)
     values: list[Value] = []
     if statement is not None:
         local = locals_of(frame)
@@ -113,7 +114,8 @@ def of_traceback(traceback: TracebackType | None) -> list[At]:
     found = []
     while traceback is not None:
         frame = traceback.tb_frame
-        found.append(At(frame, traceback.tb_lineno, later=frame.f_lasti != traceback.tb_lasti))
+        later = frame.f_lasti != traceback.tb_lasti
+        found.append(At(frame, traceback.tb_lineno, traceback.tb_lasti, later))
         traceback = traceback.tb_next
     return found
 
@@ -123,6 +125,6 @@ def of_thread(identity: int) -> list[At]:
     frame = sys._current_frames().get(identity)
     found = []
     while frame is not None:
-        found.append(At(frame, frame.f_lineno))
+        found.append(At(frame, frame.f_lineno, frame.f_lasti))
         frame = frame.f_back
     return found[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -18,8 +19,11 @@ class Statement(NamedTuple):
     reads: list[ast.expr]  # names, attributes and subscripts, in the order in which they are written
 
 
-def statement_at(frame: FrameType, line: int) -> Statement | None:
-    """The statement on this line of the frame's file; None when the source cannot be had or does not fit."""
+def statement_at(frame: FrameType, line: int, instruction: int) -> Statement | None:
+    """The statement on this line of the frame's file; None when the source cannot be had or does not fit.
+
+    `instruction` tells several statements on one line apart.
+    """
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     if not lines or sum(map(len, lines)) > MOST_SOURCE:
         return None
@@ -27,7 +31,7 @@ def statement_at(frame: FrameType, line: int) -> Statement | None:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    node = _innermost(tree, line)
+    node = _innermost(tree, line, _column(frame.f_code, instruction))
     if node is None:
         return None
     if frame.f_code.co_name == "<lambda>":
@@ -47,10 +51,18 @@ def _unique(heads: list[ast.expr]) -> list[ast.expr]:
     return list(reads.values())
 
 
-def _innermost(tree: ast.Module, line: int) -> ast.stmt | None:
+def _column(code: CodeType, instruction: int) -> int:
+    """Where on its line the code of an instruction begins; far to the right when that is not known."""
+    column = next(itertools.islice(code.co_positions(), instruction // 2, None), (None,) * 4)[2]
+    return 1 << 30 if column is None else column
+
+
+def _innermost(tree: ast.Module, line: int, column: int) -> ast.stmt | None:
     best: ast.stmt | None = None
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt) or not node.lineno <= line <= (node.end_lineno or node.lineno):
+            continue
+        if node.lineno == line and node.col_offset > column:
             continue
         # The later in the file a statement that still covers the line begins, the further inside it is.
         if best is None or (node.lineno, node.col_offset) >= (best.lineno, best.col_offset):

@@ -60,9 +60,14 @@ class Curve:
     def trend_down(self) -> bool:
         """Whether the second half is reliably lower than the first, however little."""
         half = len(self.values) // 2
+        return mean(self.values[:half]) - mean(self.values[half:]) > 4 * self.doubt
+
+    @property
+    def doubt(self) -> float:
+        """The standard error of the difference between the two halves: what the noise of batches hides."""
+        half = len(self.values) // 2
         first, second = self.values[:half], self.values[half:]
-        spread = math.sqrt(_variance(first) / len(first) + _variance(second) / len(second))
-        return mean(first) - mean(second) > 4 * spread
+        return math.sqrt(_variance(first) / len(first) + _variance(second) / len(second))
 
 
 def _variance(values: tuple[float, ...]) -> float:

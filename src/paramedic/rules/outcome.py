@@ -109,8 +109,8 @@ def explosion(run: Run, *, growth: float = 1e3) -> tuple[int, float, float] | No
 
 def pushes(run: Run) -> list[tuple[int, float]]:
     """By sampled step: the typical size of an update relative to the weight it changes, over the matrices."""
-    matrices = {p["name"] for model in run.events("model") for p in model["parameters"] if len(p["shape"]) > 1}
     weights = {sample.step: sample.summaries for sample in run.samples("weight")}
+    matrices = _started(run)
     found = []
     for sample in run.samples("update"):
         before = weights.get(sample.step, {})
@@ -121,6 +121,19 @@ def pushes(run: Run) -> list[tuple[int, float]]:
         ]
         if ratios:
             found.append((sample.step, median(ratios)))
+    return found
+
+
+def _started(run: Run) -> set[str]:
+    """The matrices that began with ordinary weights: one that starts at zero is changed by more than all it has."""
+    found: set[str] = set()
+    first = run.samples("weight")[0].summaries if run.samples("weight") else {}
+    for model in run.events("model"):
+        for p in model["parameters"]:
+            known = first.get(p["name"])
+            inputs = p["numel"] / p["shape"][0] if len(p["shape"]) > 1 and p["shape"][0] else 0
+            if known is None or (inputs and known.norm * (inputs / p["numel"]) ** 0.5 >= 0.1):
+                found |= {p["name"]} if inputs else set()
     return found
 
 

@@ -37,11 +37,13 @@ class BackwardPasses:
         self.on_bad_loss: Callable[[], None] = lambda: None
         self.alarm: Alarm | None = None
         self.replay: Replay | None = None
+        self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
         self.last: weakref.ref[torch.Tensor] | None = None  # the loss that was back-propagated last
         self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self._value: float | None = None  # of the loss, if it could be read at once
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
+        self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
         self._series: dict[Site, str] = {}
@@ -101,6 +103,10 @@ class BackwardPasses:
             self._walked[site] = self._walked.get(site, 0) + 1
             self.calls.trained(found.nodes, private=found.complete and self.is_private(found.leaves))
             self.ops.told(found.nodes, terms(losses[0].grad_fn))
+            for probe, listener in self.on_pass:
+                self.watcher.ask_within(probe, listener, found.nodes)
+        else:
+            self.calls.missed()
         if found is not None:
             self._functions[site] = self.function_of(losses[0])
         function = self._functions.get(site)
@@ -116,6 +122,7 @@ class BackwardPasses:
                 "scalar": losses[0].numel() == 1,
                 "leaf": losses[0].grad_fn is None,
                 "function": function,
+                "direct": self.is_direct(losses[0]),
                 "parameters": parameters,
                 "leaves": len(leaves) if leaves is not None else None,
                 "nodes": len(found.nodes) if found is not None else None,
@@ -130,6 +137,7 @@ class BackwardPasses:
         site = self.known_pass("backward")
         if site is None or not isinstance(tensors, torch.Tensor):
             return False
+        self.calls.missed()
         if tensors.numel() == 1:
             # On the CPU, with nobody listening, the value costs next to nothing.
             quiet = not torch._C._len_torch_function_stack() and not torch._C._len_torch_dispatch_stack()

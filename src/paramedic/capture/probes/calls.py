@@ -43,6 +43,10 @@ class Call:
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
     uses: set[str] = field(default_factory=set)  # "loss", "metric": what its output was put to
     age: int = 0
+    fed: bool = False  # a top-level call: its first module with weights was seen
+
+
+Told = Callable[[Call, Any, Any, Any], None]  # a call that is over, its arguments, keyword arguments and output
 
 
 class Calls:
@@ -59,6 +63,9 @@ class Calls:
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
         self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
         self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
+        self.on_call: list[tuple[str, Told]] = []  # probes told of every call
+        self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
+        self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
         self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
@@ -149,6 +156,7 @@ class Calls:
         else:
             return
         self.on_enter(self.stack[-1].path if self.stack else "")
+        self._tell(self.on_call, call, args, kwargs, output)
         tensors = list(tensors_in(output))
         self._remember_outputs(call, [tensor for _, tensor in tensors])
         self._order += 1
@@ -178,10 +186,19 @@ class Calls:
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
             },
         )
+        top = self.stack[0] if self.stack else call
+        if not top.fed and not module._modules and any(True for _ in module.parameters(recurse=False)):
+            top.fed = True
+            self._tell(self.on_fed, call, args, kwargs, output)
         if not self.stack:
-            self._left_root(call, args, kwargs)
+            self._left_root(call, args, kwargs, output)
 
-    def _left_root(self, call: Call, args: Any, kwargs: Any) -> None:
+    def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """Each listener is a probe of its own: one that fails takes no other along."""
+        for probe, listener in listeners:
+            self.watcher.ask_within(probe, listener, call, args, kwargs, output)
+
+    def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not any(True for _ in call.module.parameters()):
             return  # a loss or an activation called by itself
         pattern = (id(call.module), call.training, call.grad)
@@ -192,6 +209,7 @@ class Calls:
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
         self._describe_inputs(call, args, kwargs)
+        self._tell(self.on_root, call, args, kwargs, output)
         call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.relax()
@@ -292,6 +310,11 @@ class Calls:
                 self._settle(call, "train_forward", "train")
         self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
 
+    def missed(self) -> None:
+        """A backward pass was not examined: it may have gone through any of the latest calls with a graph."""
+        if self.open:
+            self.open = [call for call in self.open if not call.grad or call.age > 1]
+
     def settle(self, *, final: bool = False) -> None:
         """After an optimizer step: what nobody has back-propagated by now was only looked at."""
         still_open = []
@@ -354,6 +377,7 @@ def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
             "class": type(module).__name__,
             "training": module.training,
             "trainable": any(p.requires_grad for p in module.parameters(recurse=False)),
+            "weights": any(True for _ in module.parameters(recurse=False)),
             "norm": isinstance(module, nn.modules.batchnorm._NormBase),
         }
         for path, module in root.named_modules()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.capture.probes.snapshots import Snapshots
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 
@@ -18,15 +20,19 @@ class Checkpoints:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
+        self.snapshots = Snapshots(watcher)
+        self.on_optimizer: Callable[[Any], None] = lambda _: None  # told of optimizers that got a saved state
 
     def install(self) -> None:
         watcher = self.watcher
+        self.snapshots.install()
 
         def watched_module(original: Any) -> Any:
             def load(module: nn.Module, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
                 before = watcher.ask("checkpoints", _compare, module, state_dict)
+                snapshot = watcher.ask("checkpoints", self.snapshots.behind, module, state_dict)
                 result = original(module, state_dict, *args, **kwargs)
-                watcher.ask("checkpoints", self._loaded, module, state_dict, before, result)
+                watcher.ask("checkpoints", self._loaded, module, state_dict, before, result, snapshot)
                 return result
 
             return load
@@ -34,12 +40,7 @@ class Checkpoints:
         def watched_optimizer(original: Any) -> Any:
             def load(optimizer: Any, state_dict: Any) -> Any:
                 result = original(optimizer, state_dict)
-                watcher.ask(
-                    "checkpoints",
-                    lambda: watcher.emit(
-                        "load", site=user_site(), data={"into": "optimizer", "class": type(optimizer).__name__}
-                    ),
-                )
+                watcher.ask("checkpoints", self._restored, optimizer)
                 return result
 
             return load
@@ -47,7 +48,11 @@ class Checkpoints:
         watcher.patches.wrap(nn.Module, "load_state_dict", watched_module)
         watcher.patches.wrap(torch.optim.Optimizer, "load_state_dict", watched_optimizer)
 
-    def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any) -> None:
+    def _restored(self, optimizer: Any) -> None:
+        self.watcher.emit("load", site=user_site(), data={"into": "optimizer", "class": type(optimizer).__name__})
+        self.on_optimizer(optimizer)
+
+    def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any, snapshot: Any) -> None:
         own = module.state_dict()
         matched, different, matched_numel = before or (0, 0, 0)
         missing = list(getattr(result, "missing_keys", []))
@@ -69,6 +74,7 @@ class Checkpoints:
                 "unexpected": unexpected[:MOST_KEYS],
                 "missing_count": len(missing),
                 "unexpected_count": len(unexpected),
+                "snapshot": snapshot,
             },
         )
 

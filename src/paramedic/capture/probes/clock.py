@@ -172,7 +172,10 @@ class Clock:
             if self._gap:  # the rest ends here, and with it what nobody timed
                 self._since, self._spent = time.perf_counter(), self.watcher.spent
             try:
+                rest = self._gap
                 self._stepped(watched=False)
+                if rest:
+                    self.device.restart()
             except Exception as error:
                 self.watcher.detach("clock", error)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import sys
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -9,7 +12,7 @@ from torch import nn
 
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import frame_site, locals_of, user_frame, user_site
 from paramedic.record.writer import Site
 
 MOST_NAMES = 40
@@ -22,10 +25,12 @@ class Freezes:
         self.watcher = watcher
         self.ops = ops
         self._tried: dict[tuple[Site, bool, str], list[torch.Tensor]] = {}
+        self._freezers: dict[CodeType, tuple[Site, list[str]]] = {}  # functions that froze something, their switches
+        self._again: list[tuple[Site, list[torch.Tensor]]] = []  # called again, to un-freeze what is still frozen
 
     def install(self) -> None:
         watcher = self.watcher
-        self.ops.handle([torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_], self._changed)
+        self.ops.handle([torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_], self._changed, "freezes")
         original = nn.Module.__setattr__
 
         # Hot in every constructor, so without the usual wrapper around it.
@@ -35,7 +40,16 @@ class Freezes:
                 watcher.ask("freezes", self._on_module, module, value)
 
         watcher.patches.set(nn.Module, "__setattr__", set_attribute)
-        watcher.on_step.append(("freezes", lambda: self.tell() if self._tried else None))
+        walk = nn.Module.parameters
+
+        # In every gear, and inert until something was frozen: then one look at who is asking.
+        def parameters(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if self._freezers and (frame := sys._getframe(1)).f_code in self._freezers:
+                watcher.ask("freezes", self._walked, module, frame)
+            return walk(module, *args, **kwargs)
+
+        watcher.patches.set(nn.Module, "parameters", parameters)
+        watcher.on_step.append(("freezes", lambda: self.tell() if self._tried or self._again else None))
 
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         tensor = args[0]
@@ -43,9 +57,26 @@ class Freezes:
             return
         value = bool(args[1] if len(args) > 1 else kwargs.get("requires_grad", True))
         if isinstance(tensor, nn.Parameter):
+            if not value and (frame := user_frame()) is not None:
+                self._remember_freezer(frame)
             self._tried.setdefault((user_site(), value, "parameter"), []).append(tensor)
         elif not value or tensor.dim() > 0:
             self._tried.setdefault((user_site(), value, "tensor"), []).append(tensor.detach())
+
+    def _remember_freezer(self, frame: FrameType) -> None:
+        names = locals_of(frame)
+        switches = [name for name in _switches(frame.f_code) if names.get(name) is False]
+        if switches and frame.f_code.co_name != "<module>":
+            self._freezers.setdefault(frame.f_code, (frame_site(frame), switches))
+
+    def _walked(self, module: nn.Module, frame: FrameType) -> None:
+        """A function that froze before goes over a module's parameters again, its switch on."""
+        site, switches = self._freezers[frame.f_code]
+        names = locals_of(frame)
+        if any(names.get(name) is True for name in switches):
+            held = [p for _, p in module.named_parameters()]
+            if held and not any(p.requires_grad for p in held):
+                self._again.append((site, held))
 
     def _on_module(self, module: nn.Module, value: Any) -> None:
         count = sum(1 for _ in module.parameters())
@@ -79,4 +110,22 @@ class Freezes:
                     "now": sum(tensor.requires_grad for tensor in tensors),
                 },
             )
+        for site, held in self._again:
+            if not any(p.requires_grad for p in held):
+                names = [registry.parameter_name(p) for p in held]
+                data = {"target": "nothing", "value": True, "names": names[:MOST_NAMES], "count": len(held), "now": 0}
+                self.watcher.emit("freeze", site=site, phase="setup", data=data)
+        self._again.clear()
         self._tried.clear()
+
+
+def _switches(code: CodeType) -> set[str]:
+    """The variables whose value this code assigns to requires_grad: not every flag of a function is that switch."""
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "EXTENDED_ARG")]
+    found = set()
+    for index, step in enumerate(steps):
+        if step.opname == "STORE_ATTR" and step.argval == "requires_grad" and index >= 2:
+            value = steps[index - 2]  # value, object, STORE_ATTR
+            if value.opname in ("LOAD_FAST", "LOAD_DEREF"):
+                found.add(str(value.argval))
+    return found

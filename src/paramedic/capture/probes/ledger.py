@@ -44,6 +44,11 @@ class Account:
     highest_rates: list[float | None] = field(default_factory=list)
     sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
 
+    @property
+    def taken(self) -> int:
+        """Steps of the run, as far as this optimizer has counted them."""
+        return self.offset + self.steps
+
     def choose_sentinels(self, parameters: list[torch.Tensor]) -> None:
         """A few parameters stand for all: the first and last with a gradient, and some between."""
         held = [p for p in parameters if p.grad is not None]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -14,17 +16,32 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
+from paramedic.capture.probes.datasets import generator_in_use, label_order, length, reader_site, sampler_fit, speaks_of
 from paramedic.capture.probes.epochs import Epochs
+from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.padding import padding_share
+from paramedic.capture.probes.samples import Samples
 from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
-MOST_LABELS = 2_000_000
 MOST_ROWS = 20
+EPOCHS_DESCRIBED = 20
+
+
+@dataclass(slots=True, eq=False)
+class Iteration:
+    """One pass over a loader."""
+
+    number: int  # of the loader
+    dataset: Any
+    epoch: int
+    indices: deque[Any] = field(default_factory=deque)  # of the batches that are under way
+    given: int = 0
 
 
 Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
@@ -50,10 +67,12 @@ class Loaders:
         self.current: int | None = None  # the loader that gave the last batch
         self.on_arrival: Callable[[], None] = lambda: None
         self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
-        self._births: weakref.WeakKeyDictionary[DataLoader[Any], Site] = weakref.WeakKeyDictionary()
-        self._of_iterator: weakref.WeakKeyDictionary[Any, tuple[int, deque[Any]]] = weakref.WeakKeyDictionary()
-        self._sites: dict[int, Site] = {}
+        self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
+        self._of_iterator: weakref.WeakKeyDictionary[Any, Iteration] = weakref.WeakKeyDictionary()
         self._given: dict[int, int] = {}
+        self._epochs: Counter[int] = Counter()
+        self.samples = Samples(watcher)
+        self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
         self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
@@ -84,8 +103,8 @@ class Loaders:
             def next_index(iterator: Any) -> Any:
                 index = original(iterator)
                 known = self._of_iterator.get(iterator)
-                if known is not None and len(known[1]) < 256:
-                    known[1].append(index)
+                if known is not None and len(known.indices) < 256:
+                    known.indices.append(index)
                 return index
 
             return next_index
@@ -93,10 +112,17 @@ class Loaders:
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
                 known = self._of_iterator.get(iterator)
-                if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
-                    batch, seconds = original(iterator), 0.0
-                else:
-                    batch, seconds = self._timed_batch(iterator, known[0], original)
+                try:
+                    if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
+                        batch, seconds = original(iterator), 0.0
+                    else:
+                        batch, seconds = self._timed_batch(iterator, known.number, original)
+                except StopIteration:
+                    watcher.ask("loaders", self._ended, iterator)
+                    raise
+                except Exception as error:
+                    watcher.ask("loaders", self._failed, iterator, error)
+                    raise
                 if watcher.resting:
                     self._glance(iterator, batch)
                 else:
@@ -107,14 +133,24 @@ class Loaders:
 
             return following
 
+        def watched_sampler(original: Any) -> Any:
+            def init(sampler: Any, *args: Any, **kwargs: Any) -> None:
+                original(sampler, *args, **kwargs)
+                watcher.ask("loaders", self._born, sampler)
+
+            return init
+
+        for sampler in (torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
+            watcher.patches.wrap(sampler, "__init__", watched_sampler)
+
         watcher.on_wake.append(self._let_go)
         watcher.patches.wrap(DataLoader, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
         watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
         watcher.patches.wrap(_BaseDataLoaderIter, "__next__", watched_next)
 
-    def _born(self, loader: Any) -> None:
-        self._births[loader] = user_site()
+    def _born(self, made: Any) -> None:
+        self._births[made] = built_at(made)
 
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:
@@ -123,7 +159,9 @@ class Loaders:
             self._describe(loader)
             self.watcher.news(0)
         number = self._numbers[loader]
-        self._of_iterator[iterator] = (number, deque())
+        self.samples.started(number, loader)
+        self._of_iterator[iterator] = Iteration(number, loader.dataset, self._epochs[number])
+        self._epochs[number] += 1
         of_loader = f" of loader {number}" if number else ""
         started = enumerate(getattr(iterator, "_workers", ()))
         self.epochs.started(iterator, number, loader.num_workers, seconds)
@@ -132,6 +170,33 @@ class Loaders:
     def workers(self) -> dict[int, str]:
         """The worker processes started last, by process id; asked from another thread."""
         return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
+
+    def _ended(self, iterator: Any) -> None:
+        known = self._of_iterator.get(iterator)
+        if known is not None and known.epoch & (known.epoch + 1) == 0:  # after the 1st, 2nd, 4th, 8th … pass
+            self.samples.tell(known.number)
+
+    def _failed(self, iterator: Any, error: Exception) -> None:
+        """A sample could not be made, or not be put into a batch with the others."""
+        known = self._of_iterator.get(iterator)
+        if known is None:
+            return
+        index = known.indices[0] if known.indices else None
+        text = str(error)
+        entry = re.search(r"at entry 0 and .* at entry (\d+)", text)
+        place = int(entry.group(1)) if entry else sample_in_traceback(error, index)
+        indices = [int(i) for i in index] if isinstance(index, (list, tuple)) else []
+        data = {
+            "loader": known.number,
+            "type": type(error).__name__,
+            "message": text.strip().splitlines()[-1][:300] if text.strip() else "",
+            "samples": indices[:MOST_ROWS],
+            "sample": indices[place] if place is not None and place < len(indices) else None,
+            "collate": entry is not None,
+            "reader": reader_site(known.dataset),
+            "in_reader": entry is not None or raised_in_reader(error, known.dataset),
+        }
+        self.watcher.emit("bad_sample", site=raised_at(error), data=data)
 
     def _describe(self, loader: Any) -> None:
         dataset, sampler = loader.dataset, loader.sampler
@@ -143,14 +208,22 @@ class Loaders:
             data={
                 "number": self._numbers[loader],
                 "dataset": type(dataset).__name__,
-                "size": _length(dataset),
+                "size": length(dataset),
                 "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
                 "sampler": type(sampler).__name__,
                 "own_batch_sampler": type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
                 "drop_last": bool(getattr(loader, "drop_last", False)),
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
-                "labels": _label_order(dataset),
+                "labels": label_order(dataset),
+                "variable": variable_name(user_frame(), loader),
+                "reader": reader_site(dataset),
+                "boxes": speaks_of(dataset, "box"),
+                "fit": sampler_fit(sampler, dataset),
+                "sampler_at": list(self._births[sampler]) if sampler in self._births else None,
+                "generator": generator_in_use(dataset),
+                "worker_init": loader.worker_init_fn is not None,
+                "persistent": bool(getattr(loader, "persistent_workers", False)),
                 "filled": _filled_in(dataset) if loader.num_workers else [],
             },
         )
@@ -171,9 +244,19 @@ class Loaders:
         """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
         known = self._of_iterator.get(iterator)
         if known is not None:
-            self.current, indices = known
+            self.current = known.number
             count = self._given[self.current] = self._given.get(self.current, 0) + 1
-            self._held = (self.current, count - 1, batch, indices.popleft() if indices else None)
+            index = known.indices.popleft() if known.indices else None
+            self._held = (self.current, count - 1, batch, index)
+            if known.given == 0 and known.epoch < EPOCHS_DESCRIBED:
+                self.watcher.ask("loaders", self._describe_first, known, count - 1, batch)
+            known.given += 1
+            if known.epoch == 0:
+                self.samples.gave(known.number, known.dataset, index)
+
+    def _describe_first(self, known: Iteration, position: int, batch: Any) -> None:
+        """The first batch of an epoch: an evaluation should see the same every time."""
+        self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
 
     def _let_go(self) -> None:
         """A rest is over: keep in sight what it held."""
@@ -185,10 +268,12 @@ class Loaders:
             self._held = None
 
     def _gave(self, iterator: Any, batch: Any) -> None:
-        number, indices = self._of_iterator.get(iterator, (None, deque()))
-        index = indices.popleft() if indices else None
-        if number is None:
+        known = self._of_iterator.get(iterator)
+        if known is None:
             return
+        number, index = known.number, known.indices.popleft() if known.indices else None
+        place = known.given
+        known.given += 1
         self.current = number
         self.on_arrival()
         count = self._given[number] = self._given.get(number, 0) + 1
@@ -200,8 +285,11 @@ class Loaders:
         self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
-        if count <= BATCHES_PER_LOADER or count & (count - 1) == 0:
-            self._describe_batch(number, count - 1, tensors)
+            self.samples.look_at(number, tensors)
+        self.samples.gave(number, known.dataset, index)
+        # The first batch of each epoch is described, too: an evaluation should see the same every time.
+        if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
+            self._describe_batch(number, count - 1, tensors, epoch=known.epoch, place=place)
 
     def last_padding(self) -> float | None:
         """How much of the last batch is padding, as far as it is still there."""
@@ -239,7 +327,9 @@ class Loaders:
             if tensor.dtype.is_floating_point and tensor.device.type == "cpu" and readable(tensor):
                 self._look_for_bad_values(number, position, path, tensor, index)
 
-    def _describe_batch(self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]]) -> None:
+    def _describe_batch(
+        self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]], *, epoch: int = -1, place: int = -1
+    ) -> None:
         described = []
         with torch.no_grad():
             for path, tensor in tensors:
@@ -247,8 +337,9 @@ class Loaders:
                 if tensor.device.type == "cpu" and readable(tensor):
                     facts["values"] = dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True))
                     facts["hash"] = _content_hash(tensor)
+                    facts["boxes"] = boxes(tensor)
                 described.append(facts)
-        data = {"loader": number, "position": position, "tensors": described}
+        data = {"loader": number, "position": position, "epoch": epoch, "place": place, "tensors": described}
         self.watcher.emit("batch", site=user_site(), data=data)
 
     def _look_for_bad_values(self, number: int, position: int, path: str, tensor: torch.Tensor, index: Any) -> None:
@@ -279,13 +370,6 @@ def _content_hash(tensor: torch.Tensor) -> str:
     return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
 
 
-def _length(dataset: Any) -> int | None:
-    try:
-        return len(dataset)
-    except (TypeError, NotImplementedError):
-        return None
-
-
 def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
     """What a data set stores while samples are loaded: name, type, file, line, function."""
     while isinstance(dataset, torch_data.Subset):
@@ -293,29 +377,3 @@ def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
     if not hasattr(dataset, "__dict__"):
         return []
     return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
-
-
-def _label_order(dataset: Any) -> dict[str, int] | None:
-    """How often the label changes from one sample to the next, where labels can be had without loading samples."""
-    indices = None
-    while isinstance(dataset, torch_data.Subset):
-        inner = torch.as_tensor(dataset.indices)
-        indices = inner if indices is None else inner[indices]
-        dataset = dataset.dataset
-    labels: Any = None
-    if isinstance(dataset, torch_data.TensorDataset):
-        integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
-        labels = integral[-1] if integral else None
-    else:
-        labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
-    if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
-        return None
-    try:
-        found = torch.as_tensor(labels)
-    except (TypeError, ValueError, RuntimeError):
-        return None
-    if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
-        return None
-    found = found if indices is None else found[indices]
-    classes = int(found.unique().numel())
-    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}

@@ -19,7 +19,7 @@ from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, 
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import Site
 
 MOST_OPS = 200  # per cycle
@@ -86,7 +86,7 @@ class Loop:
     # Optimizers -------------------------------------------------------------------------------------------------
 
     def _born(self, optimizer: Optimizer) -> None:
-        self.births[optimizer] = user_site()
+        self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
 
     def account(self, optimizer: Optimizer) -> Account:
@@ -297,10 +297,12 @@ class Loop:
             return False
         self.rhythm.close()
         if self.watcher.sampling:
-            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False)
+            self.watcher.ask(
+                "statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False, account.taken
+            )
         account.steps += 1
         self._stepped_last = account
-        self.watcher.rested(account.offset + account.steps, len(self.accounts))
+        self.watcher.rested(account.taken, len(self.accounts))
         if self.milestones.due(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
@@ -353,7 +355,7 @@ class Loop:
             )
         self.note("step", site, account.number, on=id(optimizer))
         if self.watcher.sampling:
-            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure)
+            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure, account.taken)
         if self.watcher.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
@@ -369,7 +371,7 @@ class Loop:
         account.passes = self._passes
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
-        steps = [a.offset + a.steps for a in self.accounts.values()]
+        steps = [a.taken for a in self.accounts.values()]
         self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
     def finish(self) -> None:

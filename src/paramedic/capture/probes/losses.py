@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch.nn import functional as F
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
 from paramedic.capture.graph import producer
+from paramedic.capture.probes.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.watcher import Watcher
@@ -38,6 +40,7 @@ class Losses:
         self._seen: Counter[tuple[Site, bool]] = Counter()
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
+        self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
         self._sites: dict[str, Site] = {}  # where each function was called last
         self._glances = 0  # calls while resting
         self._overdue = False
@@ -55,12 +58,24 @@ class Losses:
             return
         if result.grad_fn is not None:
             self.results[result.grad_fn] = name
+            if name == "kl_div" and result.dim() == 0:
+                self._tell_divergence(result)
         elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
             site, step = user_site(), self.watcher.step
             series = f"eval_loss:{site.file}:{site.line}"
             self.watcher.read(
                 result.detach().reshape(1).float(), lambda found: self.watcher.writer.point(series, step, found[0])
             )
+
+    def _tell_divergence(self, result: torch.Tensor) -> None:
+        site, step = user_site(), self.watcher.step
+
+        def use(numbers: list[float]) -> None:
+            below = numbers[0] < -1e-6
+            data = {"op": "kl_div", "value": numbers[0], "below": below}
+            self.watcher.emit("op", site=site, step=step, key=("kl_div", site, below), data=data)
+
+        self.watcher.read(result.detach().reshape(1).float(), use)
 
     def tell_last(self) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
@@ -81,6 +96,10 @@ class Losses:
             scaling = type(node).__name__ in ("MulBackward0", "DivBackward0", "ViewBackward0", "SqueezeBackward0")
             node = inputs[0] if scaling and len(inputs) == 1 else None
         return self.results.get(node) if node is not None else None
+
+    def is_direct(self, loss: torch.Tensor) -> bool:
+        """Whether the value of a loss function is used as it came, not multiplied or divided by anything."""
+        return loss.grad_fn in self.results
 
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
@@ -160,6 +179,7 @@ class Losses:
             "maker": maker,
             "made_at": [made.op, *made.site] if made is not None else None,
             "built_at": list(built) if (built := self.calls.loss_site()) is not None else None,
+            **branches(prediction, target),
         }
         path = maker.partition(" ")[0] if maker else None
         if not (readable(prediction) and readable(target)):
@@ -167,9 +187,10 @@ class Losses:
             return
         classes = _class_dimension(name, prediction)
         parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target), _spread(target)]
+        parts.append(row_sums(target, min(classes, target.dim() - 1)))
         numbers = torch.cat([part.to(prediction.device) for part in parts])
         names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES]
-        names += [*ROW_NAMES, *BEYOND_NAMES, "target_spread"]
+        names += [*ROW_NAMES, *BEYOND_NAMES, "target_spread", *SUM_NAMES]
 
         def use(found: list[float]) -> None:
             measured = dict(zip(names, found, strict=True))
@@ -194,6 +215,8 @@ class Losses:
         in_range = (kept >= 0) & (kept < classes) & (kept != ignored)
         if given.get("reduction", "mean") != "none":
             self._look_at_padding(site, target, prediction, ignored)
+            for probe, listener in self.on_labels:
+                self.watcher.ask_within(probe, listener, site, target, prediction, ignored)
         counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
         dimension = _class_dimension(name, prediction)
         guesses = sample(prediction).argmax(dimension).reshape(-1)
@@ -299,7 +322,7 @@ def _spread(target: torch.Tensor) -> torch.Tensor:
     """How much the samples' targets differ, column by column: the error of a model that knows only their mean."""
     x = wide(sample(target))
     if x.dim() == 0 or x.shape[0] < 2:
-        return torch.full((1,), -1.0).to(x)
+        return x.new_full((1,), -1.0)
     return x.var(0, correction=0).mean().sqrt().reshape(1)
 
 
@@ -319,6 +342,7 @@ def _rows(prediction: torch.Tensor, dimension: int) -> torch.Tensor:
         dimension = 0
     sums, exps = x.sum(dimension), x.exp().sum(dimension)
     rows = x.movedim(dimension, -1).reshape(-1, x.shape[dimension])
-    spread = rows.std(0, correction=0).max() if rows.shape[0] > 1 else torch.full((), -1.0)
-    count = torch.full((), rows.shape[0])
+    # Numbers are made on the device: to copy one there from ordinary memory would mean to wait for it.
+    spread = rows.std(0, correction=0).max() if rows.shape[0] > 1 else x.new_full((), -1.0)
+    count = x.new_full((), rows.shape[0])
     return torch.stack([t.to(x) for t in (count, sums.min(), sums.max(), exps.min(), exps.max(), spread)])

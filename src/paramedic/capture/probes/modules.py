@@ -11,9 +11,8 @@ from torch import nn
 
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users, locals_of, user_frame, user_site
+from paramedic.capture.where import built_at, user_site
 from paramedic.logbook import model_seen
-from paramedic.record.writer import NOWHERE, Site
 
 MOST_PARAMETERS = 5_000
 
@@ -32,7 +31,7 @@ class Modules:
         def watched_init(original: Any) -> Any:
             def init(module: nn.Module, *args: Any, **kwargs: Any) -> None:
                 original(module, *args, **kwargs)
-                watcher.ask("modules", lambda: registry.born(module, _built_at(module), self.inside()))
+                watcher.ask("modules", lambda: registry.born(module, built_at(module), self.inside()))
 
             return init
 
@@ -162,16 +161,3 @@ def _parameters(found: nn.Module | torch.Tensor) -> list[torch.Tensor]:
 
 def _own_parameters(found: nn.Module | torch.Tensor) -> set[int]:
     return {id(p) for p in _parameters(found)}
-
-
-def _built_at(module: nn.Module) -> Site:
-    """The line that calls the module's constructor: the user's own constructors are passed over."""
-    frame = user_frame()
-    while frame is not None and frame.f_code.co_name == "__init__":
-        names = frame.f_code.co_varnames
-        if not names or locals_of(frame).get(names[0]) is not module:
-            break
-        frame = frame.f_back
-        while frame is not None and not is_users(frame.f_code.co_filename):
-            frame = frame.f_back
-    return frame_site(frame) if frame is not None else NOWHERE

@@ -97,7 +97,7 @@ class OpMode(TorchFunctionMode):
         self._active = False
         self._pairwise = False
         self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
-        self._handlers: dict[Any, Callable[..., None]] = {}
+        self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
             (_ARITHMETIC, self._arithmetic),
             (_ACTIVATIONS, self._activation),
@@ -105,14 +105,12 @@ class OpMode(TorchFunctionMode):
             (_COMPARISON, self._comparison),
             ([T.grad.__get__], self._grad_read),
         ):
-            self._handlers.update(dict.fromkeys(group, handler))
+            self.handle(group, handler)
 
-    def handle(self, functions: Iterable[Any], handler: Callable[..., None]) -> None:
-        """Have another probe told of these functions' calls."""
-        self._handlers.update(dict.fromkeys(functions, handler))
-
-    def handler(self, function: Any) -> Callable[..., None] | None:
-        return self._handlers.get(function)
+    def handle(self, functions: Iterable[Any], handler: Callable[..., None], probe: str = "ops") -> None:
+        """Have a probe told of these functions' calls, with the function, its arguments and its result."""
+        for function in functions:
+            self._handlers.setdefault(function, []).append((probe, handler))
 
     def install(self) -> None:
         self.watcher.on_gear.append(self._shift)
@@ -156,9 +154,8 @@ class OpMode(TorchFunctionMode):
         timer = self.timers.get(func)
         result = func(*args, **kwargs) if timer is None else timer(func, args, kwargs)
         if self.watcher.examining and not self.watcher.busy:
-            handler = self._handlers.get(func)
-            if handler is not None:
-                self.watcher.ask("ops", handler, func, args, kwargs, result)
+            for probe, handler in self._handlers.get(func, ()):
+                self.watcher.ask(probe, handler, func, args, kwargs, result)
             if self._tainted and isinstance(result, T) and not result.requires_grad:
                 self.watcher.ask("ops", self._spread, args, result)
         return result

@@ -26,11 +26,11 @@ def as_sequences(target: torch.Tensor, prediction: torch.Tensor) -> torch.Tensor
 def tails(labels: torch.Tensor, inputs: torch.Tensor | None) -> torch.Tensor:
     """The numbers named in TAIL_NAMES: runs of one value at the ends of rows, and where the inputs end likewise."""
     value = labels[:, -1].mode().values
-    lengths = _run_at_end(labels == value)
+    lengths = run_at_end(labels == value)
     agreeing = torch.zeros((), device=labels.device)
     if inputs is not None and inputs.shape[0] == labels.shape[0]:
         padded = (inputs == 0).all(-1) if inputs.dim() == 3 else inputs == inputs[:, -1].mode().values
-        theirs = _run_at_end(padded)
+        theirs = run_at_end(padded)
         agreeing = ((lengths - theirs).abs() <= 1).logical_and(lengths > 0).logical_and(theirs > 0).sum()
     numbers = [value, lengths.new_tensor(len(lengths)), (lengths > 0).sum(), lengths.min(), lengths.max()]
     return torch.stack([n.double() for n in (*numbers, lengths.sum(), agreeing)])
@@ -44,11 +44,11 @@ def padding_share(tensors: list[tuple[str, torch.Tensor]]) -> float | None:
         if "mask" in path:
             return round(1 - float(mask.bool().float().mean()), 4)
     for _, ids in here[:1]:
-        runs = _run_at_end(ids == ids[:, -1].mode().values)
+        runs = run_at_end(ids == ids[:, -1].mode().values)
         if int(runs.max()) > 1:
             return round(float(runs.sum()) / ids.numel(), 4)
     return None
 
 
-def _run_at_end(same: torch.Tensor) -> torch.Tensor:
+def run_at_end(same: torch.Tensor) -> torch.Tensor:
     return same.long().flip(1).cumprod(1).sum(1)

@@ -53,9 +53,7 @@ class Statistics:
         self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
         self._count = 0
-        self._ready = True  # nothing has to be compiled first
-        self._devices: set[torch.device] = set()  # whose kernels are compiled
-        self._preparing: Thread | None = None
+        self._devices: set[torch.device] = set()  # whose kernels are being compiled, or are
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
@@ -68,7 +66,7 @@ class Statistics:
 
     def _shift(self, sampling: bool) -> None:
         self._remove_hook()
-        if sampling and not self.watcher.compiled and self._ready:
+        if sampling and not self.watcher.compiled:
             self._due = dict(self.watcher.registry.module_names())
             self._call = nn.Module.__call__
             nn.Module.__call__ = _watched(self._call, self._called)
@@ -118,8 +116,7 @@ class Statistics:
     def before_step(self, optimizer: Optimizer, closure: bool) -> None:
         """Right before an optimizer's step; with a closure the gradients are not there yet."""
         parameters = _trained(optimizer)
-        if not self._prepared(parameters):
-            return
+        self._prepare(parameters)
         with undisturbed():
             self._summarise_held()
             if not closure:
@@ -127,30 +124,22 @@ class Statistics:
             self._add("weight", self._names(parameters), parameters, stable=True)
             self.copies.take(optimizer, parameters)
 
-    def _prepared(self, parameters: list[torch.Tensor]) -> bool:
-        """Kernels for a GPU take seconds to compile: that goes on beside the training, and statistics wait for it."""
-        on_gpu = next((p.device for p in parameters if p.is_cuda), None)
-        if on_gpu is None or on_gpu in self._devices:
-            self._ready = True
-        elif self._preparing is None:
-            self._ready = False
-            self._preparing = Thread(target=prepare, args=(on_gpu,), name="paramedic-kernels", daemon=True)
-            self._preparing.start()
-        elif not self._preparing.is_alive():
-            self._devices.add(on_gpu)
-            self._preparing, self._ready = None, True
-        return self._ready
+    def _prepare(self, parameters: list[torch.Tensor]) -> None:
+        """Kernels for a GPU take seconds to compile: that goes on beside the training."""
+        device = next((p.device for p in parameters if p.is_cuda), None)
+        if device is not None and device not in self._devices:
+            self._devices.add(device)
+            Thread(target=prepare, args=(device,), name="paramedic-kernels", daemon=True).start()
 
-    def after_step(self, optimizer: Optimizer, closure: bool) -> None:
-        if not self._ready:
-            return
+    def after_step(self, optimizer: Optimizer, closure: bool, step: int) -> None:
+        """Right after it; `step` is how many this optimizer had taken before."""
         with undisturbed():
             if closure:
                 self._add_gradients(optimizer, _trained(optimizer))
             changed, differences = self.copies.differences(optimizer)
             self._add("update", self._names(changed), differences, stable=True)
             labels, self._labels = self._labels, []
-            self.collector.send((self.watcher.step, labels))
+            self.collector.send((step, labels))
         self.stopwatch.close()
         self._count += 1
         if self._call is not None:  # the next step may be sampled as well

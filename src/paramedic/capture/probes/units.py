@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,19 +49,11 @@ class Units:
         self.watcher.on_step.append(("units", self._calls.clear))
 
     def _join(self, functions: tuple[Any, ...], kind: str) -> None:
-        """Look at these calls as well as whoever does so already."""
-        for function in functions:
-            before = self.ops.handler(function)
-            self.ops.handle([function], self._after(before, kind))
-
-    def _after(self, before: Callable[..., None] | None, kind: str) -> Callable[..., None]:
         def handler(func: Any, args: Any, kwargs: Any, result: Any) -> None:
-            if before is not None:
-                before(func, args, kwargs, result)
             if isinstance(result, T) and result.grad_fn is not None and result.dim() > 1 and readable(result):
                 self._look(kind, result)
 
-        return handler
+        self.ops.handle(functions, handler, "units")
 
     def _look(self, kind: str, result: torch.Tensor) -> None:
         module = self.calls.inside()

@@ -43,6 +43,7 @@ Home = tuple[Any, int]  # a device, and a stream of it
 ROWS = 1024  # a buffer begins with so many and doubles when it must
 
 _no_kernels: list[str] = []  # why the fused kernels do not run here, once that is known
+_ready: set[torch.device] = set()  # whose kernels are compiled; until then the portable way serves
 
 
 def summarise_into(
@@ -55,7 +56,7 @@ def summarise_into(
 
     with torch._C.DisableTorchFunction():  # even to ask would be seen by the script's modes
         on_cuda = out.is_cuda
-    if on_cuda and not _no_kernels:
+    if on_cuda and not _no_kernels and out.device in _ready:
         try:
             from paramedic.capture.stats import fused
 
@@ -74,6 +75,7 @@ def prepare(device: torch.device) -> None:
             from paramedic.capture.stats import fused
 
             fused.prepare(device)
+            _ready.add(torch.device(device))
         except Exception as error:
             _no_kernels.append(f"{type(error).__name__}: {error}")
 

@@ -8,7 +8,7 @@ from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM306", "unshuffled-training-data", severity="warning", needs=["labels"], causes=["PM319", "PM209"])
+@rule("PM306", "unshuffled-training-data", severity="warning", needs=["labels"], causes=["PM209"])
 def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Finding]:
     """Training batches come sorted by class.
 

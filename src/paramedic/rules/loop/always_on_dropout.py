@@ -12,6 +12,8 @@ _ON_PURPOSE = ("mc", "montecarlo", "monte_carlo", "bayes", "always", "noise")
 def check(run: Run) -> Iterator[Finding]:
     """Dropout that eval() does not turn off.
 
+    Or dropout that the first evaluation turns off for good, because `forward` overwrites its own probability.
+
     `F.dropout(x, p)` drops by default, whatever mode the module is in. A `nn.Dropout` that is built inside `forward` is
     always fresh and therefore always in train mode.
 
@@ -50,6 +52,7 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.96 if seen and not op["explicit"] else 0.88,
         )
+    yield from _overwritten(run)
     for call in run.events("module_call"):
         if call["dropout"] and call["p"] and call["built_in"] and call["training"]:
             place = (call.where.file, call.where.line)
@@ -63,6 +66,20 @@ def check(run: Run) -> Iterator[Finding]:
                     evidence=(Evidence(name="p", value=call["p"]),),
                     confidence=0.95,
                 )
+
+
+def _overwritten(run: Run) -> Iterator[Finding]:
+    for op in run.events("op"):
+        if op["op"] == "overwritten":
+            yield Finding(
+                what=f"{op.module}.{op['attribute']} went from {op['before']:g} to {op['after']:g} in an evaluation "
+                "and has stayed there in training",
+                why="the forward pass in eval mode overwrites the attribute, and nothing sets it back",
+                remedy=f"use a local variable: p = self.{op['attribute']} if self.training else 0.0",
+                where=op.where,
+                evidence=(Evidence(name=op["attribute"], value=op["after"], limit=op["before"]),),
+                confidence=0.95,
+            )
 
 
 def _on_purpose(op: Event) -> bool:

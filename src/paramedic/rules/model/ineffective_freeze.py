@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import listed, many, parameter_histories
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import TRAINABLE, listed, many, parameter_histories
 
 
 @rule("PM404", "ineffective-freeze", severity="error", needs=["model"], causes=["PM420"])
@@ -60,8 +60,32 @@ def check(run: Run) -> Iterator[Finding]:
                     evidence=(Evidence(name="trainable_again", value=event["count"], limit="0"),),
                     confidence=0.8,
                 )
+    yield from _still_frozen(run)
     yield from _misspelt(run, moving)
     yield from _frozen_but_moving(run)
+
+
+def _still_frozen(run: Run) -> Iterator[Finding]:
+    """The function that had frozen them was called again with the switch on, and changed nothing."""
+    for event in run.events("freeze"):
+        later = [census for census in run.events("census") if census.step > event.step]
+        if event["target"] != "nothing" or not later:
+            continue
+        still = [name for name in event["names"] if all(_frozen(census, name) for census in later)]
+        if still:
+            yield Finding(
+                what=f"{many(len(still), 'tensor')} should be trainable again from step {event.step:,} on but are "
+                f"still frozen: {listed(still)}",
+                why="this line froze them before; called again to un-freeze them, it passes over what is frozen",
+                remedy="set requires_grad on all parameters, without a filter on p.requires_grad",
+                where=event.where,
+                evidence=(Evidence(name="still_frozen", value=len(still), limit="0"),),
+                confidence=0.93,
+            )
+
+
+def _frozen(census: Event, name: str) -> bool:
+    return name in census["names"] and not census["flags"][census["names"].index(name)] & TRAINABLE
 
 
 def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """PM205."""
 
 from collections.abc import Iterator
-from statistics import median
+from statistics import mean, median
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
@@ -58,7 +58,9 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
 def _rise(judged: Outcome) -> float:
     """How far the loss rose above its first value, or above guessing, whichever is higher."""
     reference = max(judged.curve.values[0], judged.prior or 0.0)
-    return judged.curve.highest / reference if reference > 0 else 0.0
+    values = judged.curve.values
+    peak = max(mean(values[i : i + 4]) for i in range(len(values) - 3))  # not of a single hard batch
+    return peak / reference if reference > 0 else 0.0
 
 
 def _finding(story: str, optimizer: Event, ratio: float, rise: float, limit: float) -> Finding:

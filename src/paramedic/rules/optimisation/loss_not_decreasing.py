@@ -42,6 +42,8 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         return
     if _already_good(curve, prior):
         return
+    if "entropy" not in curve.task and curve.doubt > improvement * curve.start:
+        raise Abstain("the loss differs so much from batch to batch that a weak signal could hide in it")
     at_prior = prior is not None and abs(curve.end - prior) <= 0.1 * max(prior, 1e-9)
     yield Finding(
         what=f"the loss went from {curve.start:.4g} to {curve.end:.4g} in {curve.steps:,} steps: no improvement",

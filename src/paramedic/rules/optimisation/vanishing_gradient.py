@@ -1,6 +1,8 @@
 """PM201."""
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
@@ -16,7 +18,9 @@ from paramedic.rules.outcome import outcome
     causes=["PM206", "PM207", "PM209", "PM213", "PM305"],
     symptom=True,
 )
-def check(run: Run, *, fewest_layers: int = 4, failing: float = 1e-3, remarkable: float = 1e-5) -> Iterator[Finding]:
+def check(
+    run: Run, *, fewest_layers: int = 4, failing: float = 1e-3, remarkable: float = 1e-5, cliff: float = 0.6
+) -> Iterator[Finding]:
     """Gradients shrink by orders of magnitude on their way to the first layers.
 
     ## Why it hurts
@@ -33,14 +37,15 @@ def check(run: Run, *, fewest_layers: int = 4, failing: float = 1e-3, remarkable
 
     ## Options
     `fewest_layers`: weight matrices in a row; `failing`: ratio of typical gradients of the first and the last layers
-    below which a failed training is blamed on it; `remarkable`: ratio that is noted even when training goes well.
+    below which a failed training is blamed on it; `remarkable`: ratio that is noted even when training goes well;
+    `cliff`: share of the loss of gradient at a single layer above which depth is not to blame.
     """
     judged = outcome(run)
     order = depth_order(run)
     if len(order) < fewest_layers:
         raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed to speak of depth")
     part = max(1, len(order) // 4)
-    ratios, first, last = [], [], []
+    ratios, first, last, cliffs = [], [], [], []
     for sample in run.samples("gradient"):
         sizes = [(s.norm / s.count**0.5) for name in order if (s := sample.summaries.get(name)) and s.count]
         if len(sizes) < len(order) or not all(size > 0 for size in sizes):
@@ -48,11 +53,15 @@ def check(run: Run, *, fewest_layers: int = 4, failing: float = 1e-3, remarkable
         first.append(median(sizes[:part]))
         last.append(median(sizes[-part:]))
         ratios.append(first[-1] / last[-1])
+        steps = [math.log(later / earlier) for earlier, later in pairwise(sizes)]
+        cliffs.append(max(steps) / max(-math.log(ratios[-1]), 1e-9))
     if len(ratios) < 3:
         raise Abstain("fewer than three steps with gradients in every layer were sampled")
     ratio = median(ratios)
     if not (ratio <= failing and judged.bad) and ratio > remarkable:
         return
+    if median(cliffs) > cliff:
+        return  # lost at one place, not on the way: something there removes the signal
     module = order[0].rpartition(".")[0]
     yield Finding(
         what=f"gradients shrink by a factor of {1 / ratio:.1e} from the last to the first layer: {median(last):.1e} in "

@@ -1,0 +1,103 @@
+"""A copy of a model that may be asked anything, or the reason why there can be none."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dis
+import io
+import random
+import types
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import torch
+from torch import nn
+
+from paramedic.capture.facts import readable
+from paramedic.capture.where import is_users
+
+MOST_PARAMETERS = 20_000_000
+_PLAIN = (int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex)
+_CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.MethodType)
+
+
+class CannotCopy(Exception):
+    """Why this model is left alone."""
+
+
+def private_copy(model: nn.Module) -> nn.Module:
+    """A deep copy whose forward pass cannot be noticed by anybody."""
+    if sum(p.numel() for p in model.parameters()) > MOST_PARAMETERS:
+        raise CannotCopy("the model is too large to be copied")
+    for module in model.modules():
+        _check_module(module)
+    try:
+        return copy.deepcopy(model)
+    except Exception as error:
+        raise CannotCopy(f"the model cannot be copied ({type(error).__name__})") from None
+
+
+def _check_module(module: nn.Module) -> None:
+    name = type(module).__name__
+    if module._forward_hooks or module._forward_pre_hooks:
+        raise CannotCopy(f"{name} has hooks of its own")
+    if isinstance(module, torch.jit.ScriptModule) or "torch.nn.parallel" in type(module).__module__:
+        raise CannotCopy(f"{name} cannot be run by itself")
+    for attribute, value in module.__dict__.items():
+        if not attribute.startswith("_") and not _is_plain(value, 0):
+            raise CannotCopy(f"{name}.{attribute} ({type(value).__name__}) might notice the copy")
+    if not all(readable(p) for p in module.parameters(recurse=False)):
+        raise CannotCopy(f"{name} has parameters that cannot be read")
+    _check_code(type(module), name)
+
+
+def _is_plain(value: Any, depth: int) -> bool:
+    """Whether a copy of it is really a copy, and cheap."""
+    if isinstance(value, (*_PLAIN, *_CALLABLE, nn.Module)) or (isinstance(value, torch.Tensor) and readable(value)):
+        return True
+    if isinstance(value, (list, tuple, set)):
+        return depth < 3 and len(value) <= 64 and all(_is_plain(item, depth + 1) for item in value)
+    if isinstance(value, dict):
+        return depth < 3 and len(value) <= 64 and all(_is_plain(item, depth + 1) for item in value.values())
+    return False
+
+
+def _check_code(kind: type, name: str) -> None:
+    """The user's own methods must not write to, or call, objects outside of the module."""
+    for base in kind.__mro__:
+        for function in vars(base).values():
+            code = getattr(function, "__code__", None)
+            if code is None or not is_users(code.co_filename) or code.co_name == "__init__":
+                continue
+            for step in dis.get_instructions(code):
+                if step.opname in ("STORE_GLOBAL", "STORE_DEREF"):
+                    raise CannotCopy(f"{name}.{code.co_name} changes the global {step.argval}")
+                if step.opname == "LOAD_GLOBAL" and not _is_harmless(function.__globals__.get(step.argval)):
+                    raise CannotCopy(f"{name}.{code.co_name} uses the global object {step.argval}")
+
+
+def _is_harmless(value: Any) -> bool:
+    return isinstance(value, (*_PLAIN, *_CALLABLE, tuple, torch.Tensor, frozenset))
+
+
+@contextlib.contextmanager
+def unnoticed() -> Iterator[None]:
+    """Random states as before, nothing printed, no gradients, no warnings."""
+    states = random.getstate(), numpy.random.get_state()
+    devices = [torch.cuda.current_device()] if torch.cuda.is_initialized() else []
+    try:
+        with (
+            torch.random.fork_rng(devices=devices),
+            torch.no_grad(),
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])

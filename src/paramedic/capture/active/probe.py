@@ -1,0 +1,140 @@
+"""When to ask, and whom: a few times per run, when it is cheap, each model that is being trained."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import weakref
+from collections import Counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.active.copying import CannotCopy, private_copy, unnoticed
+from paramedic.capture.active.questions import Batch, Subject, future, ignored, is_repeatable, mixing
+from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.probes.calls import Call
+from paramedic.capture.watcher import Watcher
+
+FIRST, SECOND = 6, 40  # the steps from which on the first and the second round may take place
+ROUNDS = 2
+MOST_MODELS = 3
+MOST_VALUES = 2_000_000  # in a batch
+FORWARDS = 16  # that a round takes, roughly
+GRACE = 0.25  # seconds that a round may cost in any case
+
+
+class Active:
+    """Keeps a copy of a batch for the length of one step, and asks after the step."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._rounds: Counter[int] = Counter()
+        self._given_up: set[int] = set()
+        self._captured: tuple[weakref.ref[nn.Module], str, Call, Batch] | None = None
+        self._last = 0.0
+        self._step_time = float("inf")  # seconds; of the fastest step so far
+
+    def install(self) -> None:
+        if self.watcher.settings.probes:
+            self.watcher.on_step.append(("active", self._stepped))
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """A model was called while examining: is this a batch to ask about?"""
+        model, step = call.module, self.watcher.step
+        if self._captured is not None or not (call.grad and call.training) or not self.watcher.settings.probes:
+            return
+        rounds = self._rounds[id(model)]
+        if step < (FIRST if rounds == 0 else SECOND) or rounds >= ROUNDS or id(model) in self._given_up:
+            return
+        if len(self._rounds) > MOST_MODELS or not self._affordable() or self.watcher.compiled:
+            return
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            return  # a forward pass of one process alone might wait for the others
+        tensors = [tensor for _, tensor in tensors_in((args, kwargs))]
+        if not tensors or sum(t.numel() for t in tensors) > MOST_VALUES or not all(readable(t) for t in tensors):
+            return
+        batch = _cloned((tuple(args), dict(kwargs)))
+        if batch is not None:
+            self._captured = (weakref.ref(model), call.path, call, batch)
+
+    def _affordable(self) -> bool:
+        """A round costs some forward passes; a forward pass is about a third of a step."""
+        elapsed = time.perf_counter() - self.watcher.started
+        return FORWARDS * self._step_time / 3 < GRACE + self.watcher.settings.budget * elapsed
+
+    def _stepped(self) -> None:
+        now, before = time.perf_counter(), self._last
+        self._last = now
+        self._step_time = min(self._step_time, now - before)
+        captured, self._captured = self._captured, None
+        if captured is not None:
+            self._ask_about(*captured)
+            self._last = time.perf_counter()
+
+    def _ask_about(self, reference: weakref.ref[nn.Module], path: str, call: Call, batch: Batch) -> None:
+        model = reference()
+        if model is None:
+            return
+        self._rounds[id(model)] += 1
+        data: dict[str, Any] = {"round": self._rounds[id(model)], "names": _argument_names(model)}
+        try:
+            with unnoticed():
+                data |= self._ask(Subject(private_copy(model), batch))
+        except CannotCopy as reason:
+            data["reason"] = str(reason)
+        except Exception as error:  # a model that cannot be run again this way
+            data["reason"] = f"it could not be run again ({type(error).__name__})"
+        if "reason" in data:
+            self._given_up.add(id(model))
+        data |= self._about_module(model, data.get("mixing"))
+        self.watcher.emit("asked", site=call.site, module=path, phase="train", data=data)
+
+    def _ask(self, subject: Subject) -> dict[str, Any]:
+        if not is_repeatable(subject):
+            return {"reason": "it does not give the same twice in eval mode"}
+        return {"mixing": mixing(subject), "future": future(subject), "ignored": ignored(subject), "size": subject.size}
+
+    def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
+        """The module after which samples are mixed: what it is, and where the user built it or what contains it."""
+        if not found or not found["module"]:
+            return {}
+        parts = found["module"].split(".")
+        chain = [model.get_submodule(".".join(parts[:n])) for n in range(len(parts), 0, -1)]
+        wrong = next((m for m in chain if getattr(m, "batch_first", None) is False), None)
+        sites = [site for m in chain if (site := self.watcher.registry.birth_site(m)).file]
+        return {
+            "mixed_by": type(wrong if wrong is not None else chain[0]).__name__,
+            "batch_first": None if wrong is None else False,
+            "built_at": list(sites[0]) if sites else None,
+        }
+
+
+def _cloned(batch: Batch) -> Batch | None:
+    """The batch with tensors of its own; None when it holds something that a second run might change."""
+    plain = (torch.Tensor, int, float, str, bool, type(None))
+
+    def copied(value: Any, depth: int) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        if isinstance(value, plain):
+            return value
+        if type(value) in (list, tuple) and depth < 4:
+            return type(value)(copied(item, depth + 1) for item in value)
+        if type(value) is dict and depth < 4:
+            return {key: copied(item, depth + 1) for key, item in value.items()}
+        raise TypeError
+
+    try:
+        with torch.no_grad():
+            return tuple(copied(item, 0) for item in batch[0]), {k: copied(v, 0) for k, v in batch[1].items()}
+    except TypeError:
+        return None
+
+
+def _argument_names(model: nn.Module) -> list[str]:
+    try:
+        return [name for name in inspect.signature(model.forward).parameters if name != "self"]
+    except (TypeError, ValueError):
+        return []

@@ -1,0 +1,171 @@
+"""The questions themselves. Each runs the copy on a changed batch and compares the outputs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import torch
+from torch import nn
+
+from paramedic.capture.facts import tensors_in
+
+Batch = tuple[tuple[Any, ...], dict[str, Any]]
+TOLERANCE = 1e-4  # of the outputs' size
+
+
+@dataclass(slots=True)
+class Subject:
+    """A copy of a model and a batch that it was trained on."""
+
+    model: nn.Module
+    batch: Batch
+
+    def run(self, batch: Batch, *, training: bool = False) -> list[torch.Tensor]:
+        """The outputs, always with the same random numbers."""
+        torch.manual_seed(0)
+        random.seed(0)
+        numpy.random.seed(0)
+        self.model.train(training)
+        args, kwargs = batch
+        found = [t for _, t in tensors_in(self.model(*args, **kwargs))]
+        return [t.float() for t in found if t.dtype.is_floating_point]
+
+    @property
+    def inputs(self) -> list[tuple[str, torch.Tensor]]:
+        return list(tensors_in(self.batch))
+
+    @property
+    def size(self) -> int:
+        """Samples in the batch: the first size of the first input."""
+        return next((t.shape[0] for _, t in self.inputs if t.dim() > 0), 0)
+
+    def changed(self, change: Any) -> Batch:
+        """The batch with `change(path, tensor)` instead of each tensor."""
+        return _replace(self.batch, "", change)
+
+
+def _replace(value: Any, path: str, change: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return change(path, value)
+    if isinstance(value, dict):
+        return {key: _replace(item, f"{path}[{key!r}]", change) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_replace(item, f"{path}[{index}]", change) for index, item in enumerate(value)]
+        return items if isinstance(value, list) else tuple(items)
+    return value
+
+
+def distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The largest difference, in units of the values' size; infinity when one of them is not finite."""
+    size = max(float(a.abs().max()), 1e-6) if a.numel() else 1.0
+    gap = float((a - b).abs().max()) if a.numel() else 0.0
+    return gap / size if gap == gap and size == size else float("inf")
+
+
+def is_repeatable(subject: Subject) -> bool:
+    """The same twice, in evaluation: without that nothing can be concluded from a difference."""
+    first, second = subject.run(subject.batch), subject.run(subject.batch)
+    return (
+        bool(first) and len(first) == len(second) and all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+    )
+
+
+def mixing(subject: Subject) -> dict[str, Any] | None:
+    """Does the output for one half of the batch depend on the other half? And after which module?
+
+    Both halves are asked: a recurrent network that takes samples for time steps only looks back.
+    """
+    found = [_half(subject, first) for first in (True, False)] if subject.size >= 4 else []
+    answers = [answer for answer in found if answer is not None]
+    return max(answers, key=lambda answer: answer["gap"]) if answers else None
+
+
+def _half(subject: Subject, first: bool) -> dict[str, Any] | None:
+    """Exchange one half of the batch and look at the other, the first or the second."""
+    size, half = subject.size, subject.size // 2
+    kept = slice(0, half) if first else slice(half, size)
+
+    def other_half(path: str, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.dim() == 0 or tensor.shape[0] != size:
+            return tensor
+        start, end = tensor[:half], tensor[half:]
+        return torch.cat([start, tensor[: size - half]]) if first else torch.cat([tensor[size - half :], end])
+
+    before = _traced(subject, subject.batch, size)
+    after = _traced(subject, subject.changed(other_half), size)
+    outputs = [(a, b) for a, b in zip(before[""], after[""], strict=False) if a.dim() > 0 and a.shape[0] == size]
+    if not outputs:
+        return None
+    gap = max(distance(a[kept], b[kept]) for a, b in outputs)
+    guilty = None
+    for path in before if gap > TOLERANCE else ():  # in the order in which they were left
+        pairs = zip(before[path], after.get(path, []), strict=False) if path else []
+        if any(distance(a[kept], b[kept]) > TOLERANCE for a, b in pairs):
+            guilty = path
+            break
+    return {"gap": gap, "module": guilty}
+
+
+def _traced(subject: Subject, batch: Batch, size: int) -> dict[str, list[torch.Tensor]]:
+    """The outputs of all modules that have the batch in their first dimension, and under '' the model's own."""
+    found: dict[str, list[torch.Tensor]] = {}
+    names = {module: path for path, module in subject.model.named_modules()}
+
+    def note(module: nn.Module, args: Any, output: Any) -> None:
+        tensors = [t.float() for _, t in tensors_in(output) if t.dtype.is_floating_point]
+        found.setdefault(names[module], [t for t in tensors if t.dim() > 0 and t.shape[0] == size])
+
+    hooks = [module.register_forward_hook(note) for module in names if module is not subject.model]
+    try:
+        found[""] = subject.run(batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return {path: tensors for path, tensors in found.items() if path} | {"": found[""]}
+
+
+def future(subject: Subject) -> float | None:
+    """By how much outputs change at the places before a change of the inputs: 0 for a causal model."""
+    size = subject.size
+    lengths = {t.shape[1] for _, t in subject.inputs if t.dim() > 1 and t.shape[0] == size}
+    outputs = subject.run(subject.batch)
+    length = next(
+        (n for n in lengths if n >= 4 and any(o.dim() == 3 and o.shape[:2] == (size, n) for o in outputs)), None
+    )
+    if length is None or size < 2:
+        return None
+    cut = length // 2
+
+    def later(path: str, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.dim() < 2 or tensor.shape[:2] != (size, length) or tensor.dtype == torch.bool:
+            return tensor
+        return torch.cat([tensor[:, :cut], tensor.roll(1, 0)[:, cut:]], 1)
+
+    changed = subject.run(subject.changed(later))
+    pairs = [(a, b) for a, b in zip(outputs, changed, strict=True) if a.dim() == 3 and a.shape[:2] == (size, length)]
+    if all(torch.equal(a, b) for a, b in pairs):
+        return None  # the change made no difference anywhere
+    return max(distance(a[:, :cut], b[:, :cut]) for a, b in pairs)
+
+
+def ignored(subject: Subject) -> dict[str, bool]:
+    """Each input that differs between samples: is it without any influence, in evaluation and in training?"""
+    found: dict[str, bool] = {}
+    base = {training: subject.run(subject.batch, training=training) for training in (False, True)}
+    for wanted, tensor in subject.inputs:
+        rolled = tensor.roll(1, 0) if tensor.dim() > 0 else tensor
+        if tensor.dim() == 0 or tensor.shape[0] != subject.size or torch.equal(rolled, tensor):
+            continue
+
+        def change(path: str, given: torch.Tensor, wanted: str = wanted, rolled: torch.Tensor = rolled) -> torch.Tensor:
+            return rolled if path == wanted else given
+
+        batch = subject.changed(change)
+        found[wanted] = all(
+            all(torch.equal(a, b) for a, b in zip(base[training], subject.run(batch, training=training), strict=True))
+            for training in (False, True)
+        )
+    return found

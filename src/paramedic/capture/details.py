@@ -1,0 +1,65 @@
+"""The probes that look at single things: calls, arithmetic, masks, copies, questions to a copy of the model."""
+
+from __future__ import annotations
+
+from paramedic.capture.active.probe import Active
+from paramedic.capture.probes.backward import BackwardPasses
+from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.chains import Chains
+from paramedic.capture.probes.checkpoints import Checkpoints
+from paramedic.capture.probes.ctc import Ctc
+from paramedic.capture.probes.followers import Followers
+from paramedic.capture.probes.inplace import InPlace
+from paramedic.capture.probes.inputs import Inputs
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.masks import Masks
+from paramedic.capture.probes.metrics import Metrics
+from paramedic.capture.probes.objectives import Objectives
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.overwrites import Overwrites
+from paramedic.capture.probes.recurrence import Recurrence
+from paramedic.capture.probes.resumes import Resumes
+from paramedic.capture.probes.shifts import Shifts
+from paramedic.capture.probes.views import Views
+from paramedic.capture.watcher import Watcher
+
+
+class Details:
+    """Builds them and tells each what it wants to hear."""
+
+    def __init__(
+        self,
+        watcher: Watcher,
+        ops: OpMode,
+        calls: Calls,
+        losses: Losses,
+        passes: BackwardPasses,
+        loop: Loop,
+        checkpoints: Checkpoints,
+    ) -> None:
+        followers = Followers(watcher, ops, lambda identity: identity in loop.owners)
+        views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
+        active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
+        self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
+        calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
+        calls.on_root.append(("active", active.called))
+        calls.on_fed.append(("inputs", self.inputs.fed))
+        calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
+        calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
+        losses.on_labels.append(("shifts", shifts.labels))
+        passes.on_pass.append(("recurrence", recurrence.passed))
+        checkpoints.on_optimizer = resumes.restored
+        self._probes = (
+            followers, views, masks, chains, active, resumes, self.in_place,
+            Metrics(watcher, ops), Objectives(watcher, ops), Ctc(watcher),
+        )  # fmt: skip
+
+    def install(self) -> None:
+        for probe in self._probes:
+            probe.install()
+
+    def finish(self, error: BaseException | None) -> None:
+        self.inputs.finish()
+        if error is not None:
+            self.in_place.tell(error)

@@ -1,0 +1,67 @@
+"""CTC losses: can each target be emitted within its input's length?"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+LOOKS = 200  # per place
+
+
+class Ctc:
+    """Watches F.ctc_loss, which nn.CTCLoss goes through."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._looks: Counter[Site] = Counter()
+
+    def install(self) -> None:
+        signature = inspect.signature(F.ctc_loss)
+
+        def watched(original: Any) -> Any:
+            def ctc_loss(*args: Any, **kwargs: Any) -> Any:
+                self.watcher.ask("ctc", self._called, signature.bind(*args, **kwargs).arguments)
+                return original(*args, **kwargs)
+
+            return ctc_loss
+
+        self.watcher.patches.wrap(F, "ctc_loss", watched)
+
+    def _called(self, given: dict[str, Any]) -> None:
+        site = user_site()
+        self._looks[site] += 1
+        targets = given["targets"]
+        if self._looks[site] > LOOKS or not isinstance(targets, torch.Tensor) or targets.device.type != "cpu":
+            return
+        room, lengths = _numbers(given["input_lengths"]), _numbers(given["target_lengths"])
+        if room is None or lengths is None:
+            return
+        rows = (
+            list(targets.split(lengths))
+            if targets.dim() == 1
+            else [r[:n] for r, n in zip(targets, lengths, strict=True)]
+        )
+        needed = [len(row) + int((row[1:] == row[:-1]).sum()) for row in rows]
+        short = [i for i, (need, have) in enumerate(zip(needed, room, strict=True)) if need > have]
+        data = {
+            "short": len(short),
+            "samples": len(rows),
+            "needed": max((needed[i] for i in short), default=0),
+            "room": min((room[i] for i in short), default=0),
+            "zero_infinity": bool(given.get("zero_infinity", False)),
+        }
+        self.watcher.emit("ctc", site=site, key=(site, bool(short)), data=data)
+
+
+def _numbers(lengths: Any) -> list[int] | None:
+    if isinstance(lengths, torch.Tensor):
+        return [int(n) for n in lengths.tolist()] if lengths.device.type == "cpu" and lengths.dim() == 1 else None
+    return [int(n) for n in lengths]

@@ -1,0 +1,140 @@
+"""What a dataset says about itself without being read: its root, its random numbers, how its sampler fits it."""
+
+from __future__ import annotations
+
+import dis
+import random
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+import numpy
+import torch
+from torch.utils import data as torch_data
+
+from paramedic.capture.where import is_users, shown_path
+
+MOST_LABELS = 2_000_000
+_GENERATORS = (numpy.random.Generator, numpy.random.RandomState, random.Random, torch.Generator)
+
+
+def root_of(dataset: Any) -> Any:
+    """The dataset below all Subsets."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    return dataset
+
+
+def in_root(dataset: Any, index: int) -> tuple[int, int]:
+    """A sample by the identity of its root dataset and its number in there."""
+    while isinstance(dataset, torch_data.Subset):
+        index = int(dataset.indices[index])
+        dataset = dataset.dataset
+    return id(dataset), index
+
+
+def reader(dataset: Any) -> CodeType | None:
+    """The user's own code that makes a sample."""
+    kind = type(root_of(dataset))
+    function = getattr(kind, "__getitem__", None) or getattr(kind, "__iter__", None)
+    code: CodeType | None = getattr(function, "__code__", None)
+    return code if code is not None and is_users(code.co_filename) else None
+
+
+def reader_site(dataset: Any) -> list[Any] | None:
+    code = reader(dataset)
+    return [shown_path(code.co_filename), code.co_firstlineno, code.co_name] if code is not None else None
+
+
+def speaks_of(dataset: Any, word: str) -> bool:
+    """Whether the code that makes a sample has a variable or attribute with this word in its name."""
+    code = reader(dataset)
+    return code is not None and any(word in name.lower() for name in (*code.co_varnames, *code.co_names))
+
+
+def generator_in_use(dataset: Any) -> dict[str, Any] | None:
+    """A random generator that lives on the dataset and is drawn from while samples are made.
+
+    Each worker process gets a copy of it, in the same state.
+    """
+    if isinstance(dataset, torch_data.IterableDataset):
+        return None
+    root = root_of(dataset)
+    for owner, path in _owners(root):
+        codes = _codes(type(owner))
+        names = {name for code in codes for name in code.co_names}
+        if "get_worker_info" in names or names & {"seed", "manual_seed"}:
+            continue  # it knows about workers, or seeds itself for each sample
+        for attribute, value in list(getattr(owner, "__dict__", {}).items()):
+            if isinstance(value, _GENERATORS) and attribute in names and not _reassigned(codes, attribute):
+                return {"attribute": f"{path}.{attribute}", "class": type(value).__name__}
+    return None
+
+
+def _owners(root: Any) -> Iterator[tuple[Any, str]]:
+    """The dataset, and the objects of the user's own classes that it holds, such as transforms."""
+    yield root, "dataset"
+    for name, value in list(getattr(root, "__dict__", {}).items()):
+        items = value if isinstance(value, (list, tuple)) and len(value) <= 32 else [value]
+        for item in items:
+            if hasattr(item, "__dict__") and callable(item) and not isinstance(item, (type, torch.nn.Module)):
+                yield item, f"dataset.{name}"
+
+
+def _codes(kind: type) -> list[CodeType]:
+    functions = [vars(base).get(name) for base in kind.__mro__ for name in vars(base) if name != "__init__"]
+    found = [getattr(function, "__code__", None) for function in functions]
+    return [code for code in found if code is not None and is_users(code.co_filename)]
+
+
+def _reassigned(codes: list[CodeType], attribute: str) -> bool:
+    steps = [step for code in codes for step in dis.get_instructions(code)]
+    return any(step.opname == "STORE_ATTR" and step.argval == attribute for step in steps)
+
+
+def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
+    """How many samples a sampler can reach, against how many there are."""
+    size = length(dataset)
+    if size is None:
+        return None
+    if isinstance(sampler, torch_data.WeightedRandomSampler):
+        weights = sampler.weights
+        positive = int((weights > 0).sum())
+        return {"kind": "weights", "entries": len(weights), "positive": positive, "size": size}
+    if isinstance(sampler, torch_data.SubsetRandomSampler):
+        indices = [int(index) for index in sampler.indices]
+        return {"kind": "indices", "entries": len(indices), "highest": max(indices, default=-1), "size": size}
+    return None
+
+
+def length(dataset: Any) -> int | None:
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def label_order(dataset: Any) -> dict[str, int] | None:
+    """How often the label changes from one sample to the next, where labels can be had without loading samples."""
+    indices = None
+    while isinstance(dataset, torch_data.Subset):
+        inner = torch.as_tensor(dataset.indices)
+        indices = inner if indices is None else inner[indices]
+        dataset = dataset.dataset
+    labels: Any = None
+    if isinstance(dataset, torch_data.TensorDataset):
+        integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
+        labels = integral[-1] if integral else None
+    else:
+        labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
+    if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
+        return None
+    try:
+        found = torch.as_tensor(labels)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
+        return None
+    found = found if indices is None else found[indices]
+    classes = int(found.unique().numel())
+    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}

@@ -1,0 +1,91 @@
+"""Copies of a model that follow it, such as a moving average: do their buffers follow as well?"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.facts import readable
+from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import frame_site, is_users
+from paramedic.record.writer import NOWHERE, Site
+
+T = torch.Tensor
+MOST_LOOKS = 24  # per copy
+MOST_VALUES = 50_000_000
+
+
+class Followers:
+    """Looks at models that no optimizer holds, whenever they are evaluated, and at the model they are copies of."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode, held: Callable[[int], bool]) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self.held = held  # whether an optimizer holds the parameter with this id
+        self._looks: Counter[int] = Counter()
+        self._written: dict[int, Site] = {}  # address of a parameter -> the user's line that wrote to it
+
+    def install(self) -> None:
+        self.ops.handle([T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__], self._wrote, "followers")
+
+    def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if torch.is_grad_enabled():
+            return
+        caller = sys._getframe(3)
+        if is_users(caller.f_code.co_filename) and readable(args[0]) and len(self._written) < 10_000:
+            self._written.setdefault(args[0].data_ptr(), frame_site(caller))
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """A model was called; if it is a copy in evaluation, compare it with its source."""
+        module = call.module
+        if call.training or self._looks[id(module)] >= MOST_LOOKS:
+            return
+        norms = _statistics(module)
+        parameters = list(module.parameters())
+        if not norms or not parameters or any(self.held(id(p)) for p in parameters):
+            return
+        if sum(p.numel() for p in parameters) > MOST_VALUES or not all(readable(p) for p in parameters):
+            return
+        source = self._source(module)
+        if source is None:
+            return
+        self._looks[id(module)] += 1
+        self._tell(call, parameters, norms, source)
+
+    def _source(self, module: nn.Module) -> nn.Module | None:
+        """The model with the same parameters that an optimizer holds."""
+        wanted = _shapes(module)
+        for root in self.watcher.registry.roots():
+            if root is not module and any(self.held(id(p)) for p in root.parameters()) and _shapes(root) == wanted:
+                return root
+        return None
+
+    def _tell(self, call: Call, parameters: list[torch.Tensor], norms: list[torch.Tensor], source: nn.Module) -> None:
+        groups = (parameters, norms, list(source.parameters()), _statistics(source))
+        with torch.no_grad():
+            sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
+        site = next((self._written[p.data_ptr()] for p in parameters if p.data_ptr() in self._written), NOWHERE)
+        path, step = call.path, self.watcher.step
+        name = self.watcher.registry.root_name(source)
+
+        def use(numbers: list[float]) -> None:
+            data = dict(zip(("parameters", "buffers", "source_parameters", "source_buffers"), numbers, strict=True))
+            self.watcher.emit("copy", site=site, module=path, phase="eval", step=step, data={**data, "source": name})
+
+        self.watcher.read(torch.stack(sums), use)
+
+
+def _statistics(module: nn.Module) -> list[torch.Tensor]:
+    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
+    return [b for norm in norms for b in (norm.running_mean, norm.running_var) if b is not None and readable(b)]
+
+
+def _shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
+    return [(name.removeprefix("module."), p.shape) for name, p in module.named_parameters()]

@@ -1,0 +1,124 @@
+"""Padding masks: do they mark the padding, and does everybody read them the same way?"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.padding import run_at_end
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+T = torch.Tensor
+_ATTENTION = (
+    nn.MultiheadAttention,
+    nn.TransformerEncoder,
+    nn.TransformerDecoder,
+    nn.TransformerEncoderLayer,
+    nn.Transformer,
+)
+_PRODUCTS = [T.mul, T.__mul__, T.__rmul__, torch.mul]
+_ONES = [torch.ones_like, torch.ones, T.new_ones]
+LOOKS = 24  # per place
+NAMES = ("padding", "masked_padding", "masked_tokens", "tokens", "rows", "padded_rows", "shortest", "value")
+
+
+class Masks:
+    """Compares masks with the token ids whose padding they should mark."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self._embedded: dict[torch.Size, weakref.ref[torch.Tensor]] = {}  # token ids of the top-level call now running
+        self._products: list[tuple[weakref.ref[torch.Tensor], Site]] = []  # boolean factors
+        self._ones: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
+        self._looks: Counter[Any] = Counter()
+
+    def install(self) -> None:
+        self.ops.handle(_PRODUCTS, self._multiplied, "masks")
+        self.ops.handle(_ONES, self._made_ones, "masks")
+        self.watcher.on_step.append(("masks", self._forget))
+
+    def _forget(self) -> None:
+        self._products.clear()
+        self._ones.clear()
+
+    def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        for value in args[:2]:
+            if isinstance(value, T) and value.dtype == torch.bool and len(self._products) < 64:
+                self._products.append((weakref.ref(value._base if value._base is not None else value), user_site()))
+
+    def _made_ones(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if isinstance(result, T) and result.dim() == 2 and len(self._ones) < 64:
+            self._ones[id(result)] = (weakref.ref(result), user_site())
+
+    def attention(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """A module of torch that takes a key_padding_mask was called: True there means "ignore"."""
+        if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], T) and args[0].dim() == 2:
+            self._embedded.setdefault(args[0].shape, weakref.ref(args[0]))
+        if not isinstance(call.module, _ATTENTION):
+            return
+        for name, mask in kwargs.items():
+            if not name.endswith("key_padding_mask") or not isinstance(mask, T) or mask.dtype != torch.bool:
+                continue
+            for reference, site in self._products:
+                if reference() is mask:
+                    data = {"op": "mask as factor", "argument": name, "module": call.path}
+                    self.watcher.emit("op", site=site, module=call.path, data=data, key=("factor", site))
+            ids = known() if (known := self._embedded.get(mask.shape)) is not None else None
+            if ids is not None and not name.startswith("memory"):
+                self._compare(call.site, call.path, ids, mask, ignored=True)
+
+    def model(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """A model was called with token ids and something of the same shape that holds only zeros and ones."""
+        self._embedded.clear()
+        inputs = [tensor for _, tensor in tensors_in((args, kwargs)) if tensor.dim() == 2 and readable(tensor)]
+        ids = next((t for t in inputs if t.dtype in (torch.int64, torch.int32)), None)
+        if ids is None:
+            return
+        self._tokens(call, ids)
+        for mask in inputs:
+            if mask is not ids and mask.shape == ids.shape and not torch.equal(mask, ids):
+                made = self._ones.get(id(mask))
+                site = made[1] if made is not None and made[0]() is mask else call.site
+                self._compare(site, call.path, ids, mask, ignored=False)
+
+    def _tokens(self, call: Call, ids: torch.Tensor) -> None:
+        """How the rows of token ids end."""
+        self._looks[call.path] += 1
+        if self._looks[call.path] > LOOKS or ids.device.type != "cpu" or ids.shape[1] < 3:
+            return
+        value = ids[:, -1].mode().values
+        same = ids == value
+        lengths = run_at_end(same)
+        found = [value, lengths.min(), lengths.max(), lengths.sum(), same.sum() - lengths.sum()]
+        numbers = zip(
+            ("value", "shortest", "longest", "padding", "inside"), [int(number) for number in found], strict=True
+        )
+        data = {**dict(numbers), "rows": ids.shape[0], "width": ids.shape[1]}
+        self.watcher.emit("tokens", site=call.site, module=call.path, data=data)
+
+    def _compare(self, site: Site, path: str, ids: torch.Tensor, mask: torch.Tensor, *, ignored: bool) -> None:
+        """`ignored`: a one in the mask means that the position is left out, and not that it counts."""
+        self._looks[(site, path)] += 1
+        if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.device.type != "cpu" or ids.shape[1] < 3:
+            return
+        if mask.dtype != torch.bool and not bool(((mask == 0) | (mask == 1)).all()):
+            return
+        value = ids[:, -1].mode().values
+        lengths = run_at_end(ids == value)
+        padding = torch.arange(ids.shape[1]) >= (ids.shape[1] - lengths)[:, None]
+        out = mask.bool() if ignored else ~mask.bool()
+        found = [padding.sum(), (out & padding).sum(), (out & ~padding).sum(), (~padding).sum()]
+        found += [lengths.new_tensor(len(ids)), (lengths > 0).sum(), lengths.min(), value]
+        numbers = dict(zip(NAMES, [int(number) for number in found], strict=True))
+        data = {**numbers, "all_ones": not ignored and not bool(out.any()), "none": not bool(out.any())}
+        self.watcher.emit("mask", site=site, module=path, data=data)

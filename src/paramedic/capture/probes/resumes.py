@@ -1,0 +1,64 @@
+"""Schedulers made for an optimizer whose state was restored: do they keep its learning rates?"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from torch.optim.lr_scheduler import LRScheduler
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import built_at
+from paramedic.record.writer import Site
+
+
+class Resumes:
+    """Compares the restored learning rates with those that the next step uses."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._building = 0
+        self._restored: weakref.WeakKeyDictionary[Any, list[float]] = weakref.WeakKeyDictionary()
+        self._made: list[tuple[weakref.ref[Any], Site, dict[str, Any]]] = []
+
+    def restored(self, optimizer: Any) -> None:
+        """An optimizer has loaded a saved state."""
+        self._restored[optimizer] = _rates(optimizer)
+
+    def install(self) -> None:
+        def watched_init(original: Any) -> Any:
+            def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+                rates = self.watcher.ask("resumes", self._as_restored, args, kwargs) if self._restored else None
+                self._building += 1  # a scheduler made of schedulers
+                try:
+                    original(scheduler, *args, **kwargs)
+                finally:
+                    self._building -= 1
+                if not self._building and rates:
+                    self.watcher.ask("resumes", self._built, scheduler, rates)
+
+            return init
+
+        self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
+        self.watcher.on_step.append(("resumes", lambda: self._tell() if self._made else None))
+
+    def _as_restored(self, args: Any, kwargs: Any) -> list[float] | None:
+        """The restored learning rates of the optimizer that a scheduler is made for, unless they were changed since."""
+        optimizer = kwargs.get("optimizer", args[0] if args else None)
+        restored = self._restored.get(optimizer) if optimizer is not None else None
+        return restored if restored == _rates(optimizer) else None
+
+    def _built(self, scheduler: Any, restored: list[float]) -> None:
+        data = {"class": type(scheduler).__name__, "restored": restored}
+        self._made.append((weakref.ref(scheduler.optimizer), built_at(scheduler), data))
+
+    def _tell(self) -> None:
+        """The first step after it: what was set right in between does not count."""
+        made, self._made = self._made, []
+        for reference, site, data in made:
+            if (optimizer := reference()) is not None:
+                self.watcher.emit("resumed", site=site, phase="setup", data={**data, "used": _rates(optimizer)})
+
+
+def _rates(optimizer: Any) -> list[float]:
+    return [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []

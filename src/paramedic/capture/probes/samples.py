@@ -1,0 +1,97 @@
+"""Which samples each loader has given: the same ones to training and to evaluation?"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from paramedic.capture.facts import readable
+from paramedic.capture.probes.datasets import in_root
+from paramedic.capture.watcher import Watcher
+
+MOST_INDICES = 200_000  # remembered per loader
+MOST_CONTENTS = 20_000
+MOST_LOADERS = 32
+
+
+@dataclass(slots=True)
+class Given:
+    """The samples that came out of one loader."""
+
+    loader: weakref.ref[Any]
+    indices: set[tuple[int, int]] = field(default_factory=set)  # root dataset and number in it
+    contents: set[bytes] = field(default_factory=set)
+    rows: int = 0  # samples whose content was looked at
+
+
+class Samples:
+    """Compares loaders by what they gave, as far as there is time to look."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.given: dict[int, Given] = {}
+        self._told: dict[tuple[int, int], int] = {}  # how much was compared
+
+    def started(self, number: int, loader: Any) -> None:
+        if number not in self.given and len(self.given) < MOST_LOADERS:
+            self.given[number] = Given(weakref.ref(loader))
+
+    def gave(self, number: int, dataset: Any, index: Any) -> None:
+        """A batch was made from these indices."""
+        seen = self.given.get(number)
+        if seen is not None and isinstance(index, (list, tuple)) and len(seen.indices) < MOST_INDICES:
+            with contextlib.suppress(TypeError, ValueError, IndexError, KeyError):  # indices of the user's own making
+                seen.indices.update(in_root(dataset, int(i)) for i in index)
+
+    def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]]) -> None:
+        """Remember the content of each sample of a batch."""
+        seen = self.given.get(number)
+        if seen is None or seen.rows >= MOST_CONTENTS:
+            return
+        inputs = next((t for _, t in tensors if t.dim() > 1), None)
+        if inputs is None or inputs.device.type != "cpu" or not readable(inputs) or not inputs.dtype.is_floating_point:
+            return
+        rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
+        if rows.shape[1] < 4 or rows.numel() * rows.element_size() > 16_000_000:
+            return
+        raw = rows.view(torch.uint8).numpy()
+        for row in raw:
+            seen.contents.add(hashlib.blake2b(row.tobytes(), digest_size=8).digest())
+        seen.rows += len(raw)
+
+    def tell(self, number: int | None = None) -> None:
+        """What a loader (or each) has in common with the others, as far as it is not told yet."""
+        for mine in [number] if number in self.given else [] if number is not None else list(self.given):
+            for other in self.given:
+                if other != mine:
+                    self._tell_pair(mine, other)
+                    self._tell_pair(other, mine)
+
+    def _tell_pair(self, number: int, other: int) -> None:
+        a, b = self.given[number], self.given[other]
+        size = len(a.indices) + len(b.indices) + len(a.contents) + len(b.contents)
+        if self._told.get((number, other)) == size:
+            return
+        self._told[(number, other)] = size
+        # Datasets are known by their identity, which lasts as long as their loaders do.
+        alive = a.loader() is not None and b.loader() is not None
+        by_index, by_content = len(a.indices & b.indices) if alive else 0, len(a.contents & b.contents)
+        if by_index or by_content:
+            data = {
+                "loader": number,
+                "other": other,
+                "shared_indices": by_index,
+                "indices": len(a.indices),
+                "other_indices": len(b.indices),
+                "shared_contents": by_content,
+                "contents": len(a.contents),
+                "other_contents": len(b.contents),
+                "rows": a.rows,
+                "other_rows": b.rows,
+            }
+            self.watcher.emit("overlap", phase="setup", data=data)

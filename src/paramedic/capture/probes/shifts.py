@@ -1,0 +1,66 @@
+"""Labels that are the inputs themselves, some places later: how many places?"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.padding import as_sequences
+from paramedic.capture.watcher import Watcher
+from paramedic.record.writer import Site
+
+LOOKS = 16  # per place
+PLACES = (0, 1, 2)
+
+
+class Shifts:
+    """Remembers the last token ids that were embedded, and compares the labels with them."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._ids: weakref.ref[torch.Tensor] | None = None
+        self._looks: Counter[Site] = Counter()
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], torch.Tensor) and args[0].dim() == 2:
+            known = self._ids() if self._ids is not None else None
+            if known is None or known.shape != args[0].shape or call.step != self.watcher.step or _varies(args[0]):
+                self._ids = weakref.ref(args[0])
+
+    def labels(self, site: Site, target: torch.Tensor, prediction: torch.Tensor, left_out: int) -> None:
+        """The labels of a loss call."""
+        ids = self._ids() if self._ids is not None else None
+        if ids is None:
+            return
+        labels = as_sequences(target, prediction)
+        if labels is None and target.dim() == 1 and target.numel() % ids.shape[0] == 0:
+            labels = target.reshape(ids.shape[0], -1)  # flattened for the loss
+        if labels is None or labels.shape[0] != ids.shape[0] or ids.device != labels.device:
+            return
+        self._looks[site] += 1
+        if self._looks[site] > LOOKS or labels.shape[1] < 4 or abs(labels.shape[1] - ids.shape[1]) > 2:
+            return
+        counted = labels != left_out
+        shares = []
+        for places in PLACES:
+            length = min(labels.shape[1], ids.shape[1] - places)
+            here = counted[:, :length]
+            agree = (labels[:, :length] == ids[:, places : places + length]) & here
+            shares.append(agree.sum() / here.sum().clamp(min=1))
+        step = self.watcher.step
+
+        def use(found: list[float]) -> None:
+            data = {"agreement": dict(zip(map(str, PLACES), found, strict=True))}
+            self.watcher.emit("shift", site=site, phase="train", step=step, data=data)
+
+        self.watcher.read(torch.stack(shares), use)
+
+
+def _varies(ids: torch.Tensor) -> bool:
+    """Token ids differ from row to row; positions do not."""
+    return ids.shape[0] == 1 or ids.stride(0) != 0

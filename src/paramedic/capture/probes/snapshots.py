@@ -1,0 +1,112 @@
+"""State dicts that share memory with the live model: where they were taken, and whether the model moved on since."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+REMEMBERED = 3  # tensors of each state dict; one is enough to know it by
+
+
+class Taken(NamedTuple):
+    """One tensor of a state dict. It shares memory, and the count of writes to it, with the model."""
+
+    ref: weakref.ref[torch.Tensor]
+    site: Site
+    step: int
+    version: int
+
+
+class Snapshots:
+    """Watches state_dict() and torch.save."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._taken: dict[int, Taken] = {}
+        self._depth = 0
+
+    def install(self) -> None:
+        watcher = self.watcher
+
+        def watched_state(original: Any) -> Any:
+            def state_dict(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+                self._depth += 1
+                try:
+                    state = original(module, *args, **kwargs)
+                finally:
+                    self._depth -= 1
+                if self._depth == 0:
+                    watcher.ask("checkpoints", self._took, state)
+                return state
+
+            return state_dict
+
+        def watched_save(original: Any) -> Any:
+            def save(found: Any, *args: Any, **kwargs: Any) -> Any:
+                watcher.ask("checkpoints", self._saved, found)
+                return original(found, *args, **kwargs)
+
+            return save
+
+        watcher.patches.wrap(nn.Module, "state_dict", watched_state)
+        watcher.patches.wrap(torch, "save", watched_save)
+
+    def _took(self, state: Any) -> None:
+        site, step = user_site(), self.watcher.step
+        tensors = [value for value in state.values() if isinstance(value, torch.Tensor) and not value.is_inference()]
+        for tensor in tensors[:REMEMBERED]:
+            identity = id(tensor)
+            reference = weakref.ref(tensor, functools.partial(self._forget, identity))
+            self._taken[identity] = Taken(reference, site, step, tensor._version)
+
+    def _forget(self, identity: int, _: Any) -> None:
+        self._taken.pop(identity, None)
+
+    def _of(self, value: Any) -> Taken | None:
+        taken = self._taken.get(id(value))
+        return taken if taken is not None and taken.ref() is value else None
+
+    def behind(self, module: nn.Module, state: Any) -> dict[str, Any] | None:
+        """When and where the state that is about to be loaded was taken, if it is the module's own memory."""
+        own = module.state_dict()
+        shared = [value for key, value in state.items() if _same_memory(own.get(key), value)]
+        if not shared or len(shared) < len(own):
+            return None
+        taken = next((found for value in shared if (found := self._of(value)) is not None), None)
+        if taken is None:
+            return None
+        return {"taken_at": list(taken.site), "taken_step": taken.step, "moved": shared[0]._version > taken.version}
+
+    def _saved(self, found: Any) -> None:
+        """Saved long after it was taken: what is written is the model as it is now."""
+        for value in _tensors(found, 0):
+            taken = self._of(value)
+            if taken is not None and taken.step < self.watcher.step and value._version > taken.version:
+                data = {"taken_at": list(taken.site), "taken_step": taken.step}
+                self.watcher.emit(
+                    "late_save", site=user_site(), phase="setup", key=(user_site(), taken.site), data=data
+                )
+                return
+
+
+def _same_memory(mine: Any, given: Any) -> bool:
+    if not (isinstance(mine, torch.Tensor) and isinstance(given, torch.Tensor)):
+        return False
+    return mine.shape == given.shape and (mine.numel() == 0 or mine.data_ptr() == given.data_ptr())
+
+
+def _tensors(value: Any, depth: int) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict) and depth < 3:
+        for item in list(value.values())[:1000]:
+            yield from _tensors(item, depth + 1)

@@ -1,0 +1,96 @@
+"""Reshapes that scramble: view() where permute() was meant."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+import torch
+
+from paramedic.capture.facts import tensors_in
+from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.ops import OpMode, Waiting
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import frame_site, is_users
+
+T = torch.Tensor
+MOST_PENDING = 64
+
+
+class Views:
+    """Looks at the user's own calls of view and reshape while examining."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self._pending: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}  # inputs made so, not used yet
+
+    def install(self) -> None:
+        self.ops.handle([T.view, T.reshape, torch.reshape], self._reshaped, "views")
+
+    def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        x = args[0] if args else kwargs.get("input")
+        if not isinstance(x, T) or not isinstance(result, T) or x.dim() < 3 or not x.dtype.is_floating_point:
+            return
+        found = scrambled(list(x.shape), list(result.shape))
+        caller = sys._getframe(3)
+        if not found or not is_users(caller.f_code.co_filename):
+            return
+        site = frame_site(caller)
+        before, after = found[0]
+        data = {
+            "op": "scrambling view",
+            "function": func.__name__,
+            "from": list(x.shape),
+            "to": list(result.shape),
+            "axes": before,
+            "new_axes": after,
+            "permutation": sorted(before) == sorted(after),
+        }
+
+        def tell() -> None:
+            self.watcher.emit("op", site=site, data=data, key=("view", site))
+
+        if result.grad_fn is not None:
+            self.ops.waiting.append(Waiting(result.grad_fn, tell))
+        elif self.ops.inside_model():
+            tell()
+        elif len(self._pending) < MOST_PENDING:
+            self._pending[id(result)] = (weakref.ref(result), tell)
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """A model was called: with a reshaped input?"""
+        if self._pending:
+            for _, tensor in tensors_in((args, kwargs)):
+                known = self._pending.get(id(tensor))
+                if known is not None and known[0]() is tensor:
+                    known[1]()
+            self._pending.clear()
+
+
+def scrambled(old: list[int], new: list[int]) -> list[tuple[list[int], list[int]]]:
+    """Groups of axes that are neither merged nor split, and in which an axis of the old shape seems to have moved.
+
+    Axes are grouped between common boundaries, from the right: (4, 20, 12) -> (48, 20) is one group.
+    """
+    found: list[tuple[list[int], list[int]]] = []
+    before: list[int] = []
+    after: list[int] = []
+    size_before = size_after = 1
+    i, j = len(old), len(new)
+    while i or j:
+        if i and (not before or size_before < size_after or not j):
+            i -= 1
+            before.insert(0, old[i])
+            size_before *= old[i]
+        else:
+            j -= 1
+            after.insert(0, new[j])
+            size_after *= new[j]
+        if before and after and size_before == size_after:
+            a, b = [n for n in before if n > 1], [n for n in after if n > 1]
+            if len(a) > 1 and len(b) > 1 and a != b and set(a) & set(b):
+                found.append((a, b))
+            before, after, size_before, size_after = [], [], 1, 1
+    return found

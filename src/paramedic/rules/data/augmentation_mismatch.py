@@ -1,0 +1,66 @@
+"""PM317."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+
+_DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
+
+
+@rule("PM317", "augmentation-mismatch", severity="warning", needs=["loader", "batch"])
+def check(run: Run) -> Iterator[Finding]:
+    """Evaluation data is augmented at random.
+
+    The first batch of an evaluation holds the same labels in each epoch, but other inputs.
+
+    ## Why it hurts
+    The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
+    transform is split, so that the validation part inherits the transform.
+
+    ## What to try first
+    Make two dataset objects, one with and one without the random transform, and split both by the same indices.
+
+    ## When this is wrong
+    Test-time augmentation and corrupted test sets: say so in the name of the loader ("tta", "noisy").
+    """
+    trained = {event["loader"] for event in run.events("train_forward")}
+    evaluated = {event["loader"] for event in run.events("eval_forward")} - trained - {None}
+    loaders = [loader for loader in run.events("loader") if loader["number"] in evaluated]
+    judged = 0
+    for loader in loaders:
+        if loader["iterable"] or loader["sampler"] != "SequentialSampler":
+            continue
+        firsts = [b for b in run.events("batch") if b["loader"] == loader["number"] and b["place"] == 0]
+        judged += len(firsts) > 1
+        changing = _changing(firsts)
+        if changing is None or any(word in (loader.get("variable") or "").lower() for word in _DECLARED):
+            continue
+        yield Finding(
+            what=f"the first evaluation batch of {loader.get('variable') or loader['dataset']} holds the same labels "
+            f"in {len(firsts)} epochs, but {changing} different versions of the inputs",
+            why="a random transform is at work on the evaluation data, so two evaluations of one model disagree",
+            remedy="use a second dataset object without the random transform for evaluation, with the same indices",
+            where=loader.where,
+            evidence=(Evidence(name="versions_of_the_inputs", value=changing, limit="1"),),
+            confidence=0.92,
+        )
+    if not judged:
+        raise Abstain("no evaluation loader was read twice in the same order")
+
+
+def _changing(firsts: list[Event]) -> int | None:
+    """How many versions of the inputs came with one and the same labels; None unless it is more than one."""
+    if len(firsts) < 2:
+        return None
+    tensors: list[Mapping[str, Any]] = [tensor for batch in firsts for tensor in batch["tensors"] if "hash" in tensor]
+    versions: dict[str, set[str]] = {}
+    for tensor in tensors:
+        versions.setdefault(tensor["path"], set()).add(tensor["hash"])
+    kinds = {tensor["path"]: tensor for tensor in tensors}
+    labels = [p for p, t in kinds.items() if "int" in t["dtype"] and len(t["shape"]) == 1 and t["values"]["std"] > 0]
+    inputs = [p for p, t in kinds.items() if "float" in t["dtype"] and len(t["shape"]) > 1]
+    if not labels or not inputs or any(len(versions[path]) > 1 for path in labels):
+        return None
+    most = max(len(versions[path]) for path in inputs)
+    return most if most > 1 else None

@@ -1,0 +1,76 @@
+"""PM312."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, many
+
+
+@rule("PM312", "degenerate-box", severity="error", needs=["loader", "batch"], causes=["PM1"])
+def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
+    """Boxes without an area, turned around, or in another format than the code expects.
+
+    ## Why it hurts
+    A width of zero or below makes the logarithm of a box regression NaN, and an intersection over union zero for
+    ever.
+
+    ## What to try first
+    Boxes as x, y, width, height: `boxes[:, 2:] += boxes[:, :2]` before they are used as corners. Single bad boxes:
+    leave them out, or clip them to the image.
+
+    ## When this is wrong
+    Boxes as x, y, width, height that are never used as corners are not reported.
+
+    ## Options
+    `share`: the share of turned boxes above which they are taken for another format.
+    """
+    judged = 0
+    for loader in run.events("loader"):
+        for path, found in _by_path(run, loader).items():
+            judged += 1
+            named = "box" in path.lower() or loader.get("boxes")
+            count, bad = sum(f["count"] for f in found), sum(f["bad_corners"] for f in found)
+            other = sum(f["bad_sizes"] for f in found) == 0
+            pixels = max(f["largest"] for f in found) > 2
+            examples = [example for f in found for example in f["examples"]][:1]
+            if bad and bad > share * count and other and pixels and (named or _fails(run)):
+                if _fails(run):
+                    what = f"{many(bad, 'box')} of {count:,} end before they begin, as {examples[0]}"
+                    why = "they look like x, y, width, height; read as two corners, they have a negative size"
+                    yield _finding(loader, what, why, "boxes[:, 2:] += boxes[:, :2] turns them into corners", bad)
+            elif bad and named and bad <= share * count and pixels:
+                what = f"{many(bad, 'box')} of {count:,} have no area or are turned around, as {examples[0]}"
+                yield _finding(loader, what, "x1 <= x0 or y1 <= y0", "leave these boxes out when samples are made", bad)
+    if not judged:
+        raise Abstain("no tensors of four numbers each came out of a loader")
+
+
+def _finding(loader: Event, what: str, why: str, remedy: str, bad: int) -> Finding:
+    return Finding(
+        what=what.replace("boxs", "boxes"),
+        why=why,
+        remedy=remedy,
+        where=at(loader, loader.get("reader")),
+        evidence=(Evidence(name="boxes_without_area", value=bad, limit="0"),),
+        confidence=0.9,
+    )
+
+
+def _by_path(run: Run, loader: Event) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for batch in run.events("batch"):
+        if batch["loader"] == loader["number"]:
+            for tensor in batch["tensors"]:
+                if tensor.get("boxes"):
+                    found.setdefault(tensor["path"], []).append(tensor["boxes"])
+    return found
+
+
+def _fails(run: Run) -> bool:
+    """Whether the loss, or what it compares with, is not finite."""
+    if any((c.get("values") or {}).get("target_nan") for c in run.events("loss_call")):
+        return True
+    losses = [name for name in run.series_names if name.startswith("loss:")]
+    return any(not math.isfinite(value) for name in losses for _, value in run.series(name)[-1:])

@@ -1,0 +1,46 @@
+"""PM309."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM309", "identical-worker-randomness", severity="error", needs=["loader"])
+def check(run: Run) -> Iterator[Finding]:
+    """Worker processes draw the same random numbers.
+
+    A generator that is stored on the dataset (`self.rng = np.random.default_rng(0)`) is copied into each worker in
+    the same state; and again at the start of each epoch, unless the workers persist.
+
+    ## Why it hurts
+    Samples that different workers make get the same augmentation, and every epoch repeats it: far less variety than
+    the code seems to give.
+
+    ## What to try first
+    Draw from torch (`torch.rand(())`), whose state differs per worker, or seed the generator in a `worker_init_fn`:
+    `get_worker_info().dataset.rng = np.random.default_rng(get_worker_info().seed)`.
+
+    ## When this is wrong
+    When the dataset reseeds its generator for each sample by other means than `seed`, `manual_seed` or a new
+    generator.
+    """
+    for loader in run.events("loader"):
+        generator = loader.get("generator")
+        workers = loader["workers"]
+        if generator is None or loader["worker_init"] or workers == 0 or (workers == 1 and loader["persistent"]):
+            continue
+        alike = f"{workers} workers get the same copy of" if workers > 1 else "each epoch begins with the same copy of"
+        yield Finding(
+            what=f"{alike} {generator['attribute']} ({generator['class']}), which {loader['dataset']} draws from",
+            why="a worker process starts with a copy of the dataset, random state included; torch only reseeds the "
+            "global generators",
+            remedy="DataLoader(..., worker_init_fn=f) where f gives get_worker_info().dataset a generator seeded with "
+            "get_worker_info().seed; or draw with torch.rand",
+            where=loader.where,
+            severity="error" if workers > 1 else "warning",
+            evidence=(
+                Evidence(name="workers", value=workers, limit="1 generator each"),
+                Evidence(name="worker_init_fn", value="none"),
+            ),
+            confidence=0.93,
+        )

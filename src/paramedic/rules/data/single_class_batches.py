@@ -1,0 +1,59 @@
+"""PM319."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+
+
+@rule("PM319", "single-class-batches", severity="warning", needs=["loader", "batch"], causes=["PM306"])
+def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
+    """Each batch holds samples of one class only.
+
+    ## Why it hurts
+    Every step pulls the model towards one class, and BatchNorm sees statistics that no mixed batch has. The loss jumps
+    from batch to batch.
+
+    ## What to try first
+    Shuffle the data set, or let a batch sampler mix the classes.
+
+    ## When this is wrong
+    When single-class batches are the method, as in some ways of learning without forgetting.
+
+    ## Options
+    `fewest`: batches to be seen.
+    """
+    trained = {event["loader"] for event in run.events("train_forward")}
+    judged = 0
+    for loader in run.events("loader"):
+        # In the order of the data set itself, it is the data set that is sorted: PM306.
+        if loader["number"] not in trained or (loader["sampler"] == "SequentialSampler" and not _own(loader)):
+            continue
+        batches = [b for b in run.events("batch") if b["loader"] == loader["number"]]
+        found = [
+            tensor["values"]
+            for batch in batches
+            for tensor in batch["tensors"]
+            if "int" in tensor["dtype"]
+            and len(tensor["shape"]) == 1
+            and tensor["shape"][0] >= 4
+            and tensor.get("values")
+        ]
+        judged += len(found) >= fewest
+        if len(found) < fewest or len(found) > len(batches) or any(v["min"] != v["max"] for v in found):
+            continue
+        labels = {int(v["min"]) for v in found}
+        if len(labels) > 1:
+            yield Finding(
+                what=f"all {len(found)} examined batches hold a single class each, of {len(labels)} classes seen",
+                why="every step teaches one class and unlearns the others",
+                remedy="mix the classes: DataLoader(..., shuffle=True), or a sampler that draws from all of them",
+                where=loader.where,
+                evidence=(Evidence(name="classes_per_batch", value=1, limit="> 1"),),
+                confidence=0.9,
+            )
+    if not judged:
+        raise Abstain("no batches with class labels were seen in training")
+
+
+def _own(loader: Event) -> bool:
+    return bool(loader["own_batch_sampler"])

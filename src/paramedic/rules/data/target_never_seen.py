@@ -1,0 +1,53 @@
+"""PM323."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+
+
+@rule("PM323", "target-never-seen", severity="warning", needs=["tokens", "labels"])
+def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
+    """The token that ends each sequence is never a label, so the model does not learn to stop.
+
+    The padding has the id of the end token, and all labels with that id are left out.
+
+    ## Why it hurts
+    The loss looks normal, but nothing ever teaches the model to end. Generation runs to its limit.
+
+    ## What to try first
+    Give the padding an id of its own, or leave out labels by the attention mask instead of by the id.
+
+    ## When this is wrong
+    When all rows are padded to one more than the longest sequence with an id that is only padding.
+
+    ## Options
+    `fewest`: batches to be seen.
+    """
+    batches = [event for event in run.events("tokens", phase="train") if event["rows"] > 1]
+    if len(batches) < fewest:
+        raise Abstain("too few batches of token ids were seen")
+    values = {event["value"] for event in batches}
+    ending = all(event["shortest"] == 1 and event["longest"] > 1 and not event["inside"] for event in batches)
+    counts: Counter[int] = Counter()
+    left_out = 0
+    for event in run.events("labels", phase="train"):
+        counts.update({int(label): count for label, count in event["counts"].items()})
+        left_out += event["left_out"]
+    if not ending or len(values) != 1 or not left_out or sum(counts.values()) < 50:
+        return
+    value = values.pop()
+    if counts[value]:
+        return
+    call = run.events("labels", phase="train")[0]
+    yield Finding(
+        what=f"every sequence ends with id {value}, which also fills the padding, and no label is ever {value}",
+        why="the end token was left out of the labels together with the padding",
+        remedy="use a padding id of its own, or build the labels with the attention mask",
+        where=call.where,
+        evidence=(
+            Evidence(name="labels_with_the_end_token", value=0, limit="> 0"),
+            Evidence(name="labels_left_out", value=left_out),
+        ),
+        confidence=0.85,
+    )

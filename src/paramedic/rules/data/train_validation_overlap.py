@@ -1,0 +1,104 @@
+"""PM307."""
+
+from collections.abc import Iterator
+
+from paramedic.findings import Severity
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import many
+
+_HELD_OUT = ("val", "test", "dev", "eval", "hold")
+
+
+@rule("PM307", "train-validation-overlap", severity="error", needs=["loader"])
+def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
+    """The same samples are trained on and evaluated on.
+
+    Compared by the index in the common dataset, and by content.
+
+    ## Why it hurts
+    The evaluation measures what the model remembers, not what it has learnt. It looks excellent until new data comes.
+
+    ## What to try first
+    Split once, before anything else is done to the data, and give each loader its own `Subset`. `subset.dataset` is
+    the whole dataset, not the part.
+
+    ## When this is wrong
+    Evaluating on a part of the training data is fine when other data is evaluated as well; that stays a note, as does
+    a loader with "train" in its name.
+
+    ## Options
+    `share`: the share of the evaluated samples that may occur in the training data.
+    """
+    loaders = {loader["number"]: loader for loader in run.events("loader")}
+    trained, evaluated = _users(run, "train_forward"), _users(run, "eval_forward")
+    only_evaluated = {number: events for number, events in evaluated.items() if number not in trained}
+    if not trained or not only_evaluated:
+        raise Abstain("no loader was used for evaluation only")
+    overlaps = {(event["loader"], event["other"]): event for event in run.events("overlap")}  # the last one counts
+    found = []
+    for number, events in only_evaluated.items():
+        for other in _training_before(events, trained):
+            event = overlaps.get((number, other))
+            shared = _shared(event) if event is not None else None
+            if shared is not None and shared[0] > share:
+                found.append((number, other, *shared))
+                break
+    clean = set(only_evaluated) - {number for number, *_ in found}
+    for number, other, part, count, how in found:
+        yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
+
+
+def _finding(loader: Event, train: Event, part: float, count: int, how: str, *, others_clean: bool) -> Finding:
+    name = (loader.get("variable") or "").lower()
+    declared = "train" in name
+    held_out = any(word in name for word in _HELD_OUT) and not declared
+    whole = loader["size"] == train["size"] and part > 0.99
+    severity: Severity = "note" if declared or (others_clean and not held_out) else "error"
+    if severity == "error" and not held_out:
+        severity = "note" if whole else "warning"  # nothing says that this was meant to be new data
+    shown = loader.get("variable") or "the evaluation's loader"
+    why = f"{train.get('variable') or 'the training loader'} gives them as well"
+    if whole:
+        why += "; both loaders read the whole dataset: a Subset's .dataset is not the subset"
+    return Finding(
+        what=f"{part:.0%} of the samples that {shown} gave ({many(count, 'sample')}) are also trained on (by {how})",
+        why=why,
+        remedy="split first and give each loader its own Subset; deduplicate the data before the split",
+        where=loader.where,
+        severity=severity,
+        evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
+        confidence=0.97 if how == "index" else 0.93,
+    )
+
+
+def _users(run: Run, kind: str) -> dict[int, list[Event]]:
+    """Loaders by what was done with the outputs for their batches."""
+    found: dict[int, list[Event]] = {}
+    for event in run.events(kind):
+        if event["loader"] is not None:
+            found.setdefault(event["loader"], []).append(event)
+    return found
+
+
+def _training_before(evaluation: list[Event], trained: dict[int, list[Event]]) -> list[int]:
+    """The loaders that the evaluated model was trained with: in a cross-validation, not those of earlier folds."""
+    first = min(event.step for event in evaluation)
+    spans = {n: (min(e.step for e in events), max(e.last_step for e in events)) for n, events in trained.items()}
+    began = {n: span for n, span in spans.items() if span[0] <= first}
+    latest = max((span[0] for span in began.values()), default=0)
+    return [n for n, span in began.items() if span[1] >= latest]
+
+
+def _shared(event: Event) -> tuple[float, int, str] | None:
+    if event["shared_indices"]:
+        return event["shared_indices"] / event["indices"], event["shared_indices"], "index"
+    part = event["shared_contents"] / max(event["contents"], 1)
+    # Contents that repeat among different samples (few possible values) coincide by chance as well.
+    repeated = max(_repeated(event, ""), _repeated(event, "other_"))
+    return (part, event["shared_contents"], "content") if part > 5 * repeated else None
+
+
+def _repeated(event: Event, which: str) -> float:
+    """The share of different samples of a loader that have the content of another one."""
+    samples = min(event[f"{which}indices"], event[f"{which}rows"])
+    return max(0.0, 1 - event[f"{which}contents"] / samples) if samples else 1.0

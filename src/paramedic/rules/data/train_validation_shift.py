@@ -1,0 +1,48 @@
+"""PM318."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+
+
+@rule("PM318", "train-validation-shift", severity="warning", needs=["input", "loader"])
+def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
+    """Evaluation inputs are scaled differently from training inputs.
+
+    ## Why it hurts
+    The model is evaluated on numbers it has never seen: a normalisation or a division by 255 is missing on one of the
+    two sides. The validation looks terrible for a reason that has nothing to do with the model.
+
+    ## What to try first
+    Build both transforms from the same pieces; only the random ones belong to training alone.
+
+    ## When this is wrong
+    When the evaluation data really comes from somewhere else, as in a test of robustness.
+
+    ## Options
+    `times`: ratio of the standard deviations, or distance of the means in deviations, that is still fine.
+    """
+    if not any(event["loader"] is not None for event in run.events("eval_forward")):
+        raise Abstain("no evaluation with a DataLoader was seen")
+    train = {event.module: event for event in run.events("input", phase="train")}
+    for event in run.events("input", phase="eval"):
+        base = train.get(event.module)
+        if base is None or base["samples"] < 64 or event["samples"] < 32 or not base["std"] or not event["std"]:
+            continue
+        ratio = event["std"] / base["std"]
+        distance = abs(event["mean"] - base["mean"]) / max(base["std"], event["std"])
+        if 1 / times <= ratio <= times and distance <= times:
+            continue
+        yield Finding(
+            what=f"evaluation inputs of {event.module} are scaled differently: mean {_pair(event, base, 'mean')}, "
+            f"deviation {_pair(event, base, 'std')} in training",
+            why="a scaling step is missing (or done twice) in one of the two",
+            remedy="use the same deterministic preprocessing for both loaders",
+            where=event.where,
+            evidence=(Evidence(name="ratio_of_deviations", value=round(ratio, 4), limit=f"1/{times:g} to {times:g}"),),
+            confidence=0.85,
+        )
+
+
+def _pair(event: Event, base: Event, name: str) -> str:
+    return f"{event[name]:.3g} against {base[name]:.3g}"

@@ -1,0 +1,97 @@
+"""PM301."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at
+
+
+@rule("PM301", "unscaled-input", severity="warning", needs=["input"], causes=["PM2", "PM512"])
+def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterator[Finding]:
+    """The first layer gets numbers of a scale that networks are not made for.
+
+    Measured where it matters, at the first layer with weights: scaling inside the model or the loop counts.
+
+    ## Why it hurts
+    The first outputs are hundreds of times too large: units saturate or die, the learning rate that suits one feature
+    is far off for the next, and the loss starts huge or is stuck.
+
+    ## What to try first
+    Images: divide by 255 (`ToTensor` only does that for uint8 arrays). Tables: subtract the mean of each column and
+    divide by its standard deviation, both of the training part.
+
+    ## When this is wrong
+    When a norm layer comes right behind the first layer nothing is reported. Otherwise large inputs can be harmless if
+    the weights are initialised for them.
+
+    ## Options
+    `pixels`: the largest value of an image that is still fine; `deviation`: the largest standard deviation of a column.
+    """
+    for event in run.events("input", phase="train"):
+        if event["samples"] < 16 or _normalised_next(run, event):
+            continue
+        finding = _image(event, pixels) if event["class"].startswith("Conv") else _table(event, deviation)
+        if finding is not None:
+            what, why, remedy = finding
+            yield Finding(
+                what=what,
+                why=why,
+                remedy=remedy,
+                where=at(event, _reader(run)),
+                evidence=(
+                    Evidence(name="min", value=event["min"]),
+                    Evidence(name="max", value=event["max"], limit=f"≤ {pixels:g}"),
+                    Evidence(name="std", value=event["std"], limit="about 1"),
+                ),
+                confidence=0.88,
+            )
+            return
+
+
+def _image(event: Event, pixels: float) -> tuple[str, str, str] | None:
+    if event["class"] != "Conv2d" or event["features"] not in (1, 3, 4):
+        return None
+    spans = f"the images that reach {event.module} go from {event['min']:.4g} to {event['max']:.4g}"
+    raw = event["min"] >= 0 and event["whole_numbers"] == 1.0 and event["max"] <= 255
+    if event["max"] > pixels and (raw or event["features"] == 3):
+        if raw:
+            return spans, "these are raw pixels of 0 to 255", "divide by 255, and normalise if the model expects it"
+        shifted = "0 to 255 was probably normalised with the mean and deviation of images from 0 to 1"
+        return f"{spans} (deviation {event['std']:.3g})", shifted, "divide by 255 before the images are normalised"
+    if event["min"] >= 0 and 0 < event["max"] <= 1.01 / 255 and event["features"] in (1, 3):
+        return spans, "images from 0 to 1 were divided by 255 a second time", "scale only once"
+    return None
+
+
+def _table(event: Event, deviation: float) -> tuple[str, str, str] | None:
+    largest, median = event["largest_feature_std"], event["median_feature_std"]
+    if event["class"] != "Linear" or len(event["shape"]) != 2 or largest < deviation:
+        return None
+    uneven = f", {largest / median:,.0f} times that of a middling column" if median and largest > 10 * median else ""
+    return (
+        f"a column of the input of {event.module} has a standard deviation of {largest:,.4g}{uneven}",
+        "features of such a scale drown the others and make the first layer's gradients huge",
+        "standardise each column: (x - mean) / std, with the numbers of the training part",
+    )
+
+
+def _normalised_next(run: Run, event: Event) -> bool:
+    """Whether the layer right behind the first one is a norm, which takes any scale away."""
+    calls = [c for c in run.events("module_call") if c["grad"] and (c.module or "").split(".")[0] == _root(event)]
+    order = sorted(calls, key=lambda call: call["order"])
+    names = [call.module for call in order]
+    if event.module not in names:
+        return False
+    after = order[names.index(event.module) + 1 : names.index(event.module) + 2]
+    return bool(after) and "Norm" in after[0]["class"]
+
+
+def _root(event: Event) -> str:
+    return (event.module or "").split(".")[0]
+
+
+def _reader(run: Run) -> list[object] | None:
+    """The dataset's own code, where the repair belongs, when there is exactly one that was trained from."""
+    used = {event["loader"] for event in run.events("train_forward")}
+    readers = [loader.get("reader") for loader in run.events("loader") if loader["number"] in used]
+    return readers[0] if len(readers) == 1 else None

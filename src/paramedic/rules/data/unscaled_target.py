@@ -1,0 +1,61 @@
+"""PM302."""
+
+from collections.abc import Iterator
+from math import sqrt
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import by_place, measured
+
+_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+
+
+@rule("PM302", "unscaled-target", severity="warning", needs=["loss_call"], causes=["PM2"])
+def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Finding]:
+    """Targets of a scale that the model cannot reach in time, or squeezed to a sliver of their range.
+
+    ## Why it hurts
+    A network starts with outputs around zero. Targets around 250,000 make the first loss huge, and most of the training
+    goes into reaching their mean. Masks divided by 255 once too often ask for 0.004 where 1 is meant.
+
+    ## What to try first
+    Standardise the targets and undo it for predictions, or set the last bias to their mean. Masks: keep 0 and 1.
+
+    ## When this is wrong
+    Targets of any scale are fine as long as the predictions get there: only runs that end far away are reported.
+
+    ## Options
+    `scale`: root mean square of the targets from which on they are looked at; `fewest`: steps of training.
+    """
+    for calls in by_place(measured(run.events("loss_call", phase="train"), *_BINARY)).values():
+        highest = max(call["values"]["target_max"] for call in calls)
+        if len(calls) > 3 and 0 < highest <= 1.01 / 255 and min(c["values"]["target_min"] for c in calls) >= 0:
+            yield Finding(
+                what=f"the targets of {calls[0]['function']} reach only {highest:.4g}, where 1 is meant",
+                why="masks of 0 and 1 were divided by 255",
+                remedy="leave the masks at 0 and 1: only images are divided by 255",
+                where=calls[0].where,
+                evidence=(Evidence(name="target_max", value=highest, limit="1"),),
+                confidence=0.93,
+            )
+    for calls in by_place(measured(run.events("loss_call", phase="train"), *_DISTANCES)).values():
+        first, last = calls[0], calls[-1]
+        size = _size(first, "target")
+        if run.steps < fewest or last.step < fewest or size < scale or _size(first, "input") > size / 20:
+            continue
+        missed = abs(last["values"]["input_mean"] - last["values"]["target_mean"])
+        if not missed > max(last["values"]["target_std"], 0.1 * abs(last["values"]["target_mean"])):
+            continue
+        yield Finding(
+            what=f"targets are about {size:,.4g}, outputs started at {_size(first, 'input'):.3g} and are still "
+            f"{missed:,.4g} away after {last.step:,} steps",
+            why="with a usual learning rate the outputs cannot travel that far",
+            remedy="standardise the targets: (y - y.mean()) / y.std(), and undo it for predictions",
+            where=first.where,
+            evidence=(Evidence(name="target_size", value=size, limit=f"< {scale:g}"),),
+            confidence=0.85,
+        )
+
+
+def _size(call: Event, which: str) -> float:
+    return sqrt(call["values"][f"{which}_mean"] ** 2 + call["values"][f"{which}_std"] ** 2)

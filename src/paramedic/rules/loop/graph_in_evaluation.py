@@ -1,0 +1,39 @@
+"""PM614."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM614", "graph-in-evaluation", severity="note", needs=["eval_forward", "train_forward"])
+def check(run: Run) -> Iterator[Finding]:
+    """An evaluation builds autograd graphs that nobody uses.
+
+    ## Why it hurts
+    It takes more time and several times the memory. If results are collected, all their graphs stay alive.
+
+    ## What to try first
+    `with torch.no_grad():` (or `@torch.inference_mode()`) around the evaluation.
+
+    ## When this is wrong
+    When gradients with respect to the inputs are what the evaluation is about.
+    """
+    trained = {event.module for event in run.events("train_forward")}
+    for event in run.events("eval_forward"):
+        if (
+            not event["grad"]
+            or event["training"]
+            or event.count < 2
+            or event.module not in trained
+            or not event["uses"]
+        ):
+            continue
+        yield Finding(
+            what=f"{event.module} was evaluated {event.count} times with gradients turned on",
+            why="each of these calls kept its activations for a backward pass that never came",
+            remedy="put the evaluation under torch.no_grad()",
+            where=event.where,
+            evidence=(Evidence(name="evaluation_calls_with_graph", value=event.count, limit="0"),),
+            confidence=0.8,
+        )
+        return

@@ -1,0 +1,40 @@
+"""PM515."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM515", "ctc-target-too-long", severity="error", needs=["ctc"], causes=["PM101", "PM104", "PM105"])
+def check(run: Run) -> Iterator[Finding]:
+    """A CTC target that cannot be emitted in the number of frames there is.
+
+    A target of n labels needs n frames, and one more between two equal labels.
+
+    ## Why it hurts
+    The loss of that sample is infinite, and its gradient NaN. With `zero_infinity=True` the sample silently counts for
+    nothing.
+
+    ## What to try first
+    Leave such samples out, or reduce the stride of the encoder. Check that `input_lengths` are those *after* the
+    encoder, in frames.
+
+    ## When this is wrong
+    With `zero_infinity=True` a few such samples are only a note.
+    """
+    for event in run.events("ctc"):
+        if not event["short"]:
+            continue
+        fine = sum(e.count for e in run.events("ctc") if e.where.line == event.where.line and not e["short"])
+        tolerated = event["zero_infinity"] and fine > 4 * event.count
+        yield Finding(
+            what=f"{event['short']} of {event['samples']} targets need more frames than there are: {event['needed']} "
+            f"against {event['room']}",
+            why="no path through so few frames spells the target"
+            + ("; zero_infinity hides it" if event["zero_infinity"] else ", so the loss is infinite"),
+            remedy="leave these samples out, or give the encoder a smaller stride",
+            where=event.where,
+            severity="note" if tolerated else "error",
+            evidence=(Evidence(name="frames_needed", value=event["needed"], limit=f"≤ {event['room']}"),),
+            confidence=0.97,
+        )

@@ -1,0 +1,64 @@
+"""PM517."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import by_place, many
+
+_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
+
+
+@rule("PM517", "gradient-leak-into-target", severity="warning", needs=["loss_call"], causes=["PM215", "PM207", "PM209"])
+def check(run: Run) -> Iterator[Finding]:
+    """The target of a loss is made by the network that is being trained, and gradients flow into it.
+
+    ## Why it hurts
+    The loss can be lowered by moving the target instead of the prediction. A value network then chases its own
+    estimates; and where both sides are one tensor, the loss is zero from the start.
+
+    ## What to try first
+    `with torch.no_grad():` around the target, or `target.detach()`.
+
+    ## When this is wrong
+    When both branches are to move, as in some ways of self-supervised learning: only targets that look like the next
+    value of a value function, or that are called a target, are reported.
+    """
+    for calls in by_place(run.events("loss_call", phase="train")).values():
+        twins = [call for call in calls if call.get("same")]
+        if len(twins) == len(calls) and len(calls) > 1:
+            yield _same(twins[0])
+            continue
+        leaks = [call for call in calls if call.get("target_shares") and call["function"] in _DISTANCES]
+        if len(leaks) == len(calls) and len(calls) > 1 and _is_target(leaks[0]):
+            yield _leak(leaks[0])
+
+
+def _is_target(call: Event) -> bool:
+    bootstrapped = bool(_BOOTSTRAP & set(call["target_kinds"])) and call["chosen"]
+    return bootstrapped or "target" in (call.get("target_name") or "").lower()
+
+
+def _same(call: Event) -> Finding:
+    return Finding(
+        what=f"F.{call['function']} compares a tensor with itself",
+        why="prediction and target share their memory, so the loss says nothing",
+        remedy="check what the target should be; a copy is made by x.detach().clone()",
+        where=call.where,
+        severity="error",
+        evidence=(Evidence(name="shared_memory", value="all of it", limit="none"),),
+        confidence=0.95,
+    )
+
+
+def _leak(call: Event) -> Finding:
+    name = call.get("target_name") or "the target"
+    return Finding(
+        what=f"{name} of F.{call['function']} has a graph: gradients flow into "
+        f"{many(call['target_shares'], 'parameter')} that the prediction is made of, too",
+        why="the loss is lowered by moving the target towards the prediction as well",
+        remedy=f"{name}.detach(), or compute it under torch.no_grad()" if call.get("target_name") else "detach it",
+        where=call.where,
+        evidence=(Evidence(name="shared_parameters", value=call["target_shares"], limit="0"),),
+        confidence=0.88,
+    )

@@ -1,0 +1,53 @@
+"""PM513."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import by_place
+
+
+@rule("PM513", "label-shift", severity="error", needs=["shift"], causes=["PM207"])
+def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator[Finding]:
+    """Next-token labels are shifted twice, or not at all.
+
+    ## Why it hurts
+    Shifted twice (by the dataset and again by the model), the model learns to predict the token after the next. Not
+    shifted, a causal model only has to copy its input: the loss falls to zero and nothing is learnt.
+
+    ## What to try first
+    Shift in one place only: `logits[:, :-1]` against `ids[:, 1:]`. Most libraries' models do it themselves and want
+    `labels = input_ids`.
+
+    ## When this is wrong
+    A head that is to predict the token after the next, beside one that predicts the next: that is not reported. Nor are
+    unshifted labels of a model that sees the whole sequence, as in an auto-encoder.
+
+    ## Options
+    `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs.
+    """
+    groups = by_place(run.events("shift"))
+    means = {
+        place: {key: sum(e["agreement"][key] for e in events) / len(events) for key in "012"}
+        for place, events in groups.items()
+        if len(events) > 1
+    }
+    right = any(found["1"] > share for found in means.values())
+    futures = [e["future"] for e in run.events("asked") if e.get("future") is not None]
+    causal = bool(futures) and all(value <= tolerance for value in futures)
+    for place, found in means.items():
+        if right or max(found["0"], found["2"]) <= share or min(found["0"], found["2"]) > 0.9:
+            continue
+        twice = found["2"] > share
+        if not twice and not causal:
+            continue
+        yield Finding(
+            what=f"{found['2' if twice else '0']:.0%} of the labels are the input "
+            + ("two places later: they were shifted twice" if twice else "at the same place: they were not shifted"),
+            why="the model learns to predict the token after the next"
+            if twice
+            else "the model sees only the past and its own place, so it just copies the input",
+            remedy="shift in one place only: logits[:, :-1] against ids[:, 1:]",
+            where=groups[place][0].where,
+            evidence=(Evidence(name="places", value=2 if twice else 0, limit="1"),),
+            confidence=0.93,
+        )

@@ -1,0 +1,55 @@
+"""PM507."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+
+
+@rule("PM507", "loss-below-floor", severity="error", needs=["backward"])
+def check(run: Run) -> Iterator[Finding]:
+    """A divergence is negative, which no divergence can be.
+
+    ## Why it hurts
+    The formula, or what goes into it, is not what its name says, so its minimum lies somewhere else: a variance of 4
+    instead of 1, a distribution that does not sum to one.
+
+    ## What to try first
+    `F.kl_div` needs log-probabilities and probabilities that each sum to one: slice the logits first, then normalise.
+    For a Gaussian: `-0.5 * (1 + logvar - mu**2 - logvar.exp())` with `logvar` the log of the *variance*.
+
+    ## When this is wrong
+    Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.
+    """
+    for op in run.events("op"):
+        if op["op"] == "kl_div" and op["below"]:
+            call = _call(run, op)
+            sums = f"; {_sums(call)}" if call is not None else ""
+            yield _finding(
+                op, f"F.kl_div gives {op['value']:.4g}{sums}", "normalise over the same classes on both sides"
+            )
+        elif op["op"] == "divergence" and op["below"] and op["closed_form"]:
+            remedy = "check log-variance against log-deviation: exp(2 * logstd), or 1 + logvar - mu**2 - exp(logvar)"
+            yield _finding(op, f"the term {op['name']!r} is negative ({op['value']:.4g} at step {op.step:,})", remedy)
+
+
+def _finding(op: Event, what: str, remedy: str) -> Finding:
+    return Finding(
+        what=f"{what}, but a divergence can't be below zero",
+        why="what is computed is no divergence, so its minimum is not where the two agree",
+        remedy=remedy,
+        where=op.where,
+        evidence=(Evidence(name="divergence", value=op["value"], limit="≥ 0"),),
+        confidence=0.93 if op["op"] == "kl_div" else 0.88,
+    )
+
+
+def _sums(call: Event) -> str:
+    values = call["values"]
+    target = values["target_row_min"]
+    return f"rows of the input sum to {values['row_exp_min']:.3g}, of the target to {target:.3g}, in the worst case"
+
+
+def _call(run: Run, op: Event) -> Event | None:
+    """The examined call at the same line, with its measured values."""
+    calls = [c for c in run.events("loss_call") if c.where.line == op.where.line and c.get("values")]
+    return calls[-1] if calls else None

@@ -1,0 +1,46 @@
+"""PM410."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import at
+
+
+@rule("PM410", "aliased-state-dict", severity="error", needs=["model"])
+def check(run: Run) -> Iterator[Finding]:
+    """A snapshot of the weights that is no copy.
+
+    `best = model.state_dict()` holds the model's own tensors. They go on changing while the model is trained.
+
+    ## Why it hurts
+    Restoring the "best" weights restores the last ones, and saving them saves the last ones. Early stopping and model
+    selection have no effect.
+
+    ## What to try first
+    `best = copy.deepcopy(model.state_dict())`, or write it to disk at once. `dict.copy()` is not enough.
+
+    ## When this is wrong
+    Only snapshots that were loaded or saved after the weights had changed are reported.
+    """
+    reported: set[tuple[object, object]] = set()
+    for event in (*run.events("load"), *run.events("late_save")):
+        taken = event.data if event.kind == "late_save" else event.get("snapshot")
+        if not taken or not taken.get("moved", True) or taken["taken_step"] >= event.step:
+            continue
+        place = (taken["taken_at"][0], taken["taken_at"][1])
+        if place in reported:
+            continue
+        reported.add(place)
+        done = "loaded" if event.kind == "load" else "saved"
+        yield Finding(
+            what=f"the state dict taken at step {taken['taken_step']:,} and {done} at step {event.step:,} "
+            f"({event.line}) is the live model itself",
+            why="state_dict() returns the model's own tensors, and training has changed them since",
+            remedy="copy.deepcopy(model.state_dict())",
+            where=at(event, taken["taken_at"]),
+            evidence=(
+                Evidence(name="shared_memory", value="all tensors", limit="none"),
+                Evidence(name="steps_since", value=event.step - taken["taken_step"], limit="0"),
+            ),
+            confidence=0.98,
+        )

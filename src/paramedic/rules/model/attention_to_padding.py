@@ -1,0 +1,69 @@
+"""PM415."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import by_place
+
+
+@rule("PM415", "attention-to-padding", severity="warning", needs=["forward"], causes=["PM207"])
+def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
+    """A padding mask does not mask the padding: it is all ones, inverted, or read in two ways.
+
+    ## Why it hurts
+    The model attends to padding, or to nothing but padding. The answer for a sentence then depends on how long the
+    others in its batch are.
+
+    ## What to try first
+    `attention_mask = (ids != pad_id)`; for `key_padding_mask` of torch's own modules the opposite, `ids == pad_id`, for
+    there True means "leave out".
+
+    ## When this is wrong
+    When the last tokens of the rows are the same for another reason than padding.
+
+    ## Options
+    `share`: the share of padding above which a mask of ones is reported; `fewest`: batches to be seen.
+    """
+    for op in run.events("op"):
+        if op["op"] == "mask as factor":
+            yield Finding(
+                what=f"{op['argument']} of {op['module']} is also used as a factor here: True means 'leave out' there, "
+                "but keeps the value here",
+                why="the product keeps exactly the padding and sets all real positions to zero",
+                remedy="multiply by the opposite: x * (~mask).unsqueeze(-1)",
+                where=op.where,
+                evidence=(Evidence(name="same_mask_in_both", value="yes", limit="no"),),
+                confidence=0.93,
+            )
+    for events in by_place(run.events("mask", phase="train")).values():
+        padded = [e for e in events if e["padding"] > share * (e["padding"] + e["tokens"]) and e["shortest"] == 0]
+        if len(padded) < fewest:
+            continue
+        finding = _judge(padded)
+        if finding is not None:
+            yield finding
+
+
+def _judge(events: list[Event]) -> Finding | None:
+    padding, tokens = (sum(event[name] for event in events) for name in ("padding", "tokens"))
+    masked, lost = (sum(event[name] for event in events) for name in ("masked_padding", "masked_tokens"))
+    part = padding / (padding + tokens)
+    if all(event["none"] for event in events):
+        what = f"{part:.0%} of the positions are padding (id {events[0]['value']}), but the mask masks none of them"
+        why, remedy = "padding is attended to like real tokens", "build the mask from the ids: mask = ids != pad_id"
+    elif masked < 0.05 * padding and lost > 0.95 * tokens:
+        what = f"the mask leaves out {lost / tokens:.0%} of the real tokens and {masked / padding:.0%} of the padding"
+        why, remedy = "it is inverted", "invert it: for key_padding_mask, True means 'leave out'"
+    else:
+        return None
+    return Finding(
+        what=what,
+        why=why,
+        remedy=remedy,
+        where=events[0].where,
+        evidence=(
+            Evidence(name="padding", value=round(part, 3)),
+            Evidence(name="masked_padding", value=round(masked / padding, 3), limit="1"),
+        ),
+        confidence=0.92,
+    )

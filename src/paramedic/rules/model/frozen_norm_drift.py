@@ -1,0 +1,74 @@
+"""PM420."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import listed
+
+
+@rule("PM420", "frozen-norm-drift", severity="warning", needs=["train_forward"])
+def check(run: Run) -> Iterator[Finding]:
+    """BatchNorm layers whose weights are frozen still change their statistics.
+
+    `requires_grad = False` stops the gradients; `train()` mode still normalises with the batch and updates
+    `running_mean` and `running_var`.
+
+    ## Why it hurts
+    The features of a "frozen" backbone drift with the new data, and in evaluation they are not those the head was
+    trained on.
+
+    ## What to try first
+    `backbone.eval()` after every `model.train()`, for example in an overridden `train()`.
+
+    ## When this is wrong
+    When the statistics are to adapt to the new data on purpose, with the weights as they are.
+    """
+    events = run.events("train_forward")
+    trainable = {m["path"] for event in events for m in event["moody"] if m["norm"] and m["trainable"]}
+    reported: set[str | None] = set()
+    for event in events:
+        drifting = [
+            m["path"]
+            for m in event["moody"]
+            if m["norm"] and m["training"] and m["weights"] and not m["trainable"] and m["path"] not in trainable
+        ]
+        if not drifting or event.count < 2 or event.module in reported or not _trains_something(run, event):
+            continue
+        reported.add(event.module)
+        switch = _last_switch(run, event, drifting[0])
+        yield Finding(
+            what=f"{listed(drifting)}: frozen weights, but in train mode, so the running statistics still move",
+            why="only eval() stops BatchNorm from using and updating batch statistics; requires_grad does not",
+            remedy=f"after {event.module}.train(), put the frozen part back: {_part(drifting)}.eval()",
+            where=switch.where if switch else event.where,
+            evidence=(Evidence(name="frozen_norms_in_train_mode", value=len(drifting), limit="0"),),
+            confidence=0.92,
+        )
+
+
+def _trains_something(run: Run, event: Event) -> bool:
+    """Whether the same model has weights that an optimizer holds: then the frozen ones are frozen on purpose."""
+    return any(
+        p["optimizer"] is not None and p["requires_grad"]
+        for model in run.events("model")
+        if model["name"] == event.module
+        for p in model["parameters"]
+    )
+
+
+def _part(paths: list[str]) -> str:
+    """The part of the model that holds them all: 'model.backbone'."""
+    common = paths[0].split(".")[:-1]
+    for path in paths[1:]:
+        common = [a for a, b in zip(common, path.split("."), strict=False) if a == b]
+    return ".".join(common[:2]) if len(common) > 1 else paths[0]
+
+
+def _last_switch(run: Run, event: Event, path: str) -> Event | None:
+    """The train() call that put them into train mode."""
+    switches = [
+        m
+        for m in run.events("mode")
+        if m["training"] and m.step <= event.last_step and path.startswith(m.module or "-")
+    ]
+    return switches[-1] if switches else None

@@ -1,0 +1,46 @@
+"""PM417."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+
+
+@rule("PM417", "future-leak", severity="error", needs=["asked", "shift"])
+def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
+    """A model that predicts the next token can see it.
+
+    The labels are the inputs one place later, and a copy of the model changes its output at early places when only
+    later inputs are changed.
+
+    ## Why it hurts
+    The loss falls to almost nothing, because the answer is in the input. When it has to generate, the model has never
+    learnt to predict.
+
+    ## What to try first
+    A causal mask (`is_causal=True`, or `torch.triu(torch.ones(T, T), 1).bool()` as `attn_mask`); no bidirectional
+    recurrent layers, no convolutions with padding on both sides.
+
+    ## When this is wrong
+    Models whose labels are not the shifted inputs are not judged: they may look both ways.
+
+    ## Options
+    `tolerance`: relative change of an output that is still taken for rounding.
+    """
+    asked = [event for event in run.events("asked") if event.get("future") is not None]
+    if not asked:
+        raise Abstain("no model with an output for each place of a sequence could be asked")
+    shifts = [event["agreement"] for event in run.events("shift")]
+    if not shifts or not all(found["1"] > 0.9 for found in shifts):
+        return
+    for event in asked:
+        if event["future"] > tolerance:
+            yield Finding(
+                what=f"{event.module} predicts the next token, but its outputs change by {event['future']:.1%} when "
+                "only later tokens are changed",
+                why="information flows backwards in time: the token to be predicted is visible",
+                remedy="mask the future: is_causal=True in attention, no bidirectional layers",
+                where=event.where,
+                evidence=(Evidence(name="change", value=round(event["future"], 5), limit="0"),),
+                confidence=0.95,
+            )
+            return

@@ -1,0 +1,54 @@
+"""PM419."""
+
+import re
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+
+
+@rule("PM419", "ignored-input", severity="warning", needs=["asked"])
+def check(run: Run) -> Iterator[Finding]:
+    """An input of the model has no influence on its output.
+
+    Asked twice of a copy of the model, in train and in eval mode: that input was exchanged between the samples, and not
+    a bit of the output changed.
+
+    ## Why it hurts
+    Information that was meant to be used is not: a variable overwritten in `forward`, a branch that was never
+    connected, a factor that is always zero.
+
+    ## What to try first
+    Follow the argument through `forward`.
+
+    ## When this is wrong
+    An argument that is there for the sake of an interface: begin its name with an underscore.
+    """
+    rounds: dict[str | None, list[Event]] = {}
+    for event in run.events("asked"):
+        if event.get("ignored") is not None:
+            rounds.setdefault(event.module, []).append(event)
+    if not any(len(events) > 1 for events in rounds.values()):
+        raise Abstain("no model could be asked twice")
+    for events in rounds.values():
+        paths = set.intersection(*({path for path, idle in e["ignored"].items() if idle} for e in events))
+        for path in sorted(paths) if len(events) > 1 else ():
+            name = _name(path, events[0]["names"])
+            if not name.startswith("_"):
+                yield Finding(
+                    what=f"the output of {events[0].module} does not depend on its input {name!r}",
+                    why=f"exchanging it between the {events[0]['size']} samples of a batch changed nothing, in "
+                    f"{len(events)} rounds",
+                    remedy=f"follow {name!r} through forward(): it is overwritten, dropped or multiplied by zero",
+                    where=events[0].where,
+                    evidence=(Evidence(name="change_of_the_output", value=0.0, limit="> 0"),),
+                    confidence=0.88,
+                )
+
+
+def _name(path: str, names: list[str]) -> str:
+    """'[0][1]' is the second positional argument, "[1]['mask']" a keyword argument."""
+    positional = re.match(r"\[0\]\[(\d+)\]", path)
+    if positional and int(positional.group(1)) < len(names):
+        return names[int(positional.group(1))]
+    keyword = re.match(r"\[1\]\['(\w+)'\]", path)
+    return keyword.group(1) if keyword else path
