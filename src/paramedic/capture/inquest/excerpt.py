@@ -43,7 +43,7 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: boo
     """
     tree = _parsed(frame.f_code.co_filename)
     scope = _scope(tree, frame) if tree is not None else None
-    found = _leading_to(scope.body, frame.f_lineno) if scope is not None else None
+    found = _leading_to(scope.body, _position(frame)) if scope is not None else None
     if found is None:
         return None
     before, last = found
@@ -93,15 +93,24 @@ def _scope(tree: ast.Module, frame: FrameType) -> Any:
     return max(found, key=lambda node: node.lineno) if found else None
 
 
-def _leading_to(block: list[ast.stmt], line: int) -> tuple[list[ast.stmt], ast.stmt] | None:
-    """The statements before the one at this line, from all blocks around it; and that statement itself."""
+def _position(frame: FrameType) -> tuple[int, int]:
+    """Line and column (in bytes) of the call that the frame is executing: a line may hold several statements."""
+    for index, (line, _, column, _) in enumerate(frame.f_code.co_positions()):
+        if 2 * index == frame.f_lasti and line is not None and column is not None:
+            return line, column
+    return frame.f_lineno, 0
+
+
+def _leading_to(block: list[ast.stmt], position: tuple[int, int]) -> tuple[list[ast.stmt], ast.stmt] | None:
+    """The statements before the one at this position, from all blocks around it; and that statement itself."""
     for index, statement in enumerate(block):
-        if not statement.lineno <= line <= (statement.end_lineno or 0):
+        end = (statement.end_lineno or 0, statement.end_col_offset or 0)
+        if position[0] < statement.lineno or position >= end:
             continue
         inner = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         inner += [handler.body for handler in getattr(statement, "handlers", [])]
         for each in inner:
-            found = _leading_to(each, line) if isinstance(each, list) else None
+            found = _leading_to(each, position) if isinstance(each, list) else None
             if found is not None:
                 return block[:index] + found[0], found[1]
         return None if any(inner) else (block[:index], statement)
