@@ -10,6 +10,7 @@ class Autoencoder(nn.Module):
         super().__init__()
         self.encoder = nn.Linear(16, 2 * latent)
         self.decoder = nn.Linear(latent, 16)
+        nn.init.normal_(self.encoder.weight, std=0.02)
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         mu, log_std = self.encoder(x).chunk(2, 1)
@@ -20,7 +21,7 @@ def main() -> None:
     torch.manual_seed(0)
     mixing = torch.randn(2, 16)
     model = Autoencoder()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-2)
     for step in range(400):
         x = torch.randn(64, 2) @ mixing + 0.2 * torch.randn(64, 16)
         decoded, mu, log_std = model(x)

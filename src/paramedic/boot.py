@@ -82,6 +82,8 @@ def attach_child() -> None:
         return
     if order.get("parent") == os.getpid():
         return
+    if any(isinstance(finder, _OnTorchImport) for finder in sys.meta_path):
+        return  # python reads the same folder twice where lib64 is a link to lib
 
     def attach() -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from torch import nn
@@ -15,6 +16,7 @@ class Modes:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
+        self._evaluations: Counter[str] = Counter()
         self._depth = 0
         self._known: set[tuple[int, bool]] = set()
 
@@ -46,3 +48,8 @@ class Modes:
             data={"training": mode, "class": type(module).__name__, "id": id(module)},
         ):
             self.watcher.news()
+        elif not mode:  # an evaluation begins, between two steps: the 2nd, 4th, 8th … is worth a look as well
+            self._evaluations[path] += 1
+            times = self._evaluations[path]
+            if times & (times - 1) == 0:
+                self.watcher.news(0)

@@ -9,7 +9,7 @@ from paramedic.rules.evaluations import evaluations
 from paramedic.rules.outcome import outcome
 
 
-@rule("PM212", "overfitting", severity="note", needs=["backward"], symptom=True)
+@rule("PM212", "overfitting", severity="note", needs=["backward"])
 def check(run: Run, *, fewest: int = 5, worse: float = 0.1) -> Iterator[Finding]:
     """The loss on held-out data rises while the training loss goes on falling.
 

@@ -10,7 +10,7 @@ from paramedic.rules.layers import built_at
 from paramedic.rules.outcome import Outcome, outcome
 
 
-@rule("PM213", "underfitting", severity="note", needs=["backward", "model"], symptom=True)
+@rule("PM213", "underfitting", severity="note", needs=["backward", "model"])
 def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) -> Iterator[Finding]:
     """The model has learnt something and then stopped, far from done, on training and held-out data alike.
 
@@ -72,7 +72,7 @@ def _suspect(run: Run, judged: Outcome, held_out: float, high: float) -> Iterato
         remedy=f"{remedy}, and see whether the model can learn a hundred samples by heart",
         where=where,
         evidence=(Evidence(name="left_of_guessing", value=round(share, 3), limit=f"< {high:g}"),),
-        confidence=0.6,
+        confidence=0.82,
     )
 
 
