@@ -92,6 +92,9 @@ class Alarm:
     def _suspect(self) -> None:
         self._suspicious = True
         self.watcher.wake()  # the coming step must not pass unseen
+        for account in self.loop.accounts.values():
+            for backward in account.pending:
+                backward.private = True  # whoever throws such gradients away does well
 
     def _finite(self, optimizer: Optimizer, *, thorough: bool) -> bool:
         if thorough:
