@@ -63,15 +63,12 @@ class Alarm:
         self._inquire("loss", losses, site, value, self.random_state)
 
     def glance(self) -> bool:
-        """While resting: one number of one gradient, the first parameter's. Returns whether all seems well."""
+        """While resting: one number of two gradients, the first and the last. Returns whether all seems well."""
         if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
             return False
         for optimizer in self.loop.accounts:
-            known = self._sentinels.get(optimizer)
-            gradient = p.grad if known and (p := known[0]()) is not None else None
-            if gradient is None or type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
-                return False
-            if gradient.is_cpu and not math.isfinite(gradient.sum().item()):
+            gradients = [p.grad for held in self._sentinels.get(optimizer, ()) if (p := held()) is not None]
+            if not gradients or not all(_sums_up(gradient) for gradient in gradients):
                 return False
         self.random_state, self._checked = torch.get_rng_state(), False
         return True
@@ -252,6 +249,12 @@ class Alarm:
                 "gradients_checked": self._checked,
             },
         )
+
+
+def _sums_up(gradient: torch.Tensor | None) -> bool:
+    if type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
+        return False
+    return not gradient.is_cpu or math.isfinite(gradient.sum().item())
 
 
 def _finite(tensors: list[torch.Tensor]) -> bool:
