@@ -22,6 +22,7 @@ class Backward:
     site: Site
     step: int
     private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
+    certain: bool = True  # whose gradients it wrote was seen, or is the same for every pass from its line
     used: bool = False
     told: bool = False  # already reported as discarded
 
@@ -35,7 +36,7 @@ class Account:
     stale: bool = False  # what is there now was used by a step and has not been cleared since
     soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
     blind: bool = False  # until its next step: backward passes may have gone by unseen
-    unsure: bool = False  # nobody looked whether they were cleared by hand
+    unsure: bool = False  # nobody looked whether they were cleared by hand, or whether they were written at all
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     passes: int = 0  # backward passes of the whole run when it last stepped
@@ -84,9 +85,17 @@ class Account:
 
     def wrote(self, backward: Backward, reached: set[int] | None, *, may_wait: bool) -> None:
         """A backward pass adds to these gradients (ids of the parameters it reaches, when they are known)."""
-        dirty = self._still_dirty(may_wait=may_wait)
-        self.soiled += [p for p in dirty if reached is None or id(p) in reached]
-        self.pending.append(backward)
+        if backward.certain:
+            dirty = self._still_dirty(may_wait=may_wait)
+            self.soiled += [p for p in dirty if reached is None or id(p) in reached]
+        else:
+            self.unsure = True
+        self.booked(backward)
+
+    def booked(self, backward: Backward) -> None:
+        """What it may have written waits for a step. Of mere guesses one is enough: they are never reported."""
+        if backward.certain or not self.pending:
+            self.pending.append(backward)
 
     def _still_dirty(self, *, may_wait: bool) -> list[torch.Tensor]:
         """Parameters whose used gradient is still there although no zero_grad was seen: cleared by hand, or not?
