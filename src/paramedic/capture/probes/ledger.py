@@ -33,6 +33,7 @@ class Account:
 
     number: int
     pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
+    fed: bool = False  # a backward pass has written to these gradients at some time
     stale: bool = False  # what is there now was used by a step and has not been cleared since
     soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
     blind: bool = False  # until its next step: backward passes may have gone by unseen
@@ -94,6 +95,7 @@ class Account:
 
     def booked(self, backward: Backward) -> None:
         """What it may have written waits for a step. Of mere guesses one is enough: they are never reported."""
+        self.fed = True
         if backward.certain or not self.pending:
             self.pending.append(backward)
 
@@ -114,8 +116,11 @@ class Account:
         return dirty
 
     def new_by_hand(self) -> bool:
-        """Whether gradients were written since the last step without a backward pass that we saw."""
-        if not self.sentinels:
+        """Whether gradients were written since the last step without a backward pass that we saw.
+
+        Writing to `p.grad.data` leaves no trace. But where no backward pass ever comes, all gradients come by hand.
+        """
+        if not self.sentinels or not self.fed:
             return True
         return any(p.grad is not grad or p.grad._version != version for p, grad, version in self.sentinels)
 
