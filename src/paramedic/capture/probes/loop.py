@@ -21,7 +21,7 @@ from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import built_at, user_site
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 MOST_OPS = 200  # per cycle
 
@@ -72,7 +72,7 @@ class Loop:
 
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
-                if not (watcher.resting and self.as_before("zero_grad", id(holder))):
+                if not (watcher.elsewhere() or (watcher.resting and self.as_before("zero_grad", id(holder)))):
                     watcher.ask("loop", self._clearing, holder)
                 return original(holder, *args, **kwargs)
 
@@ -129,6 +129,8 @@ class Loop:
 
     def as_before(self, op: str, on: Hashable = None) -> Site | None:
         """While resting: the line this call came from the last time. None: it is new here, and the rest is over."""
+        if self.watcher.elsewhere():
+            return NOWHERE
         site = self.rhythm.follow((op, on))
         if site is None:
             self.watcher.wake()
@@ -267,11 +269,11 @@ class Loop:
     # Steps ------------------------------------------------------------------------------------------------------
 
     def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if torch.compiler.is_compiling() or self.watcher.elsewhere():
+            return
         closure = _has_closure(args, kwargs)
         if closure:
             self.watcher.wake()  # its calls differ from step to step
-        if torch.compiler.is_compiling():
-            return
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
             if not closure:
@@ -282,7 +284,7 @@ class Loop:
         self.clock.step_began()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return
         self.clock.step_ended()
         if self.watcher.resting and self._rest_on(optimizer):
