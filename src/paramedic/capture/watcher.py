@@ -70,6 +70,7 @@ class Watcher:
         self._stay = 0  # optimizer steps for which the gear may not change
         self._spent_before = 0.0
         self._thread = threading.local()
+        self._trainer: threading.Thread | None = None  # the thread whose training is watched
         self._closed = False
 
     # Safety -----------------------------------------------------------------------------------------------------
@@ -126,6 +127,28 @@ class Watcher:
             self.detach("statistics", error)
         finally:
             self._sampling_cost += time.perf_counter() - started
+
+    def elsewhere(self) -> bool:
+        """Whether a training call comes from a second thread, while the one that is watched trains, too.
+
+        Nothing can be told from the calls of two loops mixed up, so the second thread is left alone for good.
+        """
+        identity = threading.get_ident()
+        if self._trainer is not None and self._trainer.ident == identity:
+            return False
+        if getattr(self._thread, "ignored", False):
+            return True
+        here = next((thread for thread in threading.enumerate() if thread.ident == identity), None)
+        if here is None:
+            return False  # one of torch's own, amid a backward pass
+        if self._trainer is None or not self._trainer.is_alive():
+            self._trainer = here
+            return False
+        if not self.busy:
+            reason = "several threads train at the same time: only the first of them was watched"
+            self.emit("gear", data={"reason": reason}, key="threads")
+        self._thread.ignored = self._thread.busy = True
+        return True
 
     @property
     def busy(self) -> bool:

@@ -53,6 +53,8 @@ class BackwardPasses:
             def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
                 if rerunning():
                     return intercept(tensors)
+                if self.watcher.elsewhere():
+                    return original(tensors, *args, **kwargs)
                 if self.replay is not None:
                     self.watcher.ask("replay", self.replay.here)
                     self.watcher.check_stop()

@@ -17,6 +17,7 @@ from paramedic.capture.watcher import Watcher
 TRAINABLE, GRADIENT, NONZERO, MOVED, WATCHED = 1, 2, 4, 8, 16
 MOST_CENSUSES = 40  # per optimizer; then only every doubling
 MOST_TOLD_CUTS = 3
+MOST_ELEMENTS = 64  # of a parameter outside of all optimizers, to see whether the user's own code moves it
 
 
 class Census:
@@ -28,6 +29,7 @@ class Census:
         self.modules = modules
         self.ops = ops
         self._before: list[tuple[torch.Tensor, int, torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]] = []
+        self._outside: dict[str, torch.Tensor] = {}  # some elements of each such parameter, as they were at first
         self._taken: Counter[int] = Counter()
         self._told_cuts: Counter[Any] = Counter()
 
@@ -53,7 +55,7 @@ class Census:
         names = [registry.parameter_name(p) for p, *_ in self._before]
         flags = [known for _, known, *_ in self._before]
         outside = {
-            name: _flags(p)
+            name: p
             for root in registry.roots()
             for path, p in root.named_parameters()
             if id(p) not in held and id(p) in written and (name := registry.parameter_name(p))
@@ -64,22 +66,27 @@ class Census:
             "names": names,
             "rates": [rates[id(p)] for p, *_ in self._before],
             "devices": sorted({p.device.type for p, *_ in self._before}),
-            "outside": outside,
         }
+        outside_flags = [_flags(p) for p in outside.values()]
         step = self.watcher.step
-        measured = self._measure()
+        measured = torch.stack(self._measure() + [self._moved_outside(name, p) for name, p in outside.items()])
 
         def use(numbers: list[float]) -> None:
+            own = numbers[: 2 * len(flags)]
             bits = [
                 known | (WATCHED if watched >= 0 else 0) | (MOVED if watched > 0 else 0) | (NONZERO if nonzero else 0)
-                for known, watched, nonzero in zip(flags, numbers[::2], numbers[1::2], strict=True)
+                for known, watched, nonzero in zip(flags, own[::2], own[1::2], strict=True)
             ]
-            self.watcher.emit("census", phase="train", step=step, data={**data, "flags": bits})
+            others = {
+                name: known | (MOVED if moved else 0)
+                for name, known, moved in zip(outside, outside_flags, numbers[len(own) :], strict=True)
+            }
+            self.watcher.emit("census", phase="train", step=step, data={**data, "flags": bits, "outside": others})
 
         self.watcher.read(measured, use)
         self._before = []
 
-    def _measure(self) -> torch.Tensor:
+    def _measure(self) -> list[torch.Tensor]:
         """For each parameter: moved (1), not (0) or not watched (-1); and whether its gradient was non-zero."""
         results: list[torch.Tensor] = []
         device = self._before[0][0].device
@@ -94,7 +101,22 @@ class Census:
                 if matters is not None:
                     moved = torch.where(matters.to(device), moved, torch.maximum(moved * 2 - 1, unknown))
                 results += [moved, _nonzero(p, known).to(device)]
-        return torch.stack(results)
+        return results
+
+    def _moved_outside(self, name: str, p: torch.Tensor) -> torch.Tensor:
+        """Whether a parameter that no optimizer holds has changed since it was first seen (1) or not (0).
+
+        Code of the user's may move it: an update written by hand, master weights that are copied back.
+        """
+        device = self._before[0][0].device
+        if not readable(p):
+            return torch.zeros((), device=device)
+        with torch.no_grad():
+            now = p.detach().reshape(-1)[:: -(-p.numel() // MOST_ELEMENTS)].clone()
+            first = self._outside.setdefault(name, now)
+            if first.shape != now.shape or first.device != now.device:
+                return torch.zeros((), device=device)
+            return (now != first).any().float().to(device)
 
     def _tell_cuts(self, without: list[torch.Tensor]) -> None:
         if not without:

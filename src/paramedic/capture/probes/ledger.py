@@ -22,6 +22,7 @@ class Backward:
     site: Site
     step: int
     private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
+    certain: bool = True  # whose gradients it wrote was seen, or is the same for every pass from its line
     used: bool = False
     told: bool = False  # already reported as discarded
 
@@ -32,10 +33,11 @@ class Account:
 
     number: int
     pending: list[Backward] = field(default_factory=list)  # written since the last step or clearing
+    fed: bool = False  # a backward pass has written to these gradients at some time
     stale: bool = False  # what is there now was used by a step and has not been cleared since
     soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
     blind: bool = False  # until its next step: backward passes may have gone by unseen
-    unsure: bool = False  # nobody looked whether they were cleared by hand
+    unsure: bool = False  # nobody looked whether they were cleared by hand, or whether they were written at all
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     passes: int = 0  # backward passes of the whole run when it last stepped
@@ -84,9 +86,18 @@ class Account:
 
     def wrote(self, backward: Backward, reached: set[int] | None, *, may_wait: bool) -> None:
         """A backward pass adds to these gradients (ids of the parameters it reaches, when they are known)."""
-        dirty = self._still_dirty(may_wait=may_wait)
-        self.soiled += [p for p in dirty if reached is None or id(p) in reached]
-        self.pending.append(backward)
+        if backward.certain:
+            dirty = self._still_dirty(may_wait=may_wait)
+            self.soiled += [p for p in dirty if reached is None or id(p) in reached]
+        else:
+            self.unsure = True
+        self.booked(backward)
+
+    def booked(self, backward: Backward) -> None:
+        """What it may have written waits for a step. Of mere guesses one is enough: they are never reported."""
+        self.fed = True
+        if backward.certain or not self.pending:
+            self.pending.append(backward)
 
     def _still_dirty(self, *, may_wait: bool) -> list[torch.Tensor]:
         """Parameters whose used gradient is still there although no zero_grad was seen: cleared by hand, or not?
@@ -105,8 +116,11 @@ class Account:
         return dirty
 
     def new_by_hand(self) -> bool:
-        """Whether gradients were written since the last step without a backward pass that we saw."""
-        if not self.sentinels:
+        """Whether gradients were written since the last step without a backward pass that we saw.
+
+        Writing to `p.grad.data` leaves no trace. But where no backward pass ever comes, all gradients come by hand.
+        """
+        if not self.sentinels or not self.fed:
             return True
         return any(p.grad is not grad or p.grad._version != version for p, grad, version in self.sentinels)
 

@@ -17,10 +17,11 @@ from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, tell_end
 from paramedic.capture.probes.statistics import Statistics
+from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import built_at, user_site
-from paramedic.record.writer import Site
+from paramedic.record.writer import NOWHERE, Site
 
 MOST_OPS = 200  # per cycle
 
@@ -41,7 +42,7 @@ class Loop:
         self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
         self._clears: dict[Hashable, list[weakref.ref[Optimizer]]] = {}
-        self._touches: dict[Site, list[weakref.ref[Optimizer]]] = {}
+        self._touches = Touches()
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self._count = 0
@@ -71,7 +72,7 @@ class Loop:
 
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
-                if not (watcher.resting and self.as_before("zero_grad", id(holder))):
+                if not (watcher.elsewhere() or (watcher.resting and self.as_before("zero_grad", id(holder)))):
                     watcher.ask("loop", self._clearing, holder)
                 return original(holder, *args, **kwargs)
 
@@ -128,6 +129,8 @@ class Loop:
 
     def as_before(self, op: str, on: Hashable = None) -> Site | None:
         """While resting: the line this call came from the last time. None: it is new here, and the rest is over."""
+        if self.watcher.elsewhere():
+            return NOWHERE
         site = self.rhythm.follow((op, on))
         if site is None:
             self.watcher.wake()
@@ -148,7 +151,7 @@ class Loop:
             if op == "backward":
                 backward = self._pass(beat.site)
                 for optimizer in self._optimizers_behind(beat.site):
-                    self.accounts[optimizer].pending.append(backward)
+                    self.accounts[optimizer].booked(backward)
                 self._passes += 1
             elif op == "zero_grad":
                 for optimizer in self._cleared_by(on):
@@ -176,27 +179,28 @@ class Loop:
         if leaves is not None:
             self._reached[site] = {id(leaf) for leaf in leaves}
             self._written |= self._reached[site]
-            self._touches[site] = list(dict.fromkeys(o for leaf in leaves for o in self.owners.get(id(leaf), [])))
+            touched = self._touches.followed(site, [o for leaf in leaves for o in self.owners.get(id(leaf), [])])
+        else:
+            touched = self._optimizers_behind(site)
         if leaves is not None and self.is_private(leaves):
             self._private.add(site)
-        backward = self._pass(site)
-        for optimizer in self._optimizers_behind(site):
-            account = self.accounts[optimizer]
-            account.wrote(backward, self._reached.get(site), may_wait=self.watcher.examining)
+        backward = self._pass(site, certain=leaves is not None)
+        for optimizer in [o for o in touched if o in self.accounts]:
+            self.accounts[optimizer].wrote(backward, self._reached.get(site), may_wait=self.watcher.examining)
         self._last = backward
         self._passes += 1
         self.note("backward", site)
         if self.scaled is not None:
             self.scaled = True
 
-    def _pass(self, site: Site) -> Backward:
-        return Backward(site=site, step=self.watcher.step, private=site in self._private)
+    def _pass(self, site: Site, *, certain: bool = False) -> Backward:
+        certain = certain or self._touches.certain(site)
+        return Backward(site=site, step=self.watcher.step, private=site in self._private, certain=certain)
 
     def _optimizers_behind(self, site: Site) -> list[Optimizer]:
-        """The optimizers whose gradients a backward pass from this line writes; all, when that is not known."""
-        known = self._touches.get(site)
-        alive = list(self.accounts) if known is None else [o for reference in known if (o := reference()) is not None]
-        return [optimizer for optimizer in alive if optimizer in self.accounts]
+        """The optimizers whose gradients a backward pass from this line may write; all, when that is not known."""
+        known = self._touches.may_reach(site)
+        return [o for o in (self.accounts if known is None else known) if o in self.accounts]
 
     def is_private(self, leaves: list[torch.Tensor]) -> bool:
         """Whether gradients go to tensors that nobody trains, such as the inputs of an adversarial attack."""
@@ -244,7 +248,7 @@ class Loop:
         return [optimizer for optimizer in alive if optimizer in self.accounts]
 
     def _lost(self, account: Account, backward: Backward, site: Site) -> None:
-        if backward.told or backward.private:
+        if backward.told or backward.private or not backward.certain:
             return
         # Another optimizer may still be about to use it (a GAN clears the critic's share), so it waits.
         if any(backward in other.pending for other in self.accounts.values()):
@@ -265,11 +269,11 @@ class Loop:
     # Steps ------------------------------------------------------------------------------------------------------
 
     def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if torch.compiler.is_compiling() or self.watcher.elsewhere():
+            return
         closure = _has_closure(args, kwargs)
         if closure:
             self.watcher.wake()  # its calls differ from step to step
-        if torch.compiler.is_compiling():
-            return
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
             if not closure:
@@ -280,7 +284,7 @@ class Loop:
         self.clock.step_began()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return
         self.clock.step_ended()
         if self.watcher.resting and self._rest_on(optimizer):

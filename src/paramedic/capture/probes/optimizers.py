@@ -45,17 +45,23 @@ def note_rates(watcher: Watcher, optimizer: Optimizer, account: Account) -> None
     if rates == account.rates:
         return
     account.rates = rates
+    _raise_highest(optimizer, account)
+    if rates and isinstance(rates[0], (int, float)):
+        watcher.writer.point(f"lr:{account.number}", watcher.step, float(rates[0]))
+
+
+def _raise_highest(optimizer: Optimizer, account: Account) -> None:
+    rates = [group.get("lr") for group in optimizer.param_groups]
     numbers = [rate if isinstance(rate, (int, float)) else None for rate in rates]
     highest = account.highest_rates or numbers
     account.highest_rates = [
         max(a, b) if a is not None and b is not None else None for a, b in zip(highest, numbers, strict=False)
     ]
-    if numbers and numbers[0] is not None:
-        watcher.writer.point(f"lr:{account.number}", watcher.step, float(numbers[0]))
 
 
 def tell_end(watcher: Watcher, optimizer: Optimizer, account: Account) -> None:
     """The highest learning rates, and which parameters were ever updated."""
+    _raise_highest(optimizer, account)  # a group may have been woken in steps that nobody watched
     names = watcher.registry.parameter_names()
     used = [p for g in optimizer.param_groups for p in g["params"] if p.grad is not None or optimizer.state.get(p)]
     watcher.emit(

@@ -28,11 +28,13 @@ class Clipping:
     def _watch(self, name: str) -> None:
         def watched(original: Any) -> Any:
             def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-                if not self.watcher.resting and not isinstance(parameters, (torch.Tensor, list, tuple)):
+                if self.watcher.resting and self.loop.as_before("clip"):
+                    return original(parameters, *args, **kwargs)
+                if not isinstance(parameters, (torch.Tensor, list, tuple)):
                     parameters = list(parameters)  # a generator can be read only once, and torch is to read it
+                fresh = self.watcher.ask("clipping", self._fresh, parameters)  # clipping itself writes to them
                 result = original(parameters, *args, **kwargs)
-                if not (self.watcher.resting and self.loop.as_before("clip")):
-                    self.watcher.ask("clipping", self._clipped, name, parameters, args, kwargs, result)
+                self.watcher.ask("clipping", self._clipped, name, parameters, bool(fresh), args, kwargs, result)
                 return result
 
             return clip
@@ -41,14 +43,18 @@ class Clipping:
         self.watcher.patches.wrap(nn.utils.clip_grad, name, watched)
         self.watcher.patches.set(nn.utils, name, getattr(nn.utils.clip_grad, name))
 
-    def _clipped(self, name: str, parameters: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _fresh(self, parameters: Any) -> bool:
+        """Whether gradients are there that no step has used, be they from a backward pass or written by hand."""
+        accounts = {a.number: a for p in _listed(parameters) for a in self.loop.accounts_of(id(p))}
+        return any(account.pending or account.new_by_hand() for account in accounts.values())
+
+    def _clipped(self, name: str, parameters: Any, fresh: bool, args: Any, kwargs: Any, result: Any) -> None:
         loop, site = self.loop, user_site()
-        tensors = [tensor for _, tensor in tensors_in([parameters] if isinstance(parameters, torch.Tensor) else [])]
-        tensors = tensors or list(parameters)
+        tensors = _listed(parameters)
         with_gradient = [p for p in tensors if p.grad is not None]
         accounts = [account for p in with_gradient for account in loop.accounts_of(id(p))]
         pending = any(account.pending for account in accounts)
-        stale = bool(accounts) and not pending
+        stale = bool(accounts) and not fresh
         scaled = bool(loop.scaled)
         trainable = sum(1 for a in loop.accounts for g in a.param_groups for p in g["params"] if p.grad is not None)
         covered = sum(id(p) in loop.owners for p in with_gradient)
@@ -72,6 +78,10 @@ class Clipping:
             step = self.watcher.step
             norm = result.detach().reshape(1).float() / (1.0 if not scaled else loop.scale)
             self.watcher.read(norm, lambda found: self.watcher.writer.point("norm_before_clip", step, found[0]))
+
+
+def _listed(parameters: Any) -> list[torch.Tensor]:
+    return [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
 
 
 class Scaling:

@@ -25,8 +25,8 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     """
     if run.steps < fewest:
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
-    if run.events("gear"):
-        raise Abstain("a compiled model's calls are not examined")
+    for event in run.events("gear"):
+        raise Abstain(str(event["reason"]))
     if run.meta.get("forked") or run.rank:
         raise Abstain("another process may evaluate")
     modes = [event for event in run.events("mode") if not event["training"]]

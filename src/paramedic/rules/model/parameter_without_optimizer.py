@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from paramedic.findings import Where
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import TRAINABLE, common_path, listed, many
+from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many
 
 
 @rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"], causes=["PM601"])
@@ -21,8 +21,9 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     `requires_grad_(False)` if they should stay as they are.
 
     ## When this is wrong
-    Parameters that another optimizer holds are not reported. A fixed network through which gradients flow to reach
-    something else (style transfer, adversarial attacks) should be frozen: it saves time, too.
+    Parameters that another optimizer holds are not reported, nor those that change all the same because the script
+    moves them by its own means (an update by hand, master weights that are copied back). A fixed network through which
+    gradients flow to reach something else (style transfer, adversarial attacks) should be frozen: it saves time, too.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
@@ -30,9 +31,12 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     seen: Counter[str] = Counter()
     for census in run.events("census"):
         seen.update({name for name, flags in census["outside"].items() if flags & TRAINABLE})
+    moved = {name for census in run.events("census") for name, flags in census["outside"].items() if flags & MOVED}
     hidden = [event.module or "" for event in run.events("hidden")]
     held = {name for o in run.events("optimizer") for group in o["groups"] for name in group["parameters"]}
-    names = [n for n, times in seen.items() if times >= fewest and n not in held and not n.startswith("a tensor of")]
+    names = [
+        n for n, times in seen.items() if times >= fewest and n not in held | moved and not n.startswith("a tensor of")
+    ]
     names = [name for name in names if not any(name.startswith(path) for path in hidden)]
     roots = {name.partition(".")[0] for name in names}
     for root in sorted(roots):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import common_path, listed, many, parameter_histories
 
 
@@ -20,7 +20,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     parameter itself (`p.add_(...)`), not on a reshaped copy.
 
     ## When this is wrong
-    During a warm-up that starts at zero nothing moves, and nothing is reported.
+    During a warm-up that starts at zero nothing moves, and nothing is reported; nor are groups that wait at zero and
+    get a learning rate later.
 
     ## Options
     `fewest`: examined steps with a non-zero gradient and no movement.
@@ -29,12 +30,13 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     for optimizer in run.events("optimizer"):
         own = [h for h in histories if h.optimizer == optimizer["number"]]
         still = [h for h in own if h.watched >= fewest and not h.moved]
-        at_zero = [h for h in own if h.nonzero >= fewest and not h.moved and h.rate == 0.0 and h.examined == h.nonzero]
-        others_move = any(h.moved for h in histories)
-        zero_to_the_end = (
-            bool(at_zero) and others_move and run.steps >= 30 and _a_group_at_zero(run, optimizer["number"])
-        )
-        for members, because in ((still, "the optimizer's write is lost"), (at_zero if zero_to_the_end else [], "")):
+        zero_to_the_end = _always_at_zero(run, optimizer) if run.steps >= 30 and any(h.moved for h in histories) else ()
+        at_zero = [
+            h
+            for h in own
+            if h.name in zero_to_the_end and h.examined == h.nonzero >= fewest and not h.moved and h.rate == 0.0
+        ]
+        for members, because in ((still, "the optimizer's write is lost"), (at_zero, "")):
             if not members:
                 continue
             names = [h.name for h in members]
@@ -63,6 +65,13 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
             )
 
 
-def _a_group_at_zero(run: Run, number: int) -> bool:
-    """Whether a group's learning rate never left zero; only the end of a run can tell."""
-    return any(0.0 in event["highest"] for event in run.events("rates") if event["optimizer"] == number)
+def _always_at_zero(run: Run, optimizer: Event) -> set[str]:
+    """The parameters of groups whose learning rate never left zero; only the end of a run can tell."""
+    ends = [event for event in run.events("rates") if event["optimizer"] == optimizer["number"]]
+    return {
+        name
+        for end in ends
+        for group, highest in zip(optimizer["groups"], end["highest"], strict=False)
+        if highest == 0.0
+        for name in group["parameters"]
+    }
