@@ -21,14 +21,19 @@ def check(run: Run) -> Iterator[Finding]:
     Monte-Carlo dropout is recognised when only the dropout modules are in train mode, or when the same input is passed
     several times. Calls whose output is not
     compared with labels or given to a loss (samples of a generator, a teacher's pseudo-labels) are not evaluations
-    and are not reported.
+    and are not reported; nor are answers that a training loss was computed from. A model that was trained on one
+    image at a time and is used on one image at a time has a BatchNorm that normalises each image by itself, as
+    pix2pix does on purpose.
     """
     trained = {event.module for event in run.events("train_forward")}
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
+    single = _one_at_a_time(run)
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
-        if not event["training"] or not affected or not event["uses"]:
+        if not event["training"] or not affected or not event["uses"] or "training" in event["uses"]:
+            continue
+        if any(m["path"] in single for m in affected):
             continue
         if event.module not in trained or event.module in reported:
             continue
@@ -54,3 +59,13 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _name(module: dict[str, object]) -> str:
     return f"{module['path']} ({module['class']})"
+
+
+def _one_at_a_time(run: Run) -> set[str]:
+    """BatchNorms that got a single sample in every kind of call in train mode, with a graph and without."""
+    batches: dict[str, dict[bool, set[int]]] = {}
+    for call in run.events("module_call"):
+        if call["norm"] and call["training"] and call["inputs"] and call.module:
+            by_grad = batches.setdefault(call.module, {})
+            by_grad.setdefault(call["grad"], set()).add(call["inputs"][0]["shape"][0])
+    return {path for path, found in batches.items() if len(found) == 2 and set.union(*found.values()) == {1}}
