@@ -41,7 +41,7 @@ class Call:
     loader: int | None = None
     repeated: bool = False  # the very same input for the third time in a row, as in Monte-Carlo dropout
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
-    uses: set[str] = field(default_factory=set)  # "loss", "metric": what its output was put to
+    uses: set[str] = field(default_factory=set)  # "loss", "metric", "training": what its output was put to
     age: int = 0
     fed: bool = False  # a top-level call: its first module with weights was seen
 
@@ -294,13 +294,14 @@ class Calls:
             return known[1]
         return self._nodes.get(tensor.grad_fn) or self._nodes.get(producer(tensor.grad_fn))
 
-    def used_as(self, use: str, *, grad: bool = True) -> None:
+    def used_as(self, use: str, *, grad: bool | None = None) -> None:
         """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
 
-        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none.
+        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none. What has a
+        graph (`grad`) came from no other call than one with a graph, perhaps one that was not seen.
         """
-        fresh = [call for call in self.open if call.grad and call.age == 0] if grad else []
-        for call in (fresh or self.open)[-1:]:
+        fresh = [call for call in self.open if call.grad and call.age == 0] if grad is not False else []
+        for call in (fresh if grad else fresh or self.open)[-1:]:
             call.uses.add(use)
 
     def trained(self, nodes: set[Any], *, private: bool) -> None:

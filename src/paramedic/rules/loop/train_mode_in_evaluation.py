@@ -28,12 +28,13 @@ def check(run: Run) -> Iterator[Finding]:
     trained = {event.module for event in run.events("train_forward")}
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
+    taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
     single = _one_at_a_time(run)
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
-        if not event["training"] or not affected or not event["uses"] or "training" in event["uses"]:
+        if not event["training"] or not affected or not event["uses"]:
             continue
-        if any(m["path"] in single for m in affected):
+        if (event.where.file, event.where.line) in taught or any(m["path"] in single for m in affected):
             continue
         if event.module not in trained or event.module in reported:
             continue
@@ -62,10 +63,12 @@ def _name(module: dict[str, object]) -> str:
 
 
 def _one_at_a_time(run: Run) -> set[str]:
-    """BatchNorms that got a single sample in every kind of call in train mode, with a graph and without."""
-    batches: dict[str, dict[bool, set[int]]] = {}
+    """BatchNorms that were trained on single samples, and got no more than one in train mode otherwise."""
+    batches: dict[str, set[int]] = {}
+    trained = set()
     for call in run.events("module_call"):
         if call["norm"] and call["training"] and call["inputs"] and call.module:
-            by_grad = batches.setdefault(call.module, {})
-            by_grad.setdefault(call["grad"], set()).add(call["inputs"][0]["shape"][0])
-    return {path for path, found in batches.items() if len(found) == 2 and set.union(*found.values()) == {1}}
+            batches.setdefault(call.module, set()).add(call["inputs"][0]["shape"][0])
+            if call["grad"]:
+                trained.add(call.module)
+    return {path for path, found in batches.items() if path in trained and found == {1}}
