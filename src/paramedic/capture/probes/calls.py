@@ -16,6 +16,7 @@ from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in,
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.rebuilt import Rebuilt
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
 from paramedic.record.writer import Site
@@ -58,6 +59,7 @@ class Calls:
     def __init__(self, watcher: Watcher, ops: OpMode) -> None:
         self.watcher = watcher
         self.ops = ops
+        self.rebuilt = Rebuilt(watcher.registry)
         self.stack: list[Call] = []
         self.open: list[Call] = []  # top-level calls whose fate is not known yet
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
@@ -143,6 +145,7 @@ class Calls:
                 call.cut_at = parent.cut_at
         if parent is None:
             self.ops.fresh = True
+            self.rebuilt.turn += 1
         self.stack.append(call)
         self.on_enter(call.path)
 
@@ -166,11 +169,12 @@ class Calls:
             cut = _decorator_site(module)  # gradients went on in, and nothing came out
         if cut is not None:
             self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
+        built_in = self.rebuilt.inside(module, call.root)
         self.watcher.emit(
             "module_call",
             site=call.site,
             module=call.path,
-            key=(call.path, call.training, call.grad),
+            key=(call.path, call.training, call.grad, built_in),
             data={
                 "class": type(module).__name__,
                 "order": self._order,
@@ -181,7 +185,7 @@ class Calls:
                 "outputs": [describe(t) for _, t in tensors][:8],
                 "p": stochastic if isinstance(stochastic, float) else None,
                 "cut": list(cut) if cut is not None else None,
-                "built_in": birth.inside if (birth := self.watcher.registry.birth(module)) else None,
+                "built_in": built_in,
                 "norm": isinstance(module, nn.modules.batchnorm._BatchNorm),
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
             },
