@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paramedic.capture.active.probe import Active
+from paramedic.capture.probes.answers import Answers
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.chains import Chains
@@ -41,9 +42,10 @@ class Details:
         followers = Followers(watcher, ops, lambda identity: identity in loop.owners)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
+        answers = Answers(watcher, ops)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
-        calls.on_root.append(("active", active.called))
+        calls.on_root += [("active", active.called), ("answers", answers.called)]
         calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
@@ -51,7 +53,7 @@ class Details:
         passes.on_pass.append(("recurrence", recurrence.passed))
         checkpoints.on_optimizer = resumes.restored
         self._probes = (
-            followers, views, masks, chains, active, resumes, self.in_place,
+            followers, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), Objectives(watcher, ops), Ctc(watcher),
         )  # fmt: skip
 

@@ -83,6 +83,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "op": ("a notable call: softmax, dropout, a broadcast", "no call was examined"),
     "cut": ("a call that ends the gradient's path", "no call was examined"),
     "hidden": ("modules or parameters reachable from a model but not registered", "no nn.Module was seen"),
+    "hidden_moved": ("hidden tensors that the program itself has changed", "no hidden tensor was changed"),
     "mode": ("a train() or eval() switch", "train() and eval() were never called"),
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),

@@ -16,6 +16,7 @@ from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in,
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.rebuilt import Rebuilt
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
 from paramedic.record.writer import Site
@@ -41,7 +42,7 @@ class Call:
     loader: int | None = None
     repeated: bool = False  # the very same input for the third time in a row, as in Monte-Carlo dropout
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
-    uses: set[str] = field(default_factory=set)  # "loss", "metric": what its output was put to
+    uses: set[str] = field(default_factory=set)  # "loss", "metric", "training": what its output was put to
     age: int = 0
     fed: bool = False  # a top-level call: its first module with weights was seen
 
@@ -58,6 +59,7 @@ class Calls:
     def __init__(self, watcher: Watcher, ops: OpMode) -> None:
         self.watcher = watcher
         self.ops = ops
+        self.rebuilt = Rebuilt(watcher.registry)
         self.stack: list[Call] = []
         self.open: list[Call] = []  # top-level calls whose fate is not known yet
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
@@ -143,6 +145,7 @@ class Calls:
                 call.cut_at = parent.cut_at
         if parent is None:
             self.ops.fresh = True
+            self.rebuilt.turn += 1
         self.stack.append(call)
         self.on_enter(call.path)
 
@@ -166,11 +169,12 @@ class Calls:
             cut = _decorator_site(module)  # gradients went on in, and nothing came out
         if cut is not None:
             self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
+        built_in = self.rebuilt.inside(module, call.root)
         self.watcher.emit(
             "module_call",
             site=call.site,
             module=call.path,
-            key=(call.path, call.training, call.grad),
+            key=(call.path, call.training, call.grad, built_in),
             data={
                 "class": type(module).__name__,
                 "order": self._order,
@@ -181,7 +185,7 @@ class Calls:
                 "outputs": [describe(t) for _, t in tensors][:8],
                 "p": stochastic if isinstance(stochastic, float) else None,
                 "cut": list(cut) if cut is not None else None,
-                "built_in": birth.inside if (birth := self.watcher.registry.birth(module)) else None,
+                "built_in": built_in,
                 "norm": isinstance(module, nn.modules.batchnorm._BatchNorm),
                 "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
             },
@@ -294,13 +298,14 @@ class Calls:
             return known[1]
         return self._nodes.get(tensor.grad_fn) or self._nodes.get(producer(tensor.grad_fn))
 
-    def used_as(self, use: str, *, grad: bool = True) -> None:
+    def used_as(self, use: str, *, grad: bool | None = None) -> None:
         """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
 
-        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none.
+        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none. What has a
+        graph (`grad`) came from no other call than one with a graph, perhaps one that was not seen.
         """
-        fresh = [call for call in self.open if call.grad and call.age == 0] if grad else []
-        for call in (fresh or self.open)[-1:]:
+        fresh = [call for call in self.open if call.grad and call.age == 0] if grad is not False else []
+        for call in (fresh if grad else fresh or self.open)[-1:]:
             call.uses.add(use)
 
     def trained(self, nodes: set[Any], *, private: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -74,6 +75,7 @@ class Checkpoints:
                 "unexpected": unexpected[:MOST_KEYS],
                 "missing_count": len(missing),
                 "unexpected_count": len(unexpected),
+                **_left_over(own, state_dict, missing, unexpected),
                 "snapshot": snapshot,
             },
         )
@@ -86,6 +88,24 @@ def _compare(module: nn.Module, state_dict: Any) -> tuple[int, int, int]:
     with torch.no_grad():
         different = sum(not torch.equal(mine, given.to(mine.device, mine.dtype)) for mine, given in matched)
     return len(matched), different, sum(mine.numel() for mine, _ in matched)
+
+
+def _left_over(own: Any, given: Any, missing: list[str], unexpected: list[str]) -> dict[str, int]:
+    """How many values were left over, and how many of them would have had a place under another name."""
+    places = Counter(_last_name_and_shape(key, own[key]) for key in missing if key in own)
+    left = homeless = 0
+    for key in unexpected:
+        value = given.get(key)
+        if isinstance(value, torch.Tensor):
+            left += value.numel()
+            place = _last_name_and_shape(key, value)
+            homeless += value.numel() if places[place] <= 0 else 0
+            places[place] -= 1
+    return {"left_numel": left, "displaced_numel": left - homeless}
+
+
+def _last_name_and_shape(key: str, value: torch.Tensor) -> tuple[str, torch.Size]:
+    return key.rpartition(".")[2], value.shape
 
 
 def _fits(mine: Any, given: Any) -> bool:

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from paramedic.capture.names import hidden_in, join
+from paramedic.capture.probes.by_hand import ByHand
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_site
 from paramedic.logbook import model_seen
@@ -23,6 +24,7 @@ class Modules:
     def __init__(self, watcher: Watcher, inside: Callable[[], str | None]) -> None:
         self.watcher = watcher
         self.inside = inside  # the module whose forward pass is running
+        self._by_hand = ByHand(watcher)
         self._described: dict[int, int] = {}  # id of a root -> number of its parameters when described
 
     def install(self) -> None:
@@ -36,6 +38,7 @@ class Modules:
             return init
 
         watcher.patches.wrap(nn.Module, "__init__", watched_init)
+        watcher.on_step.append(("modules", self._by_hand.look))
         hooks = torch.nn.modules.module
         for register in (
             hooks.register_module_module_registration_hook,
@@ -135,6 +138,7 @@ class Modules:
             parameters = [p for _, found in members for p in _parameters(found)]
             if not parameters:
                 continue
+            self._by_hand.follow(holder, root, [p for p in parameters if id(p) not in optimised])
             self.watcher.emit(
                 "hidden",
                 site=registry.birth_site(first if isinstance(first, nn.Module) else root),

@@ -84,6 +84,7 @@ class OpMode(TorchFunctionMode):
         self.cuts: list[Cut] = []
         self.waiting: list[Waiting] = []
         self.on_metric: Callable[[], None] = lambda: None
+        self.on_result: Callable[[Any, Any, Any], None] | None = None  # told of every call, while there is need
         self.on_grad_read: Callable[[], None] = lambda: None
         self.inside_model: Callable[[], bool] = lambda: False
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
@@ -158,6 +159,8 @@ class OpMode(TorchFunctionMode):
                 self.watcher.ask(probe, handler, func, args, kwargs, result)
             if self._tainted and isinstance(result, T) and not result.requires_grad:
                 self.watcher.ask("ops", self._spread, args, result)
+            if self.on_result is not None:
+                self.watcher.ask("answers", self.on_result, args, kwargs, result)
         return result
 
     # Handlers ---------------------------------------------------------------------------------------------------

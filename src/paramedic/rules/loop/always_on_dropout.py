@@ -24,13 +24,21 @@ def check(run: Run) -> Iterator[Finding]:
     `F.dropout(x, p, training=self.training)`, or a `nn.Dropout` made in `__init__`.
 
     ## When this is wrong
+    A call that eval mode never reaches (`if self.training: x = F.dropout(x, p)`) is not reported. In a run that never
+    uses the module in eval mode nobody can tell, so it is a note only.
+
     Monte-Carlo dropout: say so in the name of the class or function, or pass `training=True` explicitly and evaluate
     several times; or put `# paramedic: ignore[PM613]` on the line.
     """
     reported: set[tuple[str | None, int | None]] = set()
     functional = [op for op in run.events("op") if "dropout" in op["op"] and op.get("p") and not op["through_module"]]
     in_eval = [op for op in functional if op["training"] and op["caller_training"] is False]
-    untied = [op for op in functional if op["training"] and not op["explicit"] and op["caller_training"]]
+    evaluated = {call["class"] for call in run.events("module_call") if not call["training"]}
+    untied = [
+        op
+        for op in functional
+        if op["training"] and not op["explicit"] and op["caller_training"] and op["caller"] not in evaluated
+    ]  # of a module that was evaluated it is known whether the call is reached in eval mode
     for op in (*in_eval, *untied):
         place = (op.where.file, op.where.line)
         if place in reported or _on_purpose(op):
@@ -45,7 +53,7 @@ def check(run: Run) -> Iterator[Finding]:
             else "without training=, it stays on when the model is evaluated or used",
             remedy=f"pass training=self.training: F.{op['op']}(x, {op['p']:g}, training=self.training)",
             where=op.where,
-            severity="error" if seen else "warning",
+            severity="error" if seen else "note",
             evidence=(
                 Evidence(name="p", value=op["p"]),
                 Evidence(name="training_argument", value=op["training"], limit="the module's mode"),

@@ -21,14 +21,20 @@ def check(run: Run) -> Iterator[Finding]:
     Monte-Carlo dropout is recognised when only the dropout modules are in train mode, or when the same input is passed
     several times. Calls whose output is not
     compared with labels or given to a loss (samples of a generator, a teacher's pseudo-labels) are not evaluations
-    and are not reported.
+    and are not reported; nor are answers that a training loss was computed from. A model that was trained on one
+    image at a time and is used on one image at a time has a BatchNorm that normalises each image by itself, as
+    pix2pix does on purpose.
     """
     trained = {event.module for event in run.events("train_forward")}
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
+    taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
+    single = _one_at_a_time(run)
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
         if not event["training"] or not affected or not event["uses"]:
+            continue
+        if (event.where.file, event.where.line) in taught or any(m["path"] in single for m in affected):
             continue
         if event.module not in trained or event.module in reported:
             continue
@@ -54,3 +60,15 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _name(module: dict[str, object]) -> str:
     return f"{module['path']} ({module['class']})"
+
+
+def _one_at_a_time(run: Run) -> set[str]:
+    """BatchNorms that were trained on single samples, and got no more than one in train mode otherwise."""
+    batches: dict[str, set[int]] = {}
+    trained = set()
+    for call in run.events("module_call"):
+        if call["norm"] and call["training"] and call["inputs"] and call.module:
+            batches.setdefault(call.module, set()).add(call["inputs"][0]["shape"][0])
+            if call["grad"]:
+                trained.add(call.module)
+    return {path for path, found in batches.items() if path in trained and found == {1}}

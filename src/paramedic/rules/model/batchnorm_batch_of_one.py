@@ -1,5 +1,6 @@
 """PM416."""
 
+import math
 from collections.abc import Iterator
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
@@ -7,18 +8,24 @@ from paramedic.rules.support import shape
 
 
 @rule("PM416", "batchnorm-batch-of-one", severity="error", needs=["model"])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
     """BatchNorm in training mode meets a batch of a single sample.
 
     ## Why it hurts
     One value per channel has no variance: torch raises an error, usually after a whole epoch, when the last batch
-    of the loader holds one sample. With larger feature maps it does not crash, but the statistics are of one image.
+    of the loader holds one sample. With small feature maps it does not crash, but a handful of values of one image
+    says little about the running statistics that eval() uses.
 
     ## What to try first
     `DataLoader(..., drop_last=True)`, another batch size, or GroupNorm/LayerNorm when batches are that small.
 
     ## When this is wrong
-    With `drop_last=True`, in eval mode, and in models without BatchNorm nothing is reported.
+    With `drop_last=True`, in eval mode, and in models without BatchNorm nothing is reported. Nor is one image at a
+    time that has many values per channel, or whose layer is never used in eval mode: there BatchNorm normalises each
+    image by itself, as pix2pix does on purpose.
+
+    ## Options
+    `few`: values per channel of a single sample below which its statistics are called too rough.
     """
     if not any(module["norm"] for model in run.events("model") for module in model["modules"]):
         return
@@ -34,15 +41,20 @@ def check(run: Run) -> Iterator[Finding]:
             confidence=0.98,
         )
         return
-    for call in run.events("module_call"):
-        if call["norm"] and call["training"] and call["grad"] and _one_value(call):
+    calls = [call for call in run.events("module_call") if call["norm"]]
+    evaluated = {call.module for call in calls if not call["training"]}
+    for call in calls:
+        if call["training"] and call["grad"] and call.module in evaluated and _rough(call, few):
             yield Finding(
                 what=f"{call.module} normalises {shape(call['inputs'][0]['shape'])} in training: one sample at a time",
-                why="the batch's statistics are those of a single sample, so training and evaluation differ",
+                why="the batch's statistics are those of a few values, so training and evaluation differ",
                 remedy="larger batches, or GroupNorm/LayerNorm",
                 where=call.where,
                 severity="warning",
-                evidence=(Evidence(name="batch", value=1, limit="≥ 2"),),
+                evidence=(
+                    Evidence(name="batch", value=1, limit="≥ 2"),
+                    Evidence(name="values_per_channel", value=_values(call), limit=f"≥ {few}"),
+                ),
                 confidence=0.8,
             )
             return
@@ -76,6 +88,12 @@ def _epoch_done(run: Run, loader: Event) -> bool:
     return run.steps >= loader["size"] // loader["batch_size"] + 1
 
 
-def _one_value(call: Event) -> bool:
+def _rough(call: Event, few: int) -> bool:
+    """A single sample, and too little of it to know a mean and a variance."""
     sizes = call["inputs"][0]["shape"] if call["inputs"] else []
-    return len(sizes) > 1 and sizes[0] == 1
+    return len(sizes) > 1 and sizes[0] == 1 and _values(call) < few
+
+
+def _values(call: Event) -> int:
+    sizes = call["inputs"][0]["shape"]
+    return int(math.prod([sizes[0], *sizes[2:]]))

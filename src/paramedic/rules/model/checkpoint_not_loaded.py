@@ -7,7 +7,7 @@ from paramedic.rules.support import listed
 
 
 @rule("PM409", "checkpoint-not-loaded", severity="error", needs=["load"])
-def check(run: Run, *, least: float = 0.05, warn: float = 0.5) -> Iterator[Finding]:
+def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5) -> Iterator[Finding]:
     """load_state_dict was called and loaded little or nothing.
 
     With `strict=False` keys that do not match are skipped in silence: a prefix such as `module.` or `encoder.` is
@@ -22,11 +22,12 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5) -> Iterator[Findi
 
     ## When this is wrong
     Adapters and checkpoints of single parts match little on purpose; when all given keys found their place nothing is
-    reported.
+    reported. Nor when a part was matched and the rest, such as an autoencoder's decoder, fits nowhere in the model.
 
     ## Options
     `least`: share of the model's values below which it is an error; `warn`: below which it is a warning, if keys were
-    also left over.
+    also left over; `renamed`: share of the left-over (or of the missing) values
+    for which a tensor of the same shape and last name must be on the other side.
     """
     for event in run.events("load"):
         if event["into"] != "model" or not event["keys"] or not event["given"]:
@@ -35,6 +36,9 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5) -> Iterator[Findi
         unused = event["unexpected_count"]
         if event["matched"] == event["given"]:
             continue  # everything that was given was used
+        unfilled = min(event["left_numel"], event["numel"] - event["matched_numel"])
+        if event["matched"] and event["displaced_numel"] < renamed * unfilled:
+            continue  # what was left over has no place here under any name: only a part was wanted
         if share > least and not (unused and share < warn):
             continue
         examples = listed([*event["unexpected"][:2]]) or "none"

@@ -22,9 +22,13 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     A frozen network that is hidden on purpose (`self.teacher = [teacher]`) is not reported, nor are hidden modules
-    whose parameters were given to an optimizer.
+    whose parameters were given to an optimizer. Tensors that the program updates by hand (an adversarial perturbation
+    that follows its own gradient) need no optimizer; layers that are built in the first call and kept are no new ones.
     """
+    by_hand = {event.module for event in run.events("hidden_moved")}
     for event in run.events("hidden"):
+        if event.module in by_hand:
+            continue
         if not event["trainable"] or event["in_optimizer"] >= event["parameters"] or not event["with_gradient"]:
             continue
         if event["is_module"]:
