@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
-from paramedic.capture.graph import producer, reach
+from paramedic.capture.graph import kinds_behind, producer, reach
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, user_site
 from paramedic.record.writer import Site
@@ -176,7 +176,7 @@ class OpMode(TorchFunctionMode):
             if result.numel() > max(a.numel(), b.numel()):
                 self._broadcast(_ARITHMETIC[func], a, b, result)
         elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
-            self._constant_term(b if a.requires_grad else a, result)
+            self._constant_term(*((a, b) if a.requires_grad else (b, a)), result)
 
     def _sum(self, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         """Two scalars with gradients added up: two terms of the loss, if it is one."""
@@ -201,10 +201,14 @@ class OpMode(TorchFunctionMode):
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
         self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
 
-    def _constant_term(self, constant: torch.Tensor, result: torch.Tensor) -> None:
-        """A term without gradient is added to one with gradient; wrong only if it was once part of the graph."""
+    def _constant_term(self, live: torch.Tensor, constant: torch.Tensor, result: torch.Tensor) -> None:
+        """A term without gradient is added to one with gradient; wrong only if it was once part of the graph.
+
+        A constant computed from the very term it is added to replaces that term's value and leaves its gradient, on
+        purpose: `surrogate + (objective - surrogate).detach()`.
+        """
         cut = self._taint_of(constant)
-        if cut is None:
+        if cut is None or live.grad_fn in kinds_behind(cut.node):
             return
         site = user_site()
         value = constant.detach()

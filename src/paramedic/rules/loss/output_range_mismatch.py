@@ -40,7 +40,10 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     `share`: the share of targets outside of the range that is still tolerated.
     """
     functions = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
+    seen = run.events("loss_call", phase="train")
+    # One line may hold several losses, each with targets of its own.
+    groups = [group for function in functions for group in by_place(measured(seen, function)).values()]
+    for calls in groups:
         call = next((call for call in calls if call.get("made_at")), calls[0])
         made = call.get("made_at")
         activation = made[0] if made else _NODES.get(call["input"]["made_by"] or "")

@@ -21,8 +21,9 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     `requires_grad_(False)` if they should stay as they are.
 
     ## When this is wrong
-    Parameters that another optimizer holds are not reported. A fixed network through which gradients flow to reach
-    something else (style transfer, adversarial attacks) should be frozen: it saves time, too.
+    Parameters that another optimizer holds are not reported, nor is a whole network that only passes gradients on: in
+    eval mode, or as a yardstick whose outputs are compared with each other (perceptual losses). Such a network should
+    be frozen all the same: it saves time.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
@@ -67,6 +68,16 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _only_passed_through(run: Run, root: str) -> bool:
-    """A whole model without an optimizer, in eval mode: gradients flow through it to something else."""
+    """A whole model without an optimizer: gradients flow through it to something else.
+
+    It is in eval mode, or it is a yardstick: a loss compares its outputs with other outputs of its own.
+    """
     modes = [event["training"] for event in run.events("train_forward") if event.module == root]
-    return bool(modes) and not any(modes)
+    pairs = [(call["maker"], call["target_maker"]) for call in run.events("loss_call", phase="train")]
+    compared = any(all(_root(maker) == root for maker in pair) for pair in pairs)
+    return compared or (bool(modes) and not any(modes))
+
+
+def _root(maker: str | None) -> str:
+    """'net' of 'net.head (Linear)'."""
+    return (maker or "").partition(" ")[0].partition(".")[0]
