@@ -57,7 +57,7 @@ def test_the_step_is_run_again_with_the_same_loss(shop: Workshop, bundle: Path) 
     done = shop.paramedic("replay", bundle)
     assert done.code == 1
     assert "step 17 again" in done.stderr and "bit for bit the same" in done.stderr
-    assert "sqrt at train.py:17 is where it begins" in done.stderr
+    assert "sqrt at train.py:15 is where it begins" in done.stderr
     every = shop.paramedic("replay", bundle, "--ops").stderr
     assert every.count("\n") > done.stderr.count("\n") - 3 and "model.body.1" in every
 

@@ -146,7 +146,7 @@ def main() -> None:
         for name, way in WAYS.items():
             try:
                 with way(model):
-                    train(model, optimizer, batch, 30 if "paramedic" in name else 5)
+                    train(model, optimizer, batch, 50 if "paramedic" in name else 5)
                     slow = "Debug" in name or "anomaly" in name
                     times[name] = train(model, optimizer, batch, arguments.steps // (3 if slow else 1))
             except Exception as error:

@@ -32,13 +32,11 @@ def batch(step: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Te
 
 model = Recogniser()
 optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-strict, lenient = nn.CTCLoss(reduction="mean"), nn.CTCLoss(zero_infinity=True)
-impossible, skipped = 0, 0
+lenient = nn.CTCLoss(zero_infinity=True)
+skipped = 0
 for step in range(120):
     frames, labels, lengths, sizes = batch(step)
     scores = model(frames)
-    with torch.no_grad():
-        impossible += int(torch.isinf(strict(scores, labels, lengths, sizes)))
     loss = lenient(scores, labels, lengths, sizes)
     if step % 40 == 13:
         loss = loss * float("nan")  # as from a broken augmentation
@@ -51,4 +49,4 @@ for step in range(120):
     if not math.isfinite(norm):
         continue
     optimizer.step()
-print(f"loss {loss.item():.3f}, {impossible} impossible batches, {skipped} skipped")
+print(f"loss {loss.item():.3f}, {skipped} skipped")

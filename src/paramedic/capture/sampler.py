@@ -11,7 +11,7 @@ from types import FrameType
 from paramedic.capture.probes.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
 from paramedic.capture.where import frame_site, is_users
 
-QUICKEST, SLOWEST = 0.025, 0.5  # seconds between two looks
+QUICKEST, SLOWEST = 0.05, 0.5  # seconds between two looks
 MOST_SEEN = 200  # looks remembered per step
 _PLACES = {  # of torch's own code, each deep inside one part of the loop
     os.path.join("torch", "utils", "data", "dataloader.py"): DATA,

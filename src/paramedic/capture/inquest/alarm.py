@@ -62,6 +62,20 @@ class Alarm:
         self._suspect()
         self._inquire("loss", losses, site, value, self.random_state)
 
+    def glance(self) -> bool:
+        """While resting: one number of one gradient, the first parameter's. Returns whether all seems well."""
+        if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
+            return False
+        for optimizer in self.loop.accounts:
+            known = self._sentinels.get(optimizer)
+            gradient = p.grad if known and (p := known[0]()) is not None else None
+            if gradient is None or type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
+                return False
+            if gradient.is_cpu and not math.isfinite(gradient.sum().item()):
+                return False
+        self.random_state, self._checked = torch.get_rng_state(), False
+        return True
+
     def gradients_written(self, losses: list[torch.Tensor]) -> None:
         """A backward pass is over."""
         before, self.random_state = self.random_state, torch.get_rng_state()
@@ -78,6 +92,9 @@ class Alarm:
     def _suspect(self) -> None:
         self._suspicious = True
         self.watcher.wake()  # the coming step must not pass unseen
+        for account in self.loop.accounts.values():
+            for backward in account.pending:
+                backward.private = True  # whoever throws such gradients away does well
 
     def _finite(self, optimizer: Optimizer, *, thorough: bool) -> bool:
         if thorough:

@@ -43,12 +43,13 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: boo
     """
     tree = _parsed(frame.f_code.co_filename)
     scope = _scope(tree, frame) if tree is not None else None
-    found = _leading_to(scope.body, frame.f_lineno) if scope is not None else None
+    found = _leading_to(scope.body, _position(frame)) if scope is not None else None
     if found is None:
         return None
     before, last = found
     variables = {**frame.f_globals, **locals_of(frame)}
-    kept = _slice(before, last, variables, whole=whole)
+    loop = _loop_at(scope, frame.f_lineno)
+    kept = _slice(before, last, variables, (loop or 0) if whole else None)
     variables.update(given or {})
     if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for s in kept for node in ast.walk(s)):
         return None
@@ -63,9 +64,7 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: boo
         return None
     attributes = [known for s in kept for name in _stored(s) if (known := _attribute(name, variables)) is not None]
     inputs = {name: variables[name] for name in code.co_names if name in variables}
-    return Excerpt(
-        code, variables, inputs, frame.f_code.co_name, attributes, len(kept), _in_loop(scope, frame.f_lineno)
-    )
+    return Excerpt(code, variables, inputs, frame.f_code.co_name, attributes, len(kept), loop is not None)
 
 
 _trees: dict[str, ast.Module | None] = {}
@@ -94,30 +93,44 @@ def _scope(tree: ast.Module, frame: FrameType) -> Any:
     return max(found, key=lambda node: node.lineno) if found else None
 
 
-def _leading_to(block: list[ast.stmt], line: int) -> tuple[list[ast.stmt], ast.stmt] | None:
-    """The statements before the one at this line, from all blocks around it; and that statement itself."""
+def _position(frame: FrameType) -> tuple[int, int]:
+    """Line and column (in bytes) of the call that the frame is executing: a line may hold several statements."""
+    for index, (line, _, column, _) in enumerate(frame.f_code.co_positions()):
+        if 2 * index == frame.f_lasti and line is not None and column is not None:
+            return line, column
+    return frame.f_lineno, 0
+
+
+def _leading_to(block: list[ast.stmt], position: tuple[int, int]) -> tuple[list[ast.stmt], ast.stmt] | None:
+    """The statements before the one at this position, from all blocks around it; and that statement itself."""
     for index, statement in enumerate(block):
-        if not statement.lineno <= line <= (statement.end_lineno or 0):
+        end = (statement.end_lineno or 0, statement.end_col_offset or 0)
+        if position[0] < statement.lineno or position >= end:
             continue
         inner = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         inner += [handler.body for handler in getattr(statement, "handlers", [])]
         for each in inner:
-            found = _leading_to(each, line) if isinstance(each, list) else None
+            found = _leading_to(each, position) if isinstance(each, list) else None
             if found is not None:
                 return block[:index] + found[0], found[1]
         return None if any(inner) else (block[:index], statement)
     return None
 
 
-def _in_loop(scope: Any, line: int) -> bool:
+def _loop_at(scope: Any, line: int) -> int | None:
+    """The line at which the innermost loop around this line begins."""
     loops = [node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While))]
-    return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
+    return max((loop.lineno for loop in loops if loop.lineno <= line <= (loop.end_lineno or 0)), default=None)
 
 
-def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any], *, whole: bool) -> list[ast.stmt]:
+def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any], all_from: int | None) -> list[ast.stmt]:
+    """The statements that `last` depends on; from the line `all_from` on also those that made plain tensors."""
     kept, needed = [last], _loaded(last)
     for statement in reversed(before):
-        made = {n for n in _stored(statement) if n in needed and (whole or _carries_gradient(n, variables))}
+        again = _carries_gradient
+        if all_from is not None and statement.lineno > all_from:
+            again = _holds_tensors
+        made = {name for name in _stored(statement) if name in needed and again(name, variables)}
         base = _collected(statement)
         if base in needed and _carries_gradient(base, variables):
             made.add(base)
@@ -179,15 +192,21 @@ def _carries_gradient(name: str, variables: dict[str, Any]) -> bool:
     value = _value(name, variables)
     if value is _MISSING:
         return True  # deleted since
-    holder = (
-        value if isinstance(value, (torch.Tensor, list, tuple, dict)) or hasattr(value, "items") else vars_of(value)
-    )
-    return any(tensor.grad_fn is not None or _is_bad(tensor) for _, tensor in tensors_in(holder))
+    return any(tensor.grad_fn is not None or _is_bad(tensor) for _, tensor in tensors_in(_opened(value)))
 
 
-def vars_of(value: Any) -> dict[str, Any]:
-    """The attributes of a small result object, such as a dataclass; nothing of modules and other big things."""
-    return vars(value) if hasattr(value, "__dataclass_fields__") and hasattr(value, "__dict__") else {}
+def _holds_tensors(name: str, variables: dict[str, Any]) -> bool:
+    value = _value(name, variables)
+    return value is _MISSING or any(True for _ in tensors_in(_opened(value)))
+
+
+def _opened(value: Any) -> Any:
+    """A container, or the attributes of a small result object; nothing of modules and other big things."""
+    if isinstance(value, (torch.Tensor, list, tuple, dict)):
+        return value
+    if hasattr(value, "__dataclass_fields__") and hasattr(value, "__dict__"):
+        return vars(value)
+    return value if hasattr(value, "items") and not isinstance(value, torch.nn.Module) else {}
 
 
 def _is_bad(tensor: torch.Tensor) -> bool:

@@ -63,7 +63,8 @@ class BackwardPasses:
                 else:
                     self.clock.backward_began()
                     result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
-                self.watcher.ask("alarm", self._over, tensors)
+                if not (self.watcher.resting and self.alarm is not None and self.alarm.glance()):
+                    self.watcher.ask("alarm", self._over, tensors)
                 return result
 
             return backward

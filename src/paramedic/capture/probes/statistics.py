@@ -28,6 +28,7 @@ MOST_HELD = 64 << 20  # bytes of module outputs held until then
 MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
+LONGEST_WAIT = 60.0  # seconds for a compiler at the end of a run
 TIMED = 4  # samples timed on the device, and then every 16th
 
 _SCALED = (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM)
@@ -53,6 +54,7 @@ class Statistics:
         self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
         self._count = 0
+        self._compiling: list[Thread] = []
         self._devices: set[torch.device] = set()  # whose kernels are being compiled, or are
 
     def install(self) -> None:
@@ -129,7 +131,8 @@ class Statistics:
         device = next((p.device for p in parameters if p.is_cuda), None)
         if device is not None and device not in self._devices:
             self._devices.add(device)
-            Thread(target=prepare, args=(device,), name="paramedic-kernels", daemon=True).start()
+            self._compiling.append(Thread(target=prepare, args=(device,), name="paramedic-kernels", daemon=True))
+            self._compiling[-1].start()
 
     def after_step(self, optimizer: Optimizer, closure: bool, step: int) -> None:
         """Right after it; `step` is how many this optimizer had taken before."""
@@ -181,6 +184,8 @@ class Statistics:
             self._arrived(batch)
 
     def finish(self) -> None:
+        for thread in self._compiling:  # a compiler that is torn out of its work takes the process with it
+            thread.join(LONGEST_WAIT)
         for batch in self.collector.finish():
             self._arrived(batch)
 

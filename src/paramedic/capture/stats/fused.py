@@ -163,6 +163,8 @@ def _lie(tensor: torch.Tensor, device: torch.device) -> tuple[torch.dtype, int, 
     try:
         if portable.why_not(tensor, device) is not None or tensor.dtype not in DTYPES:
             return None
+        if tensor.layout is not torch.strided:
+            return None
         if tensor.is_neg() or tensor._is_zerotensor():
             return None
         if tensor.is_contiguous():
