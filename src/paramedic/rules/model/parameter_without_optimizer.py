@@ -70,12 +70,25 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 def _only_passed_through(run: Run, root: str) -> bool:
     """A whole model without an optimizer: gradients flow through it to something else.
 
-    It is in eval mode, or it is a yardstick: a loss compares its outputs with other outputs of its own.
+    It is in eval mode, or its inputs have gradients and it is a yardstick, as in a perceptual loss.
     """
     modes = [event["training"] for event in run.events("train_forward") if event.module == root]
+    calls = [event for event in run.events("forward") if event.module == root and event["grad"]]
+    passes_on = any(given["requires_grad"] for call in calls for given in call["inputs"])
+    return (bool(modes) and not any(modes)) or (passes_on and _is_yardstick(run, root))
+
+
+def _is_yardstick(run: Run, root: str) -> bool:
+    """Whether its outputs are compared with each other, or it alone is called without gradients again and again.
+
+    An evaluation would call the trained models in the same step, too.
+    """
     pairs = [(call["maker"], call["target_maker"]) for call in run.events("loss_call", phase="train")]
-    compared = any(all(_root(maker) == root for maker in pair) for pair in pairs)
-    return compared or (bool(modes) and not any(modes))
+    if any(all(_root(maker) == root for maker in pair) for pair in pairs):
+        return True
+    looks = [event for event in run.events("eval_forward") if not event["grad"]]
+    evaluated = {event.step for event in looks if _root(event.module) != root}
+    return any(_root(e.module) == root and e.count >= 3 and e.step not in evaluated for e in looks)
 
 
 def _root(maker: str | None) -> str:
