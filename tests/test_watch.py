@@ -192,3 +192,21 @@ def test_a_watch_inside_a_launched_script_does_not_fail_it(shop: Workshop, comma
     assert done.stdout == "trained\n" and "Traceback" not in done.stderr
     assert done.codes == ["PM502"] and done.found["run"]["steps"] == 12
     assert len(shop.records()) == 1, "one run, one record"
+
+
+@pytest.mark.parametrize(("optimizer", "before", "codes"), [("Adam", 0, "PM210"), ("Adam", 99, ""), ("SGD", 99, "")])
+def test_the_first_loss_is_only_judged_where_the_training_began(
+    shop: Workshop, optimizer: str, before: int, codes: str
+) -> None:
+    body = f"""
+optimizer = torch.optim.{optimizer}(model.parameters(), lr=0.01)
+train({before})
+with torch.no_grad():
+    model[2].weight.mul_(80)  # from now on it is sure of wrong answers
+with paramedic.watch() as watch:
+    train(12)
+print(*{{"PM210"}} & {{finding.code for finding in watch.diagnosis.findings}})
+"""
+    shop.write("notebook.py", EXISTING + body)
+    done = shop.python("notebook.py")
+    assert done.stdout.strip() == codes, done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -72,9 +73,7 @@ class Log:
         for phase in ("eval", "train"):
             if self._steps[phase]:
                 self._write(phase)
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._close()
 
     def forget(self, name: str) -> None:
         """In a forked child: the file belongs to the parent; there will be another one if the child trains."""
@@ -102,6 +101,13 @@ class Log:
             self._file.write(json.dumps(line) + "\n")
         except OSError:  # the record says what is wrong with the folder
             self._failed = True
+            self._close()
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # a full disk also refuses what is still in the buffer
+                file.close()
 
     def _line(self, phase: str) -> dict[str, Any]:
         seconds, steps = self._seconds[phase], self._steps[phase]

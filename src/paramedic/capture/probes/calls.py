@@ -234,7 +234,7 @@ class Calls:
             "forward",
             site=call.site,
             module=call.path,
-            key=(call.path, call.training, call.grad),
+            key=(call.path, call.training, call.grad, any(fact["requires_grad"] for fact in facts)),
             data={"inputs": facts, "training": call.training, "grad": call.grad},
         )
         for path, tensor in inputs:

@@ -42,6 +42,7 @@ class Account:
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     passes: int = 0  # backward passes of the whole run when it last stepped
     steps: int = 0
+    empty: bool = True  # no state (momenta) yet before the first step that we saw
     rates: list[Any] = field(default_factory=list)  # learning rates of the groups at the last step
     highest_rates: list[float | None] = field(default_factory=list)
     sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version

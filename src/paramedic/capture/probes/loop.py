@@ -315,6 +315,8 @@ class Loop:
 
     def _about_to_step(self, optimizer: Optimizer, closure: bool) -> None:
         account = self.account(optimizer)
+        if account.steps == 0:
+            account.empty = not optimizer.state
         self.watcher.writer.start()
         if self.watcher.examining:
             self.clock.follow(optimizer.param_groups[0]["params"])
@@ -363,7 +365,8 @@ class Loop:
         if self.watcher.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
-                describe_optimizer(self.watcher, optimizer, account, self.births.get(optimizer, site))
+                born = self.births.get(optimizer)
+                describe_optimizer(self.watcher, optimizer, account, born or site, born is not None)
             self.census.after(optimizer, account.number, self.held(), self._written)
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])

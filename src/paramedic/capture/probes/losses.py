@@ -177,6 +177,7 @@ class Losses:
             "smoothing": float(given.get("label_smoothing", 0.0)),
             "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
             "maker": maker,
+            "target_maker": self.calls.maker(target),
             "made_at": [made.op, *made.site] if made is not None else None,
             "built_at": list(built) if (built := self.calls.loss_site()) is not None else None,
             **branches(prediction, target),

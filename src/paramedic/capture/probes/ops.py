@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
-from paramedic.capture.graph import producer, reach
+from paramedic.capture.graph import kinds_behind, producer, reach, terms
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, user_site
 from paramedic.record.writer import Site
@@ -57,6 +57,7 @@ class Cut(NamedTuple):
     node: Any
     op: str
     site: Site
+    scalar: bool = False  # the value was a single number, such as a loss
 
 
 class Made(NamedTuple):
@@ -72,6 +73,7 @@ class Waiting(NamedTuple):
     node: Any
     tell: Callable[[], object]
     term: bool = False  # and only if the node is a sum of terms of the loss itself
+    constant: bool = False  # a term of it without gradient
     unless_pairwise: bool = False  # and not if the loss compares everything with everything on purpose
 
 
@@ -97,6 +99,7 @@ class OpMode(TorchFunctionMode):
         self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._active = False
         self._pairwise = False
+        self._replaced: set[Any] = set()  # nodes whose value the script has replaced by another
         self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
         self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
@@ -146,6 +149,7 @@ class OpMode(TorchFunctionMode):
         self.waiting.clear()
         self.fresh = False
         self._pairwise = False
+        self._replaced.clear()
         self._tainted.clear()
         self._made.clear()
         self._made_nodes.clear()
@@ -179,7 +183,7 @@ class OpMode(TorchFunctionMode):
             if result.numel() > max(a.numel(), b.numel()):
                 self._broadcast(_ARITHMETIC[func], a, b, result)
         elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
-            self._constant_term(b if a.requires_grad else a, result)
+            self._constant_term(*((a, b) if a.requires_grad else (b, a)), result)
 
     def _sum(self, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         """Two scalars with gradients added up: two terms of the loss, if it is one."""
@@ -204,10 +208,20 @@ class OpMode(TorchFunctionMode):
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
         self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
 
-    def _constant_term(self, constant: torch.Tensor, result: torch.Tensor) -> None:
-        """A term without gradient is added to one with gradient; wrong only if it was once part of the graph."""
+    def _constant_term(self, live: torch.Tensor, constant: torch.Tensor, result: torch.Tensor) -> None:
+        """A term without gradient is added to one with gradient; wrong only if it was once part of the graph.
+
+        Not if it replaces the value of a term and leaves its gradient, on purpose: then the constant was computed
+        from that very term, as in `surrogate + (objective - surrogate).detach()`.
+        """
         cut = self._taint_of(constant)
-        if cut is None:
+        if cut is None or live.grad_fn in self._replaced:
+            return
+        summands = terms(live.grad_fn)
+        parts = {node for summand in summands for node, _ in summand.next_functions} if cut.scalar else set()
+        if live.grad_fn in kinds_behind(cut.node) or cut.node in parts:
+            self._replaced.add(result.grad_fn)
+            self.waiting = [item for item in self.waiting if not (item.constant and item.node in summands)]
             return
         site = user_site()
         value = constant.detach()
@@ -221,7 +235,7 @@ class OpMode(TorchFunctionMode):
                 ),
             )
 
-        self.waiting.append(Waiting(result.grad_fn, tell, term=True))
+        self.waiting.append(Waiting(result.grad_fn, tell, term=True, constant=True))
 
     def _activation(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T):
@@ -264,7 +278,7 @@ class OpMode(TorchFunctionMode):
         if isinstance(result, T) and result.grad_fn is not None:
             self._flat(_CUTS[func], result)
         node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
-        cut = Cut(node, _CUTS[func], user_site())
+        cut = Cut(node, _CUTS[func], user_site(), x.dim() == 0)
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
             self._taint(result, cut)

@@ -9,7 +9,11 @@ from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Site
 
 
-def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account, site: Site) -> None:
+def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account, site: Site, born: bool) -> None:
+    """After its first watched step. Born: it was made under our eyes.
+
+    Fresh: it had not stepped before. An optimizer that keeps no state does not show that, unless we saw it made.
+    """
     registry = watcher.registry
     names = registry.parameter_names()
     live = {id(p) for root in registry.roots() for p in root.parameters()}
@@ -33,6 +37,7 @@ def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account,
             "class": type(optimizer).__name__,
             "torchs_own": type(optimizer).__module__.startswith("torch.optim"),
             "groups": groups,
+            "fresh": account.empty and (born or bool(optimizer.state)),
             "held": sum(len(group["params"]) for group in optimizer.param_groups),
             "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
         },

@@ -27,31 +27,31 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
     batches to be seen.
     """
     for events in by_place(run.events("labels", phase="train")).values():
-        pooled: Counter[int] = Counter()
-        for event in events:
-            pooled.update({int(label): count for label, count in event["counts"].items()})
-        batches = [sum(event["counts"].values()) for event in events]
-        if len(pooled) < 2 or len(events) < fewest or min(batches, default=0) < 2:
+        batches = _of_whole_steps(events)
+        pooled = sum(batches, Counter())
+        if len(pooled) < 2 or len(events) < fewest or min(batch.total() for batch in batches) < 2:
             continue
+        if len(batches) < fewest:
+            raise Abstain("several batches of labels belong to one step, and too few steps were seen as a whole")
         if max(pooled.values()) > 0.9 * sum(pooled.values()):
             raise Abstain("one class makes up nearly all labels, so their order cannot be judged")
         if _set_by_hand(events):
             raise Abstain("labels are set batch by batch, as for the real and fake samples of a GAN")
-        excess = _excess(events, pooled)
+        excess = _excess(batches, pooled)
         loader = _training_loader(run)
         shuffled = loader is not None and loader["sampler"] not in ("SequentialSampler",) and not loader["iterable"]
         if excess < purity or shuffled:
             continue
         yield Finding(
             what=f"training batches are sorted by class: two samples of a batch share their label {excess:.0%} more "
-            f"often than in shuffled data ({len(events)} batches, {len(pooled)} classes)",
+            f"often than in shuffled data ({len(batches)} batches, {len(pooled)} classes)",
             why="the model learns one class at a time and forgets the ones before"
             + (f"; the loader uses {loader['sampler']}" if loader else ""),
             remedy="DataLoader(..., shuffle=True)" if loader else "permute the samples before each epoch",
             where=loader.where if loader else events[0].where,
             evidence=(
                 Evidence(name="label_excess", value=round(excess, 3), limit=f"< {purity:g}"),
-                Evidence(name="batches", value=len(events)),
+                Evidence(name="batches", value=len(batches)),
             ),
             confidence=0.92,
         )
@@ -66,13 +66,27 @@ def _set_by_hand(events: list[Event]) -> bool:
     return switches > 0.1 * len(labels) or len(events) > 1.5 * len({event.step for event in events})
 
 
-def _excess(events: list[Event], pooled: Counter[int]) -> float:
+def _of_whole_steps(events: list[Event]) -> list[Counter[str]]:
+    """The labels that each step saw: of all heads of a model, of all parts of an accumulated batch.
+
+    Many steps are seen in part; those with fewer batches than others say nothing, for each head has its own labels.
+    """
+    calls = Counter(event.step for event in events)
+    usual = sorted(calls.values())[-3:][0]  # the most, but for one or two odd steps
+    steps: dict[int, Counter[str]] = {step: Counter() for step, count in calls.items() if count >= usual}
+    for event in events:
+        if event.step in steps:
+            steps[event.step].update(event["counts"])
+    return list(steps.values())
+
+
+def _excess(batches: list[Counter[str]], pooled: Counter[str]) -> float:
     """0 when batches are drawn at random, 1 when each holds one class: the chance-corrected agreement of two labels."""
     total = sum(pooled.values())
     by_chance = sum((count / total) ** 2 for count in pooled.values())
     together = pairs = 0
-    for event in events:
-        counts = list(event["counts"].values())
+    for batch in batches:
+        counts = list(batch.values())
         size = sum(counts)
         together += sum(count * (count - 1) for count in counts)
         pairs += size * (size - 1)

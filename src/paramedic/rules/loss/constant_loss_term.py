@@ -20,7 +20,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     A term that is added for display only is better added to a copy of the loss. Terms that never had a gradient, such
-    as those of a frozen teacher, are not reported.
+    as those of a frozen teacher, are not reported; nor is a value that is replaced on purpose, as in
+    `surrogate + (objective - surrogate).detach()`.
     """
     for op in run.events("op"):
         if op["op"] == "constant term" and op["value"] != 0:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 _USUAL_MARKERS = (-1, -100, 255)
@@ -20,7 +20,8 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     `ignore_index=PAD` in the loss, or pad the labels with -100, which is ignored by default.
 
     ## When this is wrong
-    When the model shall learn where a sequence ends from the padding itself.
+    When the model shall learn where a sequence ends from the padding itself. Autoencoders, whose labels are their
+    inputs, are not judged for that reason.
 
     ## Options
     `share`: the least share of rows whose labels end in padding exactly where the inputs do.
@@ -42,6 +43,8 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     convincing = [e for e in padded if e["agreeing"] >= share * e["rows"] and e["longest"] > e["shortest"]]
     if len(convincing) < 3 or len(convincing) < 0.8 * len(run.events("padding")):
         return
+    if all(event["copied"] for event in convincing):
+        raise Abstain("the labels are the inputs: padding may be how an autoencoder says where a sequence ends")
     event = convincing[0]
     value, ignored = int(event["value"]), int(event["ignore_index"])
     part = sum(e["padding"] for e in convincing) / sum(e["total"] for e in convincing)

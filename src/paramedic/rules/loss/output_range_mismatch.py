@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, by_place, measured
 
 _BEYOND: dict[str, tuple[str, ...]] = {
@@ -18,6 +18,7 @@ _NODES = {
     "TanhBackward0": "tanh",
     "ReluBackward0": "relu",
     "SoftmaxBackward0": "softmax",
+    "SoftplusBackward0": "softplus",
 }
 
 
@@ -40,12 +41,12 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     `share`: the share of targets outside of the range that is still tolerated.
     """
     functions = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
+    seen = measured(run.events("loss_call", phase="train"), *functions)
+    # One line may hold several losses, each with an activation and targets of its own.
+    groups = [(name, group) for name in _RANGES for group in by_place(c for c in seen if _made_by(c) == name).values()]
+    for activation, calls in groups:
         call = next((call for call in calls if call.get("made_at")), calls[0])
         made = call.get("made_at")
-        activation = made[0] if made else _NODES.get(call["input"]["made_by"] or "")
-        if activation not in _RANGES:
-            continue
         low, high = _RANGES[activation]
         least = min(call["values"]["target_min"] for call in calls)
         most = max(call["values"]["target_max"] for call in calls)
@@ -65,3 +66,9 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
             ),
             confidence=0.9,
         )
+
+
+def _made_by(call: Event) -> str | None:
+    """The activation function that gave the predictions."""
+    made = call.get("made_at")
+    return str(made[0]) if made else _NODES.get(call["input"]["made_by"] or "")

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, by_place, measured
 
+_LAYERS = tuple(f"({name})" for name in ("Linear", "Conv1d", "Conv2d", "Conv3d", "Bilinear", "BatchNorm1d"))
+_SCORES = ("Addmm", "Mm", "Bmm", "Mv", "Convolution", "Relu", "Gelu", "Sigmoid", "Tanh", "Softmax", "LeakyRelu")
+
 
 @rule("PM504", "wrong-loss-input", severity="error", needs=["loss_call"], causes=["PM507"])
 def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
@@ -21,7 +24,8 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
     `F.log_softmax(logits, dim=-1)` before the loss; or `F.cross_entropy` on logits instead of `F.nll_loss`.
 
     ## When this is wrong
-    Unnormalised log-scores in `nll_loss` are only reported when they are positive, or when they are probabilities.
+    Unnormalised log-scores in `nll_loss` are only reported when they are probabilities, or positive and straight out
+    of a layer: the log-densities of a generative classifier may be positive, too.
 
     ## Options
     `tolerance`: how far sums may be from 1.
@@ -48,15 +52,23 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
         )
 
 
+def _are_scores(call: Event) -> bool:
+    """Whether the values come straight out of a layer; sums and differences may be log-densities, which can be > 0."""
+    made_by = (call["input"]["made_by"] or "").partition("Backward")[0]
+    layer = (call["maker"] or "").endswith(_LAYERS)
+    return call["function"] == "kl_div" or layer or call.get("made_at") is not None or made_by in _SCORES
+
+
 def _problem(calls: list[Event], tolerance: float) -> tuple[str, str] | None:
     values = [call["values"] for call in calls]
-    low, high = min(v["input_min"] for v in values), max(v["input_max"] for v in values)
+    low = min(v["input_min"] for v in values)
     sums = [v[key] for v in values for key in ("row_sum_min", "row_sum_max")]
     if low >= 0 and all(abs(total - 1) <= tolerance for total in sums):
         return (
             "probabilities: every row sums to 1",
             "the logarithm is missing, so the loss is linear and has no minimum",
         )
+    high = max((call["values"]["input_max"] for call in calls if _are_scores(call)), default=0.0)
     if high > tolerance:
         kind = "probabilities" if low >= 0 and high <= 1 else "raw scores"
         return f"{kind} up to {high:.3g}", "a log-probability is never positive; this loss can fall without limit"

@@ -22,8 +22,9 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
     ## When this is wrong
     Parameters that another optimizer holds are not reported, nor those that change all the same because the script
-    moves them by its own means (an update by hand, master weights that are copied back). A fixed network through which
-    gradients flow to reach something else (style transfer, adversarial attacks) should be frozen: it saves time, too.
+    moves them by its own means (an update by hand, master weights that are copied back), nor a whole network that only
+    passes gradients on: in eval mode, or as a yardstick whose outputs are compared with each other (perceptual losses).
+    Such a network should be frozen all the same: it saves time.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
@@ -71,6 +72,29 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _only_passed_through(run: Run, root: str) -> bool:
-    """A whole model without an optimizer, in eval mode: gradients flow through it to something else."""
+    """A whole model without an optimizer: gradients flow through it to something else.
+
+    It is in eval mode, or its inputs have gradients and it is a yardstick, as in a perceptual loss.
+    """
     modes = [event["training"] for event in run.events("train_forward") if event.module == root]
-    return bool(modes) and not any(modes)
+    calls = [event for event in run.events("forward") if event.module == root and event["grad"]]
+    passes_on = any(given["requires_grad"] for call in calls for given in call["inputs"])
+    return (bool(modes) and not any(modes)) or (passes_on and _is_yardstick(run, root))
+
+
+def _is_yardstick(run: Run, root: str) -> bool:
+    """Whether its outputs are compared with each other, or it alone is called without gradients again and again.
+
+    An evaluation would call the trained models in the same step, too.
+    """
+    pairs = [(call["maker"], call["target_maker"]) for call in run.events("loss_call", phase="train")]
+    if any(all(_root(maker) == root for maker in pair) for pair in pairs):
+        return True
+    looks = [event for event in run.events("eval_forward") if not event["grad"]]
+    evaluated = {event.step for event in looks if _root(event.module) != root}
+    return any(_root(e.module) == root and e.count >= 3 and e.step not in evaluated for e in looks)
+
+
+def _root(maker: str | None) -> str:
+    """'net' of 'net.head (Linear)'."""
+    return (maker or "").partition(" ")[0].partition(".")[0]

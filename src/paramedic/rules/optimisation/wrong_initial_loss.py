@@ -24,7 +24,8 @@ def check(run: Run, *, classes: float = 3.0, regression: float = 30.0) -> Iterat
     scale the inputs.
 
     ## When this is wrong
-    Pre-trained weights, checkpoints, weighted, smoothed or summed losses are not judged.
+    Pre-trained weights, checkpoints, trainings that began before they were watched, and weighted, smoothed or summed
+    losses are not judged.
 
     ## Options
     `classes`, `regression`: how many times higher than expected the first loss must be.
@@ -60,6 +61,8 @@ def _first_call(run: Run) -> Event:
     """The loss call of the first step of a model that starts from nothing."""
     if any(event["into"] == "model" for event in run.events("load")):
         raise Abstain("weights were loaded")
+    if not all(optimizer["fresh"] for optimizer in run.events("optimizer")):
+        raise Abstain("the training may have begun before the watch did")
     calls = run.events("loss_call", phase="train")
     call = next((c for c in calls if c.step == 0 and c.get("values") and c["input"]["requires_grad"]), None)
     if call is None or run.events("freeze"):
