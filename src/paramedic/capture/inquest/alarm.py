@@ -252,7 +252,7 @@ class Alarm:
 
 
 def _sums_up(gradient: torch.Tensor | None) -> bool:
-    if type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
+    if gradient is None or type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
         return False
     return not gradient.is_cpu or math.isfinite(gradient.sum().item())
 

@@ -15,7 +15,7 @@ from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
-from paramedic.capture.probes.optimizers import describe_optimizer, note_rates, tell_end
+from paramedic.capture.probes.optimizers import describe_optimizer, holds_only, note_rates, tell_end
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Rhythm
@@ -232,7 +232,7 @@ class Loop:
             cleared = [holder] if holder in self.accounts else []
         else:
             identities = {id(p) for p in holder.parameters()}
-            cleared = [o for o in self.accounts if _all_among(o, identities)]
+            cleared = [o for o in self.accounts if holds_only(o, identities)]
         self._clears[id(holder)] = [weakref.ref(optimizer) for optimizer in cleared]
         for optimizer in cleared:
             account = self.accounts[optimizer]
@@ -396,8 +396,3 @@ class Loop:
 def _has_closure(args: Any, kwargs: Any) -> bool:
     """torch hands the hooks the arguments of `step`, the optimizer itself first."""
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
-
-
-def _all_among(optimizer: Optimizer, identities: set[int]) -> bool:
-    held = [p for group in optimizer.param_groups for p in group["params"]]
-    return bool(held) and all(id(p) in identities for p in held)

@@ -78,3 +78,9 @@ def tell_end(watcher: Watcher, optimizer: Optimizer, account: Account) -> None:
             "used": [names[id(p)] for p in used if id(p) in names],
         },
     )
+
+
+def holds_only(optimizer: Optimizer, identities: set[int]) -> bool:
+    """Whether all of its parameters are among these (ids)."""
+    held = [p for group in optimizer.param_groups for p in group["params"]]
+    return bool(held) and all(id(p) in identities for p in held)
