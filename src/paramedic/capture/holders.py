@@ -103,7 +103,8 @@ def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
         own = getattr(value, "__dict__", None)
         yield from _attributes(holder, value, own if isinstance(own, dict) else {}, file)
         if issubclass(kind, nn.Module):
-            for name, child in list(dict.items(value.__dict__.get("_modules", {}))):
+            modules = value.__dict__.get("_modules")  # a scripted module keeps something else there
+            for name, child in list(dict.items(modules)) if isinstance(modules, dict) else ():
                 yield _inner(holder, f"{holder.path}.{name}", name), child
         yield holder, kind  # lists that belong to the class
 
