@@ -36,6 +36,14 @@ def readable(tensor: torch.Tensor) -> bool:
     )
 
 
+def address(tensor: torch.Tensor) -> int:
+    """Where its values lie; of a tensor without memory of its own (inside a transform), something unique."""
+    try:
+        return tensor.data_ptr()
+    except RuntimeError:
+        return -id(tensor)
+
+
 def sample(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor itself, or its first rows when it is huge."""
     tensor = tensor.detach()

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.facts import sample, wide
+from paramedic.capture.facts import address, sample, wide
 from paramedic.capture.graph import kinds_behind, reach
 from paramedic.capture.where import user_frame, variable_name
 
@@ -20,7 +20,7 @@ def branches(prediction: torch.Tensor, target: torch.Tensor) -> dict[str, Any]:
         and prediction.stride() == target.stride()
         and prediction.device == target.device
         and prediction.device.type != "meta"
-        and prediction.data_ptr() == target.data_ptr()
+        and address(prediction) == address(target)
     )
     if same or not target.requires_grad or not prediction.requires_grad:
         return {"same": same, "target_shares": 0}

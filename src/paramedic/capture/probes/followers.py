@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import readable
+from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.calls import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -40,7 +40,7 @@ class Followers:
             return
         caller = sys._getframe(3)
         if is_users(caller.f_code.co_filename) and readable(args[0]) and len(self._written) < 10_000:
-            self._written.setdefault(args[0].data_ptr(), frame_site(caller))
+            self._written.setdefault(address(args[0]), frame_site(caller))
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called; if it is a copy in evaluation, compare it with its source."""
@@ -71,7 +71,7 @@ class Followers:
         groups = (parameters, norms, list(source.parameters()), _statistics(source))
         with torch.no_grad():
             sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
-        site = next((self._written[p.data_ptr()] for p in parameters if p.data_ptr() in self._written), NOWHERE)
+        site = next((self._written[address(p)] for p in parameters if address(p) in self._written), NOWHERE)
         path, step = call.path, self.watcher.step
         name = self.watcher.registry.root_name(source)
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.facts import address
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of, user_frame, user_site
@@ -91,10 +92,10 @@ class Freezes:
 
     def tell(self) -> None:
         registry = self.watcher.registry
-        owners = {p.data_ptr(): p for module in registry.roots() for p in module.parameters() if p.numel()}
+        owners = {address(p): p for module in registry.roots() for p in module.parameters() if p.numel()}
         for (site, value, target), tensors in self._tried.items():
             if target == "tensor":  # is it a handle on a parameter's memory, as state_dict() gives out?
-                tensors = [owners[t.data_ptr()] for t in tensors if t.numel() and t.data_ptr() in owners]
+                tensors = [owners[address(t)] for t in tensors if t.numel() and address(t) in owners]
                 if not tensors:
                     continue
             names = [registry.parameter_name(tensor) for tensor in tensors]

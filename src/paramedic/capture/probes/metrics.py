@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.facts import address
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -75,4 +76,4 @@ def _pairs_up(a: torch.Tensor, b: torch.Tensor, result: Any) -> bool:
     """(N, 1) == (N,) gives (N, N): every prediction with every label."""
     if not isinstance(result, T) or a.dim() == b.dim() or result.numel() <= max(a.numel(), b.numel()):
         return False
-    return [n for n in a.shape if n > 1] == [n for n in b.shape if n > 1] and a.data_ptr() != b.data_ptr()
+    return [n for n in a.shape if n > 1] == [n for n in b.shape if n > 1] and address(a) != address(b)

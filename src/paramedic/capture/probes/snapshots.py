@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture.facts import address
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -101,7 +102,7 @@ class Snapshots:
 def _same_memory(mine: Any, given: Any) -> bool:
     if not (isinstance(mine, torch.Tensor) and isinstance(given, torch.Tensor)):
         return False
-    return mine.shape == given.shape and (mine.numel() == 0 or mine.data_ptr() == given.data_ptr())
+    return mine.shape == given.shape and (mine.numel() == 0 or address(mine) == address(given))
 
 
 def _tensors(value: Any, depth: int) -> Iterator[torch.Tensor]:
