@@ -34,6 +34,7 @@ class Budget:
         self.statistics = settings.every is not None or settings.budget > 0
         self.every = settings.every
         self._share = (settings.budget or DEFAULT_BUDGET) / 2
+        self.examination = Mean()  # seconds that an examined step takes us
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
         self._sample = Mean()  # seconds that a sample adds on top
@@ -55,7 +56,9 @@ class Budget:
         self.examined += examined
         self.watched += watched
         self.sampled += sampled
-        if not examined:
+        if examined:
+            self.examination.add(spent)
+        else:
             self._step.add(max(elapsed - spent, 1e-7))
             if watched:
                 self._watch.add(spent - sampling)

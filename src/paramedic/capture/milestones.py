@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from paramedic.capture.watcher import Watcher
 
-SURE = 64  # steps; later milestones wait until the budget allows them
+SURE = 64  # steps; later milestones wait until the budget allows them,
+SURE_IF_CHEAP = 1024  # or come all the same where a look
+CHEAP = 0.02  # takes no more than so many seconds: a small model, and soon over
 
 
 class Milestones:
@@ -17,10 +19,13 @@ class Milestones:
     def due(self, steps: int) -> bool:
         """Whether the step after this many is to be examined."""
         self._owed |= _is_milestone(steps)
-        if self._owed and (steps <= SURE or self.watcher.affordable()):
+        if self._owed and (steps <= SURE or self._is_cheap(steps) or self.watcher.affordable()):
             self._owed = False
             return True
         return False
+
+    def _is_cheap(self, steps: int) -> bool:
+        return steps <= SURE_IF_CHEAP and (self.watcher.budget.examination.value or CHEAP) < CHEAP
 
 
 def _is_milestone(steps: int) -> bool:
