@@ -1,5 +1,7 @@
 """Compress sensor frames with a wide autoencoder, and log how the weights evolve."""
 
+# needs: a quiet machine
+
 import time
 
 import torch

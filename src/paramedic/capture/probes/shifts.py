@@ -45,6 +45,7 @@ class Shifts:
         self._looks[site] += 1
         if self._looks[site] > LOOKS or labels.shape[1] < 4 or abs(labels.shape[1] - ids.shape[1]) > 2:
             return
+        ids = ids[:, _first_place(prediction.grad_fn) :]  # logits[:, 1:] begin at the second place
         counted = labels != left_out
         shares = []
         for places in PLACES:
@@ -59,6 +60,17 @@ class Shifts:
             self.watcher.emit("shift", site=site, phase="train", step=step, data=data)
 
         self.watcher.read(torch.stack(shares), use)
+
+
+def _first_place(node: Any) -> int:
+    """Where along the sequence the predictions begin, if they are a slice of the model's output."""
+    for _ in range(6):
+        if node is None or not node.next_functions:
+            return 0
+        if type(node).__name__ == "SliceBackward0" and node._saved_dim == 1:
+            return int(node._saved_start) if 0 <= node._saved_start < 1 << 31 else 0
+        node = node.next_functions[0][0]
+    return 0
 
 
 def _varies(ids: torch.Tensor) -> bool:

@@ -1,5 +1,6 @@
 """PM511."""
 
+import math
 from collections.abc import Iterator
 from statistics import median
 
@@ -28,6 +29,8 @@ def check(run: Run, *, ratio: float = 100.0, fewest: int = 5) -> Iterator[Findin
     for group in by_place(run.events("terms")).values():
         ratios = []
         for event in group:
+            if not all(map(math.isfinite, event["values"])):
+                break  # another illness
             large, small = sorted(map(abs, event["values"]), reverse=True)
             which = [abs(value) for value in event["values"]].index(small)
             if event["kinds"][which] is None or small == 0:
