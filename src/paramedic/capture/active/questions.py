@@ -137,6 +137,10 @@ def future(subject: Subject) -> float | None:
     )
     if length is None or size < 2:
         return None
+    # Of two sequences one may be a source that the model is meant to see as a whole.
+    tokens = [t for _, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64]
+    if len([t for t in tokens if not ((t >= 0) & (t <= 1)).all()]) > 1:
+        return None
     cut = length // 2
 
     def later(path: str, tensor: torch.Tensor) -> torch.Tensor:
