@@ -1,5 +1,7 @@
 """Learn the pitch of short sounds that are synthesised on the fly by two workers."""
 
+# needs: a quiet machine
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
