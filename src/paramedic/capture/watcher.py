@@ -277,8 +277,13 @@ class Watcher:
     def check_stop(self) -> None:
         if self.stop_with is not None:
             raise StopTraining(self.stop_with)
-        if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
+        if self.is_over:
             raise StopTraining(0)
+
+    @property
+    def is_over(self) -> bool:
+        """All the steps that were wanted have been taken; a script may still hold on."""
+        return self.settings.stop_after is not None and self.step >= self.settings.stop_after
 
     def _shift(self, examining: bool) -> None:
         self._examined |= examining

@@ -34,6 +34,7 @@ class BackwardPasses:
         self.began = began  # told of every pass, with the leaves it reaches when they are known
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
         self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
+        self.on_failure: Callable[[], None] = lambda: None
         self.on_bad_loss: Callable[[], None] = lambda: None
         self.alarm: Alarm | None = None
         self.replay: Replay | None = None
@@ -60,11 +61,15 @@ class BackwardPasses:
                     self.watcher.check_stop()
                 if not (self.watcher.resting and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
-                if self.clock.idle:
-                    result = original(tensors, *args, **kwargs)
-                else:
-                    self.clock.backward_began()
-                    result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
+                try:
+                    if self.clock.idle:
+                        result = original(tensors, *args, **kwargs)
+                    else:
+                        self.clock.backward_began()
+                        result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
+                except BaseException:
+                    self.on_failure()  # out of memory, perhaps: whatever it wrote was not meant to be used
+                    raise
                 if not (self.watcher.resting and self.alarm is not None and self.alarm.glance()):
                     self.watcher.ask("alarm", self._over, tensors)
                 return result

@@ -248,7 +248,7 @@ class Loop:
         return [optimizer for optimizer in alive if optimizer in self.accounts]
 
     def _lost(self, account: Account, backward: Backward, site: Site) -> None:
-        if backward.told or backward.private or not backward.certain:
+        if backward.told or backward.private or not backward.certain or self.watcher.is_over:
             return
         # Another optimizer may still be about to use it (a GAN clears the critic's share), so it waits.
         if any(backward in other.pending for other in self.accounts.values()):
