@@ -87,7 +87,9 @@ def test_a_run_that_ends_well_leaves_nothing_but_its_record(shop: Workshop) -> N
     shop.write("train.py", TRAIN + "train(8)\n")
     done = shop.run("train.py")
     assert done.code == 0
-    wait_until(lambda: not [path for path in run_folder(shop).iterdir() if not path.name.startswith("main.db")])
+    wait_until(
+        lambda: not [path for path in run_folder(shop).iterdir() if not path.name.startswith(("main.db", "log.jsonl"))]
+    )
 
 
 @pytest.mark.parametrize("what", ["os._exit(5)", "os.kill(os.getpid(), 15)"])
