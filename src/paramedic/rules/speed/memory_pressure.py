@@ -12,7 +12,7 @@ from paramedic.rules.support import listed, shape
 FULL = 0.95  # of a cgroup: beyond it the kernel kills without a word
 DEVICE_FULL = 0.97
 SCATTERED = 0.3  # of the reserved memory, not in use even at the peak
-SAFETY = 0.9
+SAFETY = 0.6  # the allocator needs room to move, and so does whoever watches
 LARGE = 0.05  # of the memory in use: tensors below it are not worth a line
 ABSURD = 20
 
