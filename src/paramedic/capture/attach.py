@@ -103,7 +103,7 @@ class Attachment:
         passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.known_pass = loop.as_before
-        passes.on_failure = loop.grads_read
+        passes.on_failure = loop.backward_failed
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         checkpoints = Checkpoints(watcher)
         self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)

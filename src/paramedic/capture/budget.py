@@ -33,7 +33,7 @@ class Budget:
     def __init__(self, settings: Settings) -> None:
         self.statistics = settings.every is not None or settings.budget > 0
         self.every = settings.every
-        self._share = (settings.budget or DEFAULT_BUDGET) / 2
+        self.share = settings.budget or DEFAULT_BUDGET  # of the run's time; without statistics, watching keeps it
         self.examination = Mean()  # seconds that an examined step takes us
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
@@ -103,4 +103,4 @@ class Budget:
     def _interval(self, cost: float | None, longest: int) -> int:
         if cost is None or self._step.value is None:
             return 1
-        return min(longest, max(1, math.ceil(cost / (self._share * self._step.value))))
+        return min(longest, max(1, math.ceil(2 * cost / (self.share * self._step.value))))

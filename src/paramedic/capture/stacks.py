@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import re
 import signal
 import sys
 import tempfile
@@ -16,10 +15,10 @@ from types import FrameType
 from typing import IO, Any
 
 from paramedic.capture.where import shown_path
+from paramedic.postmortem.stacks import parse
 
 DEEPEST = 60  # frames per stack
 PATIENCE = 0.5  # seconds for a child to answer
-_FRAME = re.compile(r'File "(.*)", line (\d+) in (.*)')
 _FORK = os.path.join("multiprocessing", "process.py")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LAUNCHER = os.path.join(_HERE, "launch.py")
@@ -101,13 +100,12 @@ class Children:
 
 def _current_thread(text: str) -> list[str]:
     """The thread that faulthandler calls the current one, as `described` would write it."""
-    lines = []
-    for file, line, function in _FRAME.findall(text.partition("Current thread")[2]):
-        if file.endswith(_FORK):
-            break  # what follows is the parent's stack at the time of the fork
-        if not file.startswith((_HERE, "<frozen")):
-            lines.append(f"{shown_path(file)}:{line} in {function}")
-    return lines[:DEEPEST][::-1]
+    _, threads = parse(text)
+    frames = threads[0].frames if threads else []
+    born = [place for place, (file, _, _) in enumerate(frames) if file.endswith(_FORK)]
+    own = frames[born[-1] + 1 :] if born else frames  # what lies before is the parent's stack at the time of the fork
+    shown = [frame for frame in own if not frame[0].startswith((_HERE, "<frozen"))]
+    return [f"{shown_path(file)}:{line} in {function}" for file, line, function in shown[-DEEPEST:]]
 
 
 def _catches(process: int, number: int) -> bool:

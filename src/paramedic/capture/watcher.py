@@ -24,7 +24,7 @@ from paramedic.capture.deferred import Deferred
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
 from paramedic.record.writer import NOWHERE, Site, Writer
-from paramedic.settings import DEFAULT_BUDGET, Settings
+from paramedic.settings import Settings
 
 FIRST_STEPS = 10  # examined from the start
 AFTER_NEWS = 2  # steps examined after something new happened
@@ -57,12 +57,12 @@ class Watcher:
         self.on_gear: list[Callable[[bool], None]] = []
         self.on_sampling: list[Callable[[bool], None]] = []
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
-        # Called after each optimizer step, in both gears, with the probe each belongs to.
+        # Called after each optimizer step that is examined or watched, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
         self.stop_with: int | None = None  # end the script with this exit code before its next step
         self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
-        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self._examine_until = FIRST_STEPS
         self._examined = False  # at any time since the last step
         self._on_cuda = False
@@ -203,7 +203,7 @@ class Watcher:
 
     def affordable(self) -> bool:
         """Whether there is time for work that is welcome but not needed at this very step."""
-        return self.examining or self.spent < DEFAULT_BUDGET * (time.perf_counter() - self.started)
+        return self.examining or self.spent < self.budget.share * (time.perf_counter() - self.started)
 
     def relax(self) -> None:
         """Nothing new is to be expected before the next optimizer step."""
@@ -275,15 +275,14 @@ class Watcher:
                 callback(sampling)
 
     def check_stop(self) -> None:
-        if self.stop_with is not None:
-            raise StopTraining(self.stop_with)
-        if self.is_over:
+        """After a step: have all the steps that were wanted been taken?"""
+        if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
             raise StopTraining(0)
 
-    @property
-    def is_over(self) -> bool:
-        """All the steps that were wanted have been taken; a script may still hold on."""
-        return self.settings.stop_after is not None and self.step >= self.settings.stop_after
+    def check_alarm(self) -> None:
+        """Before a step: would it spoil the weights?"""
+        if self.stop_with is not None:
+            raise StopTraining(self.stop_with)
 
     def _shift(self, examining: bool) -> None:
         self._examined |= examining

@@ -66,7 +66,7 @@ def debug(error: BaseException) -> None:
 
             pdb.post_mortem(error.__traceback__)
         else:
-            debugger: Any = TerminalPdb()  # type: ignore[no-untyped-call]
+            debugger: Any = TerminalPdb()
             debugger.reset()
             debugger.interaction(None, error.__traceback__)
 

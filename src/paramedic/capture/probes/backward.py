@@ -58,7 +58,7 @@ class BackwardPasses:
                     return original(tensors, *args, **kwargs)
                 if self.replay is not None:
                     self.watcher.ask("replay", self.replay.here)
-                    self.watcher.check_stop()
+                    self.watcher.check_alarm()
                 if not (self.watcher.resting and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
                 try:
@@ -68,7 +68,7 @@ class BackwardPasses:
                         self.clock.backward_began()
                         result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
                 except BaseException:
-                    self.on_failure()  # out of memory, perhaps: whatever it wrote was not meant to be used
+                    self.on_failure()
                     raise
                 if not (self.watcher.resting and self.alarm is not None and self.alarm.glance()):
                     self.watcher.ask("alarm", self._over, tensors)

@@ -15,7 +15,7 @@ from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
-from paramedic.capture.probes.optimizers import describe_optimizer, holds_only, note_rates, tell_end
+from paramedic.capture.probes.optimizers import describe_optimizer, holds_only, note_rates, tell_end, tell_stale
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Rhythm
@@ -213,16 +213,10 @@ class Loop:
             self._last.private = True
             self._private.add(self._last.site)
 
-    def _tell_stale(self, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
-        """A step whose gradients are known to be its own, or known to lie on top of used ones."""
-        names = [self.watcher.registry.parameter_name(p) for p in soiled]
-        self.watcher.emit(
-            "stale_backward",
-            site=backward.site,
-            phase="train",
-            key=(backward.site, account.number, bool(soiled)),
-            data={"optimizer": account.number, "parameters": names, "stale": bool(soiled)},
-        )
+    def backward_failed(self) -> None:
+        """Out of memory, perhaps: whatever the last backward pass wrote was not meant to be used."""
+        if self._last is not None:
+            self._last.private = True
 
     # Clearing ---------------------------------------------------------------------------------------------------
 
@@ -248,7 +242,7 @@ class Loop:
         return [optimizer for optimizer in alive if optimizer in self.accounts]
 
     def _lost(self, account: Account, backward: Backward, site: Site) -> None:
-        if backward.told or backward.private or not backward.certain or self.watcher.is_over:
+        if backward.told or backward.private or not backward.certain:
             return
         # Another optimizer may still be about to use it (a GAN clears the critic's share), so it waits.
         if any(backward in other.pending for other in self.accounts.values()):
@@ -278,7 +272,7 @@ class Loop:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
             if not closure:
                 self.watcher.ask("alarm", self.before_step, optimizer)
-                self.watcher.check_stop()
+                self.watcher.check_alarm()
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
@@ -373,7 +367,7 @@ class Loop:
         used, soiled = account.stepped()
         self._stepped_last = account
         if used and not closure and not account.unsure:
-            self._tell_stale(account, used[0], soiled)
+            tell_stale(self.watcher, account, used[0], soiled)
         account.in_closure = False
         account.passes = self._passes
         note_rates(self.watcher, optimizer, account)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from torch.optim import Optimizer
 
-from paramedic.capture.probes.ledger import Account
+from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Site
 
@@ -62,6 +63,21 @@ def _raise_highest(optimizer: Optimizer, account: Account) -> None:
     account.highest_rates = [
         max(a, b) if a is not None and b is not None else None for a, b in zip(highest, numbers, strict=False)
     ]
+
+
+def tell_stale(watcher: Watcher, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
+    """A step whose gradients are known to be its own, or known to lie on top of used ones."""
+    watcher.emit(
+        "stale_backward",
+        site=backward.site,
+        phase="train",
+        key=(backward.site, account.number, bool(soiled)),
+        data={
+            "optimizer": account.number,
+            "parameters": [watcher.registry.parameter_name(p) for p in soiled],
+            "stale": bool(soiled),
+        },
+    )
 
 
 def tell_end(watcher: Watcher, optimizer: Optimizer, account: Account) -> None:
