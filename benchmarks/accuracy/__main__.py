@@ -44,9 +44,9 @@ def main() -> None:
 
 HEAD = """# What it finds, what it misses, what it says wrongly
 
-Written by `make accuracy`. "Found": an alarm with the right code. "Right line": the first finding is at the marked line
+Written by `make accuracy`. "Found": a finding with the right code. "Right line": the first finding is at the marked line
 or within two lines of it. "Tuned half" and "reported half" divide the programs by a hash of their names. Intervals are
-of 95 %.
+of 95 %. A false alarm is an error or a warning; notes alarm nobody.
 
 """
 
@@ -62,8 +62,9 @@ def run_and_log(programs: list[Program], seeds: range, jobs: int, log: Path) -> 
 
 
 def remark(program: Program, result: Result) -> str:
-    first = result.alarms[0][0] if result.alarms else "-"
-    right = first in program.codes if program.is_sick else not result.alarms
+    said = result.findings if program.is_sick else result.alarms
+    first = said[0][0] if said else "-"
+    right = first in program.codes if program.is_sick else not said
     wanted = program.codes[0] if program.is_sick else "silence"
     return (
         f"{'ok   ' if right else 'WRONG'} {program.source}/{program.name} seed {result.seed}: {first}, wanted {wanted}"

@@ -23,13 +23,13 @@ TIMEOUT = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a tool said of one run of one program: codes of its alarms, most important first, and where."""
+    """What was said of one run of one program: findings, most important first, and those that are more than notes."""
 
     program: str
     source: str
     seed: int
-    alarms: tuple[tuple[str, int | None], ...]  # code and line
-    said: tuple[str, ...] = ()  # the alarms in words
+    findings: tuple[tuple[str, int | None], ...] = ()  # code and line
+    alarms: tuple[tuple[str, str], ...] = ()  # code and what it says
     abstained: str = ""  # of a sick program: why the rule that should have spoken did not
     verdict: str = ""
 
@@ -39,8 +39,8 @@ class Result:
     @classmethod
     def from_json(cls, line: str) -> Result:
         fields: dict[str, Any] = json.loads(line)
-        fields["alarms"] = tuple((code, number) for code, number in fields["alarms"])
-        fields["said"] = tuple(fields["said"])
+        fields["findings"] = tuple((code, number) for code, number in fields["findings"])
+        fields["alarms"] = tuple((code, what) for code, what in fields["alarms"])
         return cls(**fields)
 
 
@@ -72,15 +72,15 @@ def run(program: Program, seed: int, server: Warm) -> Result:
         server.run(args, cwd=folder, env=environment, out=folder / "out", err=folder / "err", timeout=TIMEOUT)
         report = json.loads((folder / "out.json").read_text()) if (folder / "out.json").exists() else None
     if report is None:
-        return Result(program=program.name, source=program.source, seed=seed, alarms=(), verdict="no report")
-    alarms = [finding for finding in report["findings"] if finding["severity"] != "note"]
+        return Result(program=program.name, source=program.source, seed=seed, verdict="no report")
+    found = report["findings"]
     reasons = {rule["code"]: rule["reason"] for rule in report["rules"]["abstained"]}
     return Result(
         program=program.name,
         source=program.source,
         seed=seed,
-        alarms=tuple((finding["code"], finding["where"]["line"]) for finding in alarms),
-        said=tuple(finding["what"] for finding in alarms),
+        findings=tuple((finding["code"], finding["where"]["line"]) for finding in found),
+        alarms=tuple((finding["code"], finding["what"]) for finding in found if finding["severity"] != "note"),
         abstained=reasons.get(program.codes[0], "") if program.codes else "",
         verdict=report["verdict"],
     )

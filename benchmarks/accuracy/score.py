@@ -20,11 +20,11 @@ class Judged:
 
     @property
     def found(self) -> bool:
-        return any(code in self.program.codes for code, _ in self.result.alarms)
+        return any(code in self.program.codes for code, _ in self.result.findings)
 
     @property
     def first(self) -> bool:
-        return bool(self.result.alarms) and self.result.alarms[0][0] in self.program.codes
+        return bool(self.result.findings) and self.result.findings[0][0] in self.program.codes
 
     @property
     def line(self) -> bool | None:
@@ -32,7 +32,7 @@ class Judged:
         wanted = self.program.line
         if wanted is None or not self.first:
             return None
-        line = self.result.alarms[0][1]
+        line = self.result.findings[0][1]
         return line is not None and abs(line - wanted) <= 2
 
     @property

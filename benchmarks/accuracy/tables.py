@@ -76,7 +76,7 @@ def _false(healthy: list[Result]) -> Iterator[str]:
     wrong = [run for run in healthy if run.alarms]
     yield "" if wrong else "\nNone.\n"
     for run in wrong:
-        yield f"- `{run.source}/{run.program}`, seed {run.seed}: {run.alarms[0][0]}: {run.said[0]}"
+        yield f"- `{run.source}/{run.program}`, seed {run.seed}: {run.alarms[0][0]}: {run.alarms[0][1]}"
     if wrong:
         yield ""
 
@@ -86,7 +86,7 @@ def _misses(judged: list[Judged]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for one in judged:
         if not one.first:
-            said = one.result.alarms[0][0] if one.result.alarms else "nothing"
+            said = one.result.findings[0][0] if one.result.findings else "nothing"
             reason = one.result.abstained or ("it spoke, but not first" if one.found else "it saw nothing wrong")
             yield f"| {one.program.source}/{one.program.name} | {one.program.codes[0]} | {said} | {reason} |"
     yield ""
