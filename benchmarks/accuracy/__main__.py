@@ -44,9 +44,9 @@ def main() -> None:
 
 HEAD = """# What it finds, what it misses, what it says wrongly
 
-Written by `make accuracy`. "Found": a finding with the right code. "Right line": the first finding is at the marked line
-or within two lines of it. "Tuned half" and "reported half" divide the programs by a hash of their names. Intervals are
-of 95 %. A false alarm is an error or a warning; notes alarm nobody.
+Written by `make accuracy`. "Found": a finding with the right code. "Right line": the first finding is at the marked
+line or within two lines of it. "Tuned half" and "reported half" divide the programs by a hash of their names. Intervals
+are of 95 %. A false alarm is an error or a warning; notes alarm nobody.
 
 """
 

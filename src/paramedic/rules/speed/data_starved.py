@@ -34,9 +34,9 @@ def check(
 
     ## When this is wrong
     Only the second half of the run counts, so a cache that fills in the first epoch is no reason. Short runs and waits
-    of a few milliseconds per batch are passed over. With workers it takes a minute of waiting
-    before this is more than a note; without any, twenty seconds, unless training does nearly nothing else. On an accelerator the wait is what the device saw, not what the host saw: a wait that is hidden behind
-    queued work does not count.
+    of a few milliseconds per batch are passed over. With workers it takes a minute of waiting before this is more than
+    a note; without any, twenty seconds, unless training does nearly nothing else. On an accelerator the wait is what
+    the device saw, not what the host saw: a wait that is hidden behind queued work does not count.
 
     ## Options
     `share`: least share of the time spent waiting; `least_wait`: least seconds per step; `seconds`, `steps`: what a run
