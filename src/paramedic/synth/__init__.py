@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from paramedic.synth.dataset import SynthDataset
     from paramedic.synth.files import Parts
+    from paramedic.synth.twinning import Twins
 
 __all__ = ["datasets", "optimum", "read", "tasks", "twin", "twins", "write"]
 
@@ -75,13 +76,16 @@ def read(folder: str | Path) -> Parts:
     return files.read(Path(folder))
 
 
-def twin(batch: Any, *, seed: int = 0) -> Any:
-    """A batch of the same shapes, types, ranges and class counts, in which the input tells the target."""
-    return twins(batch, seed=seed)(batch)
+def twin(batch: Any, *, target: str | int | None = None, seed: int = 0) -> Any:
+    """A batch of the same shapes, types, ranges and class counts, in which the input tells the target.
+
+    The target is the last of a row, or what a dictionary calls label, target or y; else name its key or position.
+    """
+    return twins(batch, target=target, seed=seed)(batch)
 
 
-def twins(first: Any, *, seed: int = 0) -> Any:
+def twins(first: Any, *, target: str | int | None = None, seed: int = 0) -> Twins:
     """A function that makes the twin of every batch of a run, by one rule: ranges are those of the first batch."""
-    from paramedic.synth.twins import Twins
+    from paramedic.synth.twinning import Twins
 
-    return Twins(first, seed=seed)
+    return Twins(first, target=target, seed=seed)

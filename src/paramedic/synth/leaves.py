@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
+from paramedic.errors import ParamedicError
 from paramedic.synth.task import Array
 
-TARGETS = ("label", "labels", "target", "targets", "y", "boxes", "mask_labels", "class_labels")
+TARGETS = ("label", "target")  # in names of targets; also "y" and "boxes"
 KEPT = ("mask", "length", "index", "id_", "_id", "ptr")  # parts of names that stand for bookkeeping, not for content
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
     """One tensor of a batch, as a numpy array."""
 
@@ -56,13 +57,28 @@ class Leaf:
         return axis > 0 if self.channels_first else axis < self.values.ndim - 2
 
 
-def parts(batch: Any) -> tuple[list[Leaf], list[Leaf]]:
-    """Inputs to be made anew, and targets."""
-    found = list(_walk(batch, "", False))
-    rows = max((len(values) for _, values, _ in found), default=0)
-    usable = [(Leaf(path, values), target) for path, values, target in found if len(values) == rows]
-    inputs = [leaf for leaf, target in usable if not target and _is_content(leaf)]
-    return inputs, [leaf for leaf, target in usable if target]
+def parts(batch: Any, target: str | int | None = None) -> tuple[list[Leaf], list[Leaf]]:
+    """Inputs to be made anew, and targets: what was named, else what is called so, else the last of a row."""
+    named = _targets(batch) if target is None else (str(target),)
+    found = [Leaf(path, values) for path, values in _walk(batch, "")]
+    rows = max((len(leaf.values) for leaf in found), default=0)
+    usable = [leaf for leaf in found if len(leaf.values) == rows]
+    targets = [leaf for leaf in usable if leaf.path.split("/")[1:2] and leaf.path.split("/")[1] in named]
+    inputs = [leaf for leaf in usable if leaf not in targets and _is_content(leaf)]
+    if len(usable) > 1 and not targets:
+        raise ParamedicError(
+            "it is not clear which part of this batch is the target",
+            expected=f"one of: {', '.join(leaf.path.strip('/') for leaf in usable)}",
+            fix="paramedic.synth.twin(batch, target=…)",
+        )
+    return inputs, targets
+
+
+def _targets(batch: Any) -> tuple[str, ...]:
+    if isinstance(batch, Mapping):
+        names = [str(key) for key in batch]
+        return tuple(n for n in names if any(w in n.lower() for w in TARGETS) or n.lower() in ("y", "boxes"))
+    return (str(len(batch) - 1),) if isinstance(batch, tuple | list) and len(batch) > 1 else ()
 
 
 def _is_content(leaf: Leaf) -> bool:
@@ -71,18 +87,16 @@ def _is_content(leaf: Leaf) -> bool:
     return not bookkeeping and leaf.values.ndim >= 2 and leaf.values.dtype.kind != "b"
 
 
-def _walk(value: Any, path: str, target: bool) -> Any:
+def _walk(value: Any, path: str) -> Iterator[tuple[str, Array]]:
     if _is_tensor(value):
         if getattr(value, "ndim", 0) >= 1:
-            yield path, _array(value), target
+            yield path, _array(value)
     elif isinstance(value, Mapping):
-        named = [key for key in value if str(key).lower() in TARGETS]
         for key, item in value.items():
-            yield from _walk(item, f"{path}/{key}", target or key in named)
+            yield from _walk(item, f"{path}/{key}")
     elif isinstance(value, tuple | list):
         for number, item in enumerate(value):
-            last = path == "" and len(value) > 1 and number == len(value) - 1
-            yield from _walk(item, f"{path}/{number}", target or last)
+            yield from _walk(item, f"{path}/{number}")
 
 
 def rebuilt(value: Any, made: Mapping[str, Array], path: str = "") -> Any:

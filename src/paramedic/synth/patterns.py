@@ -11,8 +11,9 @@ from scipy.special import ndtr, ndtri
 from paramedic.synth.leaves import Leaf
 from paramedic.synth.task import Array
 
-SIGNAL = 0.9  # share of the pattern in an input's deviation; the rest is noise
+SIGNAL = 0.97  # share of the pattern in an input's deviation; the rest is noise
 CELLS = 4  # patterns are coarse along the axes of a picture or a sequence, so that convolutions see them
+FEW = 8  # values in which random patterns might come too close to each other
 MOST = 4096  # values kept of the first batch
 
 
@@ -71,6 +72,23 @@ def token_walk(values: Array, marginal: Marginal, noise: np.random.Generator, se
     return symbols[at]
 
 
+def token_codes(leaf: Leaf, classes: Array, marginal: Marginal, noise: np.random.Generator, seed: int) -> Array:
+    """Each class has a symbol of its own, nine times in ten: one for all places when the classes belong to places,
+    else one per column, since columns may have vocabularies of their own."""
+    values = leaf.values
+    per_place = classes.ndim == 2 and (classes.shape[1] == values.shape[1] or classes.shape[1] > FEW)
+    several = _on_grid(classes, leaf) if per_place else classes.reshape(len(classes), -1)
+    made = np.empty_like(values)
+    for column in range(values.shape[1]):
+        alone = not per_place and marginal.columns is not None and column < marginal.columns.shape[1]
+        known = np.unique(marginal.columns[:, column] if alone and marginal.columns is not None else marginal.sorted)
+        order = np.random.default_rng([seed, column if alone else 0]).permutation(len(known))
+        own = order[several[:, column % several.shape[1]].astype(np.int64) % len(known)]
+        chance = noise.integers(0, len(known), len(values))
+        made[:, column] = known[np.where(noise.random(len(values)) < 0.9, own, chance)].astype(values.dtype)
+    return made
+
+
 class Patterns:
     """One random pattern per input and class or output, the same in every batch."""
 
@@ -108,14 +126,15 @@ class Patterns:
         if heights.shape == leaf.values.shape:
             return heights
         grid = _on_grid(heights, leaf)
-        signs = np.sign(self._vector(leaf, ("sign",), leaf.channels))
+        signs = np.where(np.arange(leaf.channels) % 2, -1.0, 1.0)
         return _channels_where_they_were(grid[..., None] * signs, leaf)
 
     def _vector(self, leaf: Leaf, key: tuple[Any, ...], width: int) -> Array:
         full = (leaf.path, key, width)
         if full not in self._known:
             rng = np.random.default_rng([self.seed, zlib.crc32(repr(full).encode())])
-            self._known[full] = rng.standard_normal(width)
+            few = width <= FEW and key[0] != "value"
+            self._known[full] = spread(int(key[-1]), width) if few else rng.standard_normal(width)
         return self._known[full]
 
     def _coarse(self, leaf: Leaf, key: tuple[Any, ...]) -> Array:
@@ -127,11 +146,21 @@ class Patterns:
         return made
 
 
+def spread(value: int, width: int) -> Array:
+    """Points for 0, 1, 2 … that keep their distance, however many there will be: multiples of a generalised golden
+    ratio, modulo 1, as normal variables."""
+    ratio = 2.0
+    for _ in range(40):
+        ratio = (1 + ratio) ** (1 / (width + 1))
+    share = (0.5 + (value + 1) * ratio ** -np.arange(1.0, width + 1)) % 1
+    return ndtri(np.clip(share, 0.01, 0.99))
+
+
 def _on_grid(values: Array, leaf: Leaf) -> Array:
     """Target values at the places of the input; a channel axis of the target is averaged away."""
     wanted = leaf.places
     if values.ndim > len(wanted) + 1:
-        values = values.mean(axis=1)
+        values = values.mean(axis=1 if leaf.channels_first else -1)
     for axis, size in enumerate(wanted, 1):
         values = values.take(np.arange(size) * values.shape[axis] // max(size, 1), axis=axis)
     return values

@@ -12,11 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from paramedic.errors import ParamedicError
 from paramedic.synth import leaves
 from paramedic.synth.leaves import Leaf
-from paramedic.synth.patterns import SIGNAL, Marginal, Patterns, to_normal, token_walk
+from paramedic.synth.patterns import SIGNAL, Marginal, Patterns, to_normal, token_codes, token_walk
 from paramedic.synth.task import Array
 
 IGNORED = -100  # a target that losses skip
@@ -25,15 +26,15 @@ IGNORED = -100  # a target that losses skip
 class Twins:
     """Call it with a batch of the run it was made for. `rule` says in words how inputs and targets hang together."""
 
-    def __init__(self, first: Any, *, seed: int = 0) -> None:
-        self.seed, self._calls = seed, 0
+    def __init__(self, first: Any, *, target: str | int | None = None, seed: int = 0) -> None:
+        self.seed, self._calls, self._target = seed, 0, target
         self._patterns = Patterns(seed)
-        inputs, targets = leaves.parts(first)
+        inputs, targets = leaves.parts(first, target)
         self._marginals = {leaf.path: Marginal(leaf.values) for leaf in (*inputs, *targets)}
         self.rule = self._rule(inputs, targets)
 
     def __call__(self, batch: Any) -> Any:
-        inputs, targets = leaves.parts(batch)
+        inputs, targets = leaves.parts(batch, self._target)
         noise = np.random.default_rng([self.seed, self._calls])
         self._calls += 1
         made = {}
@@ -55,6 +56,9 @@ class Twins:
         return self._marginals[leaf.path].map(_mixed(self._patterns.whole(leaf, kinds), noise))
 
     def _from_targets(self, leaf: Leaf, targets: list[Leaf], noise: np.random.Generator) -> Array:
+        if leaf.is_tokens:
+            classes = [t.values if t.is_classes else self._steps(t) for t in targets]
+            return token_codes(leaf, classes[0], self._marginals[leaf.path], noise, self.seed)
         signals = [self._signal(leaf, target) for target in targets]
         signal = np.sum(signals, axis=0) / np.sqrt(len(signals))
         return self._marginals[leaf.path].map(_mixed(signal, noise), by_column=leaf.values.ndim == 2)
@@ -63,12 +67,14 @@ class Twins:
         """The target written into an array of the input's shape, with unit variance."""
         values = target.values
         dense = leaf.values.ndim >= 3 and values.ndim >= 2 and values.ndim in (leaf.values.ndim, leaf.values.ndim - 1)
-        if leaf.is_tokens and values.ndim == 2 and target.is_classes:
-            dense = True
         if target.is_classes:
             return self._patterns.places(leaf, values) if dense else self._patterns.whole(leaf, values)
         height = to_normal(values, self._marginals[target.path])
         return self._patterns.field(leaf, height) if dense else self._patterns.slopes(leaf, height)
+
+    def _steps(self, target: Leaf) -> Array:
+        """Values as eight classes, for inputs that are symbols."""
+        return np.floor(8 * ndtr(to_normal(target.values, self._marginals[target.path]))).astype(np.int64)
 
     @staticmethod
     def _rule(inputs: list[Leaf], targets: list[Leaf]) -> str:
