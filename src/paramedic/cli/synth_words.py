@@ -6,12 +6,13 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paramedic.synth.catalogue import TASKS
-from paramedic.synth.goals import ERRORS, OPTIMA
-from paramedic.synth.ladder import LEARNT, RATES, TESTS, Climb
-from paramedic.synth.task import Task
+from paramedic.synth.task import ERRORS, OPTIMA, Task
+
+if TYPE_CHECKING:
+    from paramedic.synth.ladder import Climb
 
 
 def catalogue() -> str:
@@ -62,6 +63,8 @@ def rung_line(result: Climb) -> str:
 
 
 def climbed(task: Task, results: Sequence[Climb]) -> str:
+    from paramedic.synth.ladder import LEARNT, RATES, TESTS
+
     last = results[-1]
     legend = (
         f"error: {ERRORS[task.goal]} on {TESTS} new samples. optimum: {OPTIMA[task.goal]}, which no model can beat. "

@@ -46,7 +46,7 @@ def optimum(task: str, *, split: str = "random", level: int | None = None, **set
     from paramedic.synth.catalogue import find
     from paramedic.synth.sampling import Source
 
-    return float(Source(find(task), level, settings, seed=0, split=split, part="test").arrays(20_480).risk.mean())
+    return float(Source(find(task), level, settings, seed=0, split=split, part="test").arrays(10_240).risk.mean())
 
 
 def write(

@@ -120,17 +120,3 @@ def blind_error(task: Task, target: Any, classes: int) -> float:
         return float(torch.minimum(share, 1 - share).mean())
     # A constant answer may still depend on the place in the sequence or picture.
     return float((target != target.mode(dim=0).values).float().mean())
-
-
-ERRORS = {
-    "values": "mean squared error",
-    "classes": "share of wrong answers",
-    "labels": "share of wrong labels",
-    "boxes": "share of objects not found",
-}
-OPTIMA = {
-    "values": "the variance of the noise",
-    "classes": "the Bayes error",
-    "labels": "the Bayes error",
-    "boxes": "0: every object can be found",
-}

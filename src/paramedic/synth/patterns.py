@@ -52,8 +52,12 @@ def _few(values: Array) -> Array:
 
 
 def to_normal(values: Array, marginal: Marginal) -> Array:
-    """Values to a normal variable by their rank among the first batch's; equal values stay equal."""
-    known = marginal.sorted
+    """Values to a normal variable by their rank among the first batch's; equal values stay equal; unit variance."""
+    scale = _normal(marginal.sorted, marginal.sorted).std()  # two values only would lie at ±0.67
+    return _normal(values, marginal.sorted) / max(scale, 1e-9)
+
+
+def _normal(values: Array, known: Array) -> Array:
     clean = np.nan_to_num(values.astype(np.float64))
     rank = (np.searchsorted(known, clean, "left") + np.searchsorted(known, clean, "right")) / 2
     return ndtri(np.clip(rank / len(known), 0.5 / len(known), 1 - 0.5 / len(known)))

@@ -15,6 +15,20 @@ from paramedic.errors import ParamedicError
 Array = npt.NDArray[Any]
 Target = Array | dict[str, Array]
 
+# By goal: how errors are counted, and what the smallest possible one is.
+ERRORS = {
+    "values": "mean squared error",
+    "classes": "share of wrong answers",
+    "labels": "share of wrong labels",
+    "boxes": "share of objects not found",
+}
+OPTIMA = {
+    "values": "the variance of the noise",
+    "classes": "the Bayes error",
+    "labels": "the Bayes error",
+    "boxes": "0: every object can be found",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:

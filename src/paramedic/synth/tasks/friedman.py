@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.datasets import make_friedman1
 
 from paramedic.synth.task import Draw, Rung, Task, column
 
@@ -12,6 +11,8 @@ def draw(
     rng: np.random.Generator, n: int, *, dims: int = 10, noise: float = 0.1, linear: bool = False, units: float = 1.0
 ) -> Draw:
     """The target is scaled to a standard deviation near 1; `units` spoils the scale of every second column."""
+    from sklearn.datasets import make_friedman1  # takes a second to import, which the other tasks need not wait for
+
     state = np.random.RandomState(int(rng.integers(2**31)))
     x, y = make_friedman1(n, n_features=dims, noise=0.0, random_state=state)
     if linear:
