@@ -104,16 +104,16 @@ def test_tasks_are_chosen_by_what_the_model_takes_and_returns() -> None:
         choose(lambda: mlp(inputs=7, outputs=7), [], {})
 
 
-def test_the_command_says_where_it_breaks(shop: Workshop) -> None:
-    shop.write(
+def test_the_command_says_where_it_breaks(warm_shop: Workshop) -> None:
+    warm_shop.write(
         "nets.py",
         "from torch import nn\ndef good(): return nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 3))\n"
         "class Flat(nn.Linear):\n    def __init__(self): super().__init__(2, 3)\n",
     )
-    bad = shop.paramedic("synth", "ladder", "nets:Flat", "--steps", "400")
+    bad = warm_shop.paramedic("synth", "ladder", "nets:Flat", "--steps", "400")
     assert bad.code == 1 and "Breaks at rung 4 of 4" in bad.stdout and "Bayes error" in bad.stdout
     assert max(map(len, bad.stdout.splitlines())) <= 80 and bad.stderr == ""
-    good = shop.paramedic("synth", "ladder", "nets.py:good")
+    good = warm_shop.paramedic("synth", "ladder", "nets.py:good")
     assert good.code == 0 and "All 4 rungs of gaussians are learnt" in good.stdout, good.stderr
-    wrong = shop.paramedic("synth", "ladder", "nets.py:Goof")
+    wrong = warm_shop.paramedic("synth", "ladder", "nets.py:Goof")
     assert wrong.code == 2 and "good" in wrong.stderr and "Traceback" not in wrong.stderr

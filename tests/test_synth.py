@@ -227,15 +227,15 @@ def test_mistakes_are_answered(call: Callable[[], Any], words: str) -> None:
     assert words in str(raised.value) and raised.value.fix
 
 
-def test_the_command_writes_and_states_the_optimum(shop: Workshop) -> None:
-    done = shop.paramedic(
+def test_the_command_writes_and_states_the_optimum(warm_shop: Workshop) -> None:
+    done = warm_shop.paramedic(
         "synth", "sine", "--out", "data", "--n", "100", "--split", "gap", "--level", "4", "--set", "noise=0.2"
     )
     assert done.code == 0 and "mean squared error of 0.04" in done.stdout and done.stderr == ""
-    card = json.loads((shop.folder / "data" / "task.json").read_text())
+    card = json.loads((warm_shop.folder / "data" / "task.json").read_text())
     assert card["optimum"]["test"] == pytest.approx(0.04) and card["samples"] == {"train": 80, "test": 20}
-    assert np.load(shop.folder / "data" / "train.npz")["input"].shape == (80, 1)
-    shop.write("mine/notes.txt", "my own work")
-    assert shop.paramedic("synth", "sine", "--out", "mine").code == 2
-    listed = shop.paramedic("synth", "list").stdout
+    assert np.load(warm_shop.folder / "data" / "train.npz")["input"].shape == (80, 1)
+    warm_shop.write("mine/notes.txt", "my own work")
+    assert warm_shop.paramedic("synth", "sine", "--out", "mine").code == 2
+    listed = warm_shop.paramedic("synth", "list").stdout
     assert all(name in listed for name in TASKS) and max(map(len, listed.splitlines())) <= 80

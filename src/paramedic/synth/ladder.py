@@ -51,73 +51,93 @@ class Climb:
         return self.learnt >= LEARNT
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What stays the same over all rungs."""
+
+    make: Callable[[], Any]
+    task: Task
+    settings: Mapping[str, Any]
+    steps: int
+    seed: int
+    classes: int
+
+    def source(self, level: int, part: str) -> Source:
+        return Source(self.task, level, self.settings, seed=self.seed, split="random", part=part)
+
+
 def climb(
     make: Callable[[], Any], task: Task, settings: Mapping[str, Any], *, steps: int = STEPS, seed: int = 0
 ) -> Iterator[Climb]:
     """Rung after rung, up to the first that breaks."""
+    classes = classes_of(task, settings, seed)
+    course = Course(make=make, task=task, settings=settings, steps=steps, seed=seed, classes=classes)
     for level in range(1, len(task.rungs) + 1):
-        result = _rung(make, task, settings, level, steps, seed)
+        result = _best_try(course, level)
         yield result
         if not result.passed:
             return
 
 
-def _rung(make: Callable[[], Any], task: Task, settings: Mapping[str, Any], level: int, steps: int, seed: int) -> Climb:
+def _best_try(course: Course, level: int) -> Climb:
     begin = time.monotonic()
-    best: Climb | None = None
+    tries: list[Climb] = []
     for rate in RATES:
-        error, optimum, blind, taken = _train(make, task, settings, level, rate, steps, seed)
-        seconds = time.monotonic() - begin
-        tried = Climb(
-            level=level, rung=task.rungs[level - 1], error=error, optimum=optimum, blind=blind,
-            rate=rate, steps=taken, seconds=seconds,
-        )  # fmt: skip
-        if best is None or tried.learnt > best.learnt:
-            best = tried
-        if tried.passed:
-            return tried
-    assert best is not None
-    return best
+        *_, last = _tries(course, level, rate, begin)
+        tries.append(last)
+        if last.passed:
+            return last
+    return max(tries, key=lambda tried: tried.learnt)
 
 
-def _train(
-    make: Callable[[], Any], task: Task, settings: Mapping[str, Any], level: int, rate: float, steps: int, seed: int
-) -> tuple[float, float, float, int]:
-    """Error of the best look, optimum, blind error and steps taken."""
-    train, test = (Source(task, level, settings, seed=seed, split="random", part=part) for part in ("train", "test"))
-    held_out = test.arrays(TESTS)
+def _tries(course: Course, level: int, rate: float, begin: float) -> Iterator[Climb]:
+    """Train, and say every few steps how it stands; the best so far counts. Ends early when the rung is learnt."""
+    held_out = course.source(level, "test").arrays(TESTS)
     inputs, target = tensors(held_out)
-    classes = classes_of(task, settings, seed)
-    optimum, blind = float(held_out.risk.mean()), goals.blind_error(task, target, classes)
+    blind = goals.blind_error(course.task, target, course.classes)
+    error = float("inf")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = make()
-        optimizer = torch.optim.Adam(_parameters(model), lr=rate)
-        decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - step / steps, 0.02))
-        error = float("inf")
-        for step in range(1, steps + 1):
-            x, y = tensors(train.arrays(BATCH, start=BATCH * step))
-            model.train()
-            loss = goals.loss(task, goals.fit(task, model(x), y, classes), y)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            decay.step()
-            if step % LOOK == 0 or step == steps:
-                error = min(error, _look(model, task, inputs, target, classes))
-                if (blind - error) / max(blind - optimum, 1e-12) >= LEARNT or not torch.isfinite(loss):
-                    return error, optimum, blind, step
-    return error, optimum, blind, steps
+        torch.manual_seed(course.seed)
+        model = course.make()
+        for step, loss in _steps(model, course, level, rate):
+            if step % LOOK and step != course.steps:
+                continue
+            error = min(error, _look(model, course, inputs, target))
+            now = Climb(
+                level=level, rung=course.task.rungs[level - 1], error=error, optimum=float(held_out.risk.mean()),
+                blind=blind, rate=rate, steps=step, seconds=time.monotonic() - begin,
+            )  # fmt: skip
+            yield now
+            if now.passed or not torch.isfinite(loss):
+                return
+
+
+def _steps(model: Any, course: Course, level: int, rate: float) -> Iterator[tuple[int, Any]]:
+    """Number and loss of each training step."""
+    optimizer = torch.optim.Adam(_parameters(model), lr=rate)
+    decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - step / course.steps, 0.02))
+    source = course.source(level, "train")
+    for step in range(1, course.steps + 1):
+        x, y = tensors(source.arrays(BATCH, start=BATCH * step))
+        model.train()
+        loss = goals.loss(course.task, goals.fit(course.task, model(x), y, course.classes), y)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        decay.step()
+        yield step, loss.detach()
 
 
 def classes_of(task: Task, settings: Mapping[str, Any], seed: int) -> int:
-    """The same for all rungs, since one model climbs them all."""
-    draws = (
-        Source(task, level, settings, seed=seed, split="random", part="train").arrays(TESTS)
+    """The same for all rungs, since one model climbs them all; 0 where nothing is classified."""
+    if task.goal in ("values", "labels"):
+        return 0
+    sources = (
+        Source(task, level, settings, seed=seed, split="random", part="train")
         for level in range(1, len(task.rungs) + 1)
     )
-    return 0 if task.goal in ("values", "labels") else max(goals.count_classes(task, draw) for draw in draws)
+    return max(goals.count_classes(task, source.arrays(TESTS)) for source in sources)
 
 
 def _parameters(model: Any) -> list[Any]:
@@ -131,10 +151,11 @@ def _parameters(model: Any) -> list[Any]:
     return found
 
 
-def _look(model: Any, task: Task, inputs: Any, target: Any, classes: int) -> float:
+def _look(model: Any, course: Course, inputs: Any, target: Any) -> float:
     model.eval()
     with torch.no_grad():
-        error = goals.error(task, goals.fit(task, model(inputs), target, classes), target)
+        output = goals.fit(course.task, model(inputs), target, course.classes)
+        error = goals.error(course.task, output, target)
     return error if error == error else float("inf")
 
 
@@ -147,7 +168,8 @@ def fits(make: Callable[[], Any], task: Task, settings: Mapping[str, Any]) -> st
         _parameters(model)
         try:
             with torch.no_grad():
-                goals.fit(task, model.eval()(x), y, classes_of(task, settings, 0))
+                output = model.eval()(x)
+            goals.fit(task, output, y, classes_of(task, settings, 0))
         except ParamedicError as error:
             return f"{error.what}, expected {error.expected}"
         except Exception as error:  # the model's own complaint about an input that was not made for it

@@ -62,7 +62,7 @@ def parts(batch: Any, target: str | int | None = None) -> tuple[list[Leaf], list
     named = _targets(batch) if target is None else (str(target),)
     found = [Leaf(path, values) for path, values in _walk(batch, "")]
     rows = max((len(leaf.values) for leaf in found), default=0)
-    usable = [leaf for leaf in found if len(leaf.values) == rows]
+    usable = [leaf for leaf in found if rows and len(leaf.values) == rows]
     targets = [leaf for leaf in usable if leaf.path.split("/")[1:2] and leaf.path.split("/")[1] in named]
     inputs = [leaf for leaf in usable if leaf not in targets and _is_content(leaf)]
     if len(usable) > 1 and not targets:
