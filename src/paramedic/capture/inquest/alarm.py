@@ -36,7 +36,7 @@ class Alarm:
         self.loop = loop
         self.random_state: torch.Tensor | None = None  # as it was when the current step began
         self._inquests = 0
-        self._suspicious = False  # the gradients of the current cycle have been seen to be bad
+        self.suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._bundled = False
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
         self._found: tuple[Conclusion, torch.Tensor | None, Any] | None = (
@@ -79,7 +79,7 @@ class Alarm:
         self._look_for_request(losses, before)
         thorough = not self.watcher.resting and self.watcher.affordable()
         self._checked = thorough
-        if self._suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+        if self.suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
             return
         self._suspect()
         if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
@@ -87,7 +87,7 @@ class Alarm:
             self._inquire("gradient", losses, user_site(), value, before)
 
     def _suspect(self) -> None:
-        self._suspicious = True
+        self.suspicious = True
         self.watcher.wake()  # the coming step must not pass unseen
         for account in self.loop.accounts.values():
             for backward in account.pending:
@@ -143,7 +143,7 @@ class Alarm:
 
     def about_to_step(self, optimizer: Optimizer) -> None:
         """Stop here if this step would write bad values into the weights."""
-        if not self._suspicious or self.loop.scaled is not None:
+        if not self.suspicious or self.loop.scaled is not None:
             return
         names = self.watcher.registry.parameter_names()
         bad, weights = [], []
@@ -215,8 +215,8 @@ class Alarm:
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""
-        if self._suspicious or not self.watcher.affordable():
-            self._suspicious, self._found = False, None
+        if self.suspicious or not self.watcher.affordable():
+            self.suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if not _finite([p.detach() for p in parameters]):
