@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -263,10 +264,18 @@ def _finite(tensors: list[torch.Tensor]) -> bool:
     if not plain:
         return True
     if len(plain) > FEW:
-        total = float(torch.stack(list(torch._foreach_norm(plain, 2, torch.float32))).sum())
+        total = sum(float(torch.stack(norms).sum()) for norms in _norms(plain))
     else:
         total = sum(float(tensor.detach().sum()) for tensor in plain)
     return math.isfinite(total) or not any((seen := look(t)) is not None and seen.bad for t in plain)
+
+
+def _norms(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
+    """In float32 at least, since halves overflow; float64 may not be narrowed."""
+    for dtype in (torch.float32, torch.float64):
+        some = [t for t in tensors if (t.dtype == torch.float64) is (dtype == torch.float64)]
+        if some:
+            yield list(torch._foreach_norm(some, 2, dtype))
 
 
 def _distributed() -> bool:

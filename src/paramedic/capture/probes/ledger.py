@@ -24,6 +24,7 @@ class Backward:
     private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
     certain: bool = True  # whose gradients it wrote was seen, or is the same for every pass from its line
     used: bool = False
+    measured: bool = False  # its gradients were clipped, and so their norm is known: who drops them decides to
     told: bool = False  # already reported as discarded
 
 

@@ -120,6 +120,9 @@ class Loop:
         """id of a parameter -> number of the optimizer that holds it."""
         return {identity: found[0].number for identity in self.owners if (found := self.accounts_of(identity))}
 
+    def holds(self, identity: int) -> bool:
+        return identity in self.owners
+
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
         alive = [optimizer for reference in self.owners.get(identity, []) if (optimizer := reference()) is not None]
@@ -252,9 +255,10 @@ class Loop:
             "discard",
             site=site,
             phase="train",
-            key=(backward.site, site),
+            key=(backward.site, site, backward.measured),
             data={
                 "optimizer": account.number,
+                "measured": backward.measured,
                 "backward_file": backward.site.file,
                 "backward_line": backward.site.line,
             },
