@@ -169,9 +169,17 @@ class Alarm:
             f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: {len(bad)} "
             f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
             f"  The weights are {state}."
+            + self._where_it_begins()
             + (f"\n  again:     paramedic replay {shown_path(str(path))}" if path is not None else "")
             + "\n  carry on:  paramedic run --on-nan continue …"
         )
+
+    def _where_it_begins(self) -> str:
+        found = self._found[0] if self._found is not None else Conclusion()
+        if found.data.get("origin") != "op" or not found.site.file:
+            return ""
+        derivative = "the derivative of " * bool(found.data["node"] and not found.data["own_backward"])
+        return f"\n  begins:    {found.site.file}:{found.site.line}, {derivative}{found.data['op']}"
 
     def _open_shell(self) -> None:
         from paramedic.postmortem.shell import open_shell
