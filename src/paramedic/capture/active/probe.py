@@ -22,7 +22,7 @@ from paramedic.capture.active.questions import (
     present,
 )
 from paramedic.capture.facts import readable, tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
 FIRST, SECOND = 6, 40  # the steps from which on the first and the second round may take place
