@@ -7,6 +7,7 @@ its exit code.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -98,6 +99,7 @@ if __name__ == "__main__":
     sys.path.pop(0)  # this folder
     for name in PRELOADED:
         importlib.import_module(name)
+    gc.freeze()  # else every fork would go through all of torch again whenever it collects garbage
     order = serve()
     if order is not None:
         become(order)

@@ -47,6 +47,9 @@ class Active:
     def install(self) -> None:
         if self.watcher.settings.probes:
             self.watcher.on_step.append(("active", self._stepped))
+        else:
+            data = {"reason": "no copy of the model was asked: --no-probes was given"}
+            self.watcher.emit("asked", phase="setup", data=data)
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called while examining: is this a batch to ask about?"""

@@ -37,7 +37,7 @@ class Alarm:
         self.loop = loop
         self.random_state: torch.Tensor | None = None  # as it was when the current step began
         self._inquests = 0
-        self._suspicious = False  # the gradients of the current cycle have been seen to be bad
+        self.suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._bundled = False
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
         self._found: tuple[Conclusion, torch.Tensor | None, Any] | None = (
@@ -80,7 +80,7 @@ class Alarm:
         self._look_for_request(losses, before)
         thorough = not self.watcher.resting and self.watcher.affordable()
         self._checked = thorough
-        if self._suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+        if self.suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
             return
         self._suspect()
         if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
@@ -88,7 +88,7 @@ class Alarm:
             self._inquire("gradient", losses, user_site(), value, before)
 
     def _suspect(self) -> None:
-        self._suspicious = True
+        self.suspicious = True
         self.watcher.wake()  # the coming step must not pass unseen
         for account in self.loop.accounts.values():
             for backward in account.pending:
@@ -144,7 +144,7 @@ class Alarm:
 
     def about_to_step(self, optimizer: Optimizer) -> None:
         """Stop here if this step would write bad values into the weights."""
-        if not self._suspicious or self.loop.scaled is not None:
+        if not self.suspicious or self.loop.scaled is not None:
             return
         names = self.watcher.registry.parameter_names()
         bad, weights = [], []
@@ -169,9 +169,17 @@ class Alarm:
             f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: {len(bad)} "
             f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
             f"  The weights are {state}."
+            + self._where_it_begins()
             + (f"\n  again:     paramedic replay {shown_path(str(path))}" if path is not None else "")
             + "\n  carry on:  paramedic run --on-nan continue …"
         )
+
+    def _where_it_begins(self) -> str:
+        found = self._found[0] if self._found is not None else Conclusion()
+        if found.data.get("origin") != "op" or not found.site.file:
+            return ""
+        derivative = "the derivative of " * bool(found.data["node"] and not found.data["own_backward"])
+        return f"\n  begins:    {found.site.file}:{found.site.line}, {derivative}{found.data['op']}"
 
     def _open_shell(self) -> None:
         from paramedic.postmortem.shell import open_shell
@@ -216,8 +224,8 @@ class Alarm:
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""
-        if self._suspicious or not self.watcher.affordable():
-            self._suspicious, self._found = False, None
+        if self.suspicious or not self.watcher.affordable():
+            self.suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if not _finite([p.detach() for p in parameters]):
