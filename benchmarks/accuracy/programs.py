@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.accuracy import mutations
+
 HERE = Path(__file__).parent
 CASES = HERE.parents[1] / "cases"
+MUTANTS = HERE.parents[1] / "build" / "mutations"  # written anew each time
 NEEDS = re.compile(r"^# needs: ", re.MULTILINE)
 
 
@@ -83,7 +86,19 @@ def _real() -> Iterator[Program]:
 
 
 def _mutations() -> Iterator[Program]:
-    return iter(())
+    scripts = mutations.write(MUTANTS)
+    for base in sorted({name.partition("/")[0] for name in scripts}):
+        yield Program(name=f"{base}/healthy", source="mutations", script=scripts[f"{base}/healthy"])
+    for mutation in mutations.all_mutations():
+        name = f"{mutation.base}/{mutation.name}"
+        yield Program(
+            name=name,
+            source="mutations",
+            script=scripts[name],
+            codes=mutation.codes,
+            twin=f"{mutation.base}/healthy",
+            has_line=mutation.has_line,
+        )
 
 
 def _healthy() -> Iterator[Program]:

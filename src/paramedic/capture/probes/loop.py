@@ -145,11 +145,13 @@ class Loop:
 
         Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
         """
+        written = any(beat.call[0] == "backward" for beat in self.rhythm.path)
         for account in self.accounts.values():
-            account.rested(blind=account is not self._stepped_last)
+            stepped = account is self._stepped_last
+            account.rested(blind=not stepped, used=stepped and not written)
             account.passes = self._passes
         if self.scaled is not None:
-            self.scaled = any(beat.call[0] == "backward" for beat in self.rhythm.path)
+            self.scaled = written
         for beat in self.rhythm.path:
             op, on = beat.call
             if op == "backward":
