@@ -8,6 +8,7 @@ from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.chains import Chains
 from paramedic.capture.probes.checkpoints import Checkpoints
+from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.inplace import InPlace
@@ -50,6 +51,7 @@ class Details:
         calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
+        calls.on_call.append(("contracts", Contracts(watcher).called))
         losses.on_labels.append(("shifts", shifts.labels))
         passes.on_pass.append(("recurrence", recurrence.passed))
         checkpoints.on_optimizer = resumes.restored

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import distributions
 
+from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -94,7 +95,7 @@ class Objectives:
         """The value of a loss function, and whether it is made smaller or larger."""
         site, step, watcher = user_site(), self.watcher.step, self.watcher
         self._looks[("loss", site)] += 1
-        if self._looks[("loss", site)] > LOOKS or result.dim() > 0 or function not in DISTANCES:
+        if self._looks[("loss", site)] > LOOKS or function not in DISTANCES or result.dim() > 0 or not readable(result):
             return
         value = result.detach()
 
