@@ -44,71 +44,75 @@ main()
 
 
 @pytest.fixture
-def bundle(shop: Workshop) -> Path:
-    shop.write("train.py", TRAIN)
-    done = shop.run("train.py")
+def bundle(warm_shop: Workshop) -> Path:
+    warm_shop.write("train.py", TRAIN)
+    done = warm_shop.run("train.py")
     assert done.code == 3 and done.codes[0] == "PM103"
-    (found,) = shop.folder.glob(".paramedic/runs/*/*.pt")
-    assert f"paramedic replay {found.relative_to(shop.folder)}" in done.stderr
+    (found,) = warm_shop.folder.glob(".paramedic/runs/*/*.pt")
+    assert f"paramedic replay {found.relative_to(warm_shop.folder)}" in done.stderr
     return found
 
 
-def test_the_step_is_run_again_with_the_same_loss(shop: Workshop, bundle: Path) -> None:
-    done = shop.paramedic("replay", bundle)
+def test_the_step_is_run_again_with_the_same_loss(warm_shop: Workshop, bundle: Path) -> None:
+    done = warm_shop.paramedic("replay", bundle)
     assert done.code == 1
     assert "step 17 again" in done.stderr and "bit for bit the same" in done.stderr
     assert "sqrt at train.py:15 is where it begins" in done.stderr
-    every = shop.paramedic("replay", bundle, "--ops").stderr
+    every = warm_shop.paramedic("replay", bundle, "--ops").stderr
     assert every.count("\n") > done.stderr.count("\n") - 3 and "model.body.1" in every
 
 
-def test_a_bundle_becomes_a_test_that_passes_once_the_line_is_repaired(shop: Workshop, bundle: Path) -> None:
-    assert shop.paramedic("replay", bundle, "--test", "test_step.py").code == 0
+def test_a_bundle_becomes_a_test_that_passes_once_the_line_is_repaired(warm_shop: Workshop, bundle: Path) -> None:
+    assert warm_shop.paramedic("replay", bundle, "--test", "test_step.py").code == 0
     command = [sys.executable, "-m", "pytest", "-q", "test_step.py"]
-    broken = subprocess.run(command, cwd=shop.folder, env=shop.env, capture_output=True, text=True, check=False)
+    broken = subprocess.run(
+        command, cwd=warm_shop.folder, env=warm_shop.env, capture_output=True, text=True, check=False
+    )
     assert broken.returncode == 1 and "where it begins" in broken.stdout
-    shop.write("train.py", "# repaired\n" + TRAIN.replace(".sum(1).sqrt()", ".sum(1).add(1e-12).sqrt()"))
-    repaired = subprocess.run(command, cwd=shop.folder, env=shop.env, capture_output=True, text=True, check=False)
+    warm_shop.write("train.py", "# repaired\n" + TRAIN.replace(".sum(1).sqrt()", ".sum(1).add(1e-12).sqrt()"))
+    repaired = subprocess.run(
+        command, cwd=warm_shop.folder, env=warm_shop.env, capture_output=True, text=True, check=False
+    )
     assert repaired.returncode == 0, repaired.stdout
 
 
-def test_a_bundle_that_holds_code_is_refused(shop: Workshop) -> None:
-    shop.write(
+def test_a_bundle_that_holds_code_is_refused(warm_shop: Workshop) -> None:
+    warm_shop.write(
         "evil.py",
         "import os, torch\nclass E:\n    def __reduce__(self):\n        return os.mkdir, ('hacked',)\n"
         "torch.save({'format': 1, 'x': E()}, 'evil.pt')\n",
     )
-    assert shop.python("evil.py").code == 0
-    done = shop.paramedic("replay", "evil.pt")
+    assert warm_shop.python("evil.py").code == 0
+    done = warm_shop.paramedic("replay", "evil.pt")
     assert done.code == 2 and "refused" in done.stderr and "Traceback" not in done.stderr
-    assert not (shop.folder / "hacked").exists()
+    assert not (warm_shop.folder / "hacked").exists()
 
 
-def test_a_moved_script_gives_a_clear_message_and_can_be_named(shop: Workshop, bundle: Path) -> None:
-    (shop.folder / "train.py").rename(shop.folder / "moved.py")
-    done = shop.paramedic("replay", bundle)
+def test_a_moved_script_gives_a_clear_message_and_can_be_named(warm_shop: Workshop, bundle: Path) -> None:
+    (warm_shop.folder / "train.py").rename(warm_shop.folder / "moved.py")
+    done = warm_shop.paramedic("replay", bundle)
     assert done.code == 2 and "is not there any more" in done.stderr and "Traceback" not in done.stderr
-    (shop.folder / "sub").mkdir()
-    (shop.folder / "moved.py").rename(shop.folder / "sub" / "train.py")
-    assert "bit for bit the same" in shop.paramedic("replay", bundle, "--", "sub/train.py").stderr
+    (warm_shop.folder / "sub").mkdir()
+    (warm_shop.folder / "moved.py").rename(warm_shop.folder / "sub" / "train.py")
+    assert "bit for bit the same" in warm_shop.paramedic("replay", bundle, "--", "sub/train.py").stderr
 
 
-def test_the_batch_can_be_kept_out(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN)
-    assert shop.run("train.py", options=("--no-data",)).code == 3
-    (found,) = shop.folder.glob(".paramedic/runs/*/*.pt")
+def test_the_batch_can_be_kept_out(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN)
+    assert warm_shop.run("train.py", options=("--no-data",)).code == 3
+    (found,) = warm_shop.folder.glob(".paramedic/runs/*/*.pt")
     program = (
         f"import torch; b = torch.load({str(found)!r}, weights_only=True); print(b['variables'], list(b['models']))"
     )
-    assert shop.python("-c", program).stdout == "{} ['model']\n"
+    assert warm_shop.python("-c", program).stdout == "{} ['model']\n"
 
 
-def test_a_crash_leaves_a_bundle_that_fails_again(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN.replace("out.detach() if step == 17", "out.detach()[:, [1]] if step == 17"))
-    done = shop.run("train.py")
+def test_a_crash_leaves_a_bundle_that_fails_again(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN.replace("out.detach() if step == 17", "out.detach()[:, [1]] if step == 17"))
+    done = warm_shop.run("train.py")
     assert done.code == 1
-    (found,) = shop.folder.glob(".paramedic/runs/*/*.pt")
-    again = shop.paramedic("replay", found)
+    (found,) = warm_shop.folder.glob(".paramedic/runs/*/*.pt")
+    again = warm_shop.paramedic("replay", found)
     assert again.code == 1 and "fails again: IndexError" in again.stderr and "Traceback" not in again.stderr
 
 

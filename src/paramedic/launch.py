@@ -69,6 +69,7 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
         from paramedic.capture import where
         from paramedic.capture.attach import attach as attach_here
 
+        where.start_from(meta["cwd"])
         if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
             where.claim(_package_folder(target.name))
         attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))

@@ -31,6 +31,13 @@ def _installed_prefixes() -> tuple[str, ...]:
 _INSTALLED = _installed_prefixes()
 
 
+def start_from(folder: str) -> None:
+    """Show paths as they are seen from this folder: the one that the run was started in."""
+    global _start_folder
+    _start_folder = folder + os.sep
+    _shown.clear()
+
+
 def claim(folder: str) -> None:
     """Count the files below this folder as the user's own: the package given to `run -m`."""
     _own.append(os.path.abspath(folder) + os.sep)
