@@ -1,0 +1,55 @@
+"""What the data is, in a few lines: sizes, task, and what a good model should reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from paramedic.audit.audit import Audit, Split
+from paramedic.reports.words import plural
+
+
+def describe(audit: Audit) -> Iterator[str]:
+    for split in audit.splits:
+        yield f"{split.name}: {split.source.title}, {plural(split.size, 'sample')}{_inputs(split)}"
+    classes = _classes(audit)
+    yield f"task: {audit.task.kind}{f', {classes}' if classes else ''} ({audit.task.because})"
+    expected = expectation(audit)
+    if expected:
+        yield expected
+
+
+def expectation(audit: Audit) -> str:
+    """What a model should at least reach here, from a forest that never saw the samples it was asked about."""
+    signal = audit.signal
+    if signal is None:
+        return ""
+    if signal.task == "classification":
+        return (
+            f"to beat: {signal.score:.1%} accuracy (random forest), {signal.neighbour:.1%} (nearest neighbour), "
+            f"{signal.guess:.1%} (guessing)"
+        )
+    return f"to beat: rank correlation {signal.score:.2f} (random forest), {signal.neighbour:.2f} (nearest neighbour)"
+
+
+def _inputs(split: Split) -> str:
+    parts = []
+    for name, sketch in split.sketch.inputs.items():
+        if sketch.type == "text":
+            parts.append(f"{'texts' if sketch.is_text else 'names'} in {name!r}" if name else "texts")
+        elif len(sketch.shapes) > 1:
+            parts.append(f"arrays of {len(sketch.shapes)} shapes")
+        else:
+            parts.append(f"{' × '.join(map(str, sketch.shape)) or 'one'} numbers ({sketch.type})")
+    boxes = sum(len(found.numbers) for _, found in split.sketch.boxes)
+    parts += [plural(boxes, "box").replace("boxs", "boxes")] if boxes else []
+    return f" of {', '.join(parts[:4])}{' …' if len(parts) > 4 else ''}" if parts else ""
+
+
+def _classes(audit: Audit) -> str:
+    labels = audit.train.sketch.target.labels
+    if audit.task.kind != "classification" or labels is None:
+        return ""
+    counts = np.unique(labels, return_counts=True)[1]
+    return f"{len(counts)} classes of {counts.min():,} to {counts.max():,} samples"

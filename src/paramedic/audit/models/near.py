@@ -1,0 +1,130 @@
+"""Samples that are nearly the same: images by gradient hash and thumbnail, texts by MinHash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import Array
+from paramedic.audit.sketches import minhash
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Split
+
+BITS = 6  # of 64 that may differ between gradient hashes
+LIKENESS = 0.985  # correlation of thumbnails
+CLOSER = 0.35  # than usual neighbours, as a ratio of distances
+COMMON = 0.7  # share of shingles two texts have in common
+MOST_PAIRS = 20_000
+LARGEST_GROUP = 50  # equal keys beyond this are a common pattern, not copies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two samples by their indices; `first` is of the first split."""
+
+    first: int
+    second: int
+    likeness: float
+
+
+def near_pairs(first: Split, second: Split) -> list[Pair]:
+    """The most alike pairs first."""
+    pairs = _texts(first, second) if first.sketch.prints.signatures else _images(first, second)
+    return sorted(pairs, key=lambda pair: -pair.likeness)[:MOST_PAIRS]
+
+
+def _texts(first: Split, second: Split) -> list[Pair]:
+    one, other = (split.sketch.prints.joined("signatures") for split in (first, second))
+    if one is None or other is None:
+        return []
+    a, b = _meet(minhash.bands(one), minhash.bands(other), same=first is second)
+    alike = minhash.similarity(one[a], other[b])
+    return _pairs(first, second, a, b, alike, alike >= COMMON)
+
+
+def _images(first: Split, second: Split) -> list[Pair]:
+    """Candidates share one of four 16-bit pieces of their hash, or that of the mirror image; thumbnails decide."""
+    prints = [split.sketch.prints for split in (first, second)]
+    hashes = [p.joined("gradients") for p in prints]
+    thumbs = [p.joined("thumbs") for p in prints]
+    if hashes[0] is None or hashes[1] is None or thumbs[0] is None or thumbs[1] is None:
+        return []
+    usual = _usual_distance(thumbs[0])
+    found: list[Pair] = []
+    for mirror in (0, 1):
+        keys = [_pieces(hashes[0][:, 0]), _pieces(hashes[1][:, mirror])]
+        a, b = _meet(*keys, same=first is second)
+        bits = np.bitwise_count(hashes[0][a, 0] ^ hashes[1][b, mirror])
+        a, b = a[bits <= BITS], b[bits <= BITS]
+        for part in np.array_split(np.arange(len(a)), len(a) // 50_000 + 1):
+            one, other = _unit(thumbs[0][a[part]]), _unit(_mirrored(thumbs[1][b[part]], mirror))
+            alike = np.einsum("ij,ij->i", one, other)
+            close = (alike >= LIKENESS) & (1 - alike <= CLOSER * usual)
+            found += _pairs(first, second, a[part], b[part], alike, close)
+    return found
+
+
+def _usual_distance(thumbs: NDArray[np.uint8]) -> float:
+    """How far a picture usually is from the most similar of some hundred others."""
+    some = _unit(thumbs[:: max(1, len(thumbs) // 1000)][:1000])
+    if len(some) < 10:
+        return 1.0
+    alike = some @ some.T
+    np.fill_diagonal(alike, -1)
+    alike[alike > 0.9999] = -1  # copies are what is looked for, not what is usual
+    return float(np.median(1 - alike.max(axis=1)))
+
+
+def _meet(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> tuple[Array, Array]:
+    """Rows of the two that have a key in common in the same column, each pair once."""
+    found: set[tuple[int, int]] = set()
+    for column in range(one.shape[1]):
+        if len(found) > 50 * MOST_PAIRS:
+            break
+        found.update(_equal(one[:, column], other[:, column], same=same))
+    pairs = np.asarray(sorted(found), dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _equal(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> Iterator[tuple[int, int]]:
+    order = np.argsort(other, kind="stable")
+    ranked = other[order]
+    left, right = np.searchsorted(ranked, one, "left"), np.searchsorted(ranked, one, "right")
+    sizes = right - left
+    for row in np.flatnonzero((sizes > (1 if same else 0)) & (sizes <= LARGEST_GROUP)).tolist():
+        for match in order[left[row] : right[row]].tolist():
+            if not same or row < match:
+                yield row, match
+
+
+def _pieces(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Overlapping 24-bit pieces of a 64-bit hash: hashes that differ in few bits agree in at least one."""
+    shifts = np.arange(0, 64, 8, dtype=np.uint64)
+    return np.asarray((hashes[:, None] >> shifts) & np.uint64(0xFFFFFF))
+
+
+def _unit(thumbs: NDArray[np.uint8]) -> NDArray[np.float32]:
+    rows = thumbs.astype(np.float32)
+    rows -= rows.mean(axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6))
+
+
+def _mirrored(thumbs: NDArray[np.uint8], mirror: int) -> NDArray[np.uint8]:
+    if not mirror:
+        return thumbs
+    side = int(thumbs.shape[1] ** 0.5)
+    return thumbs.reshape(-1, side, side)[:, :, ::-1].reshape(len(thumbs), -1)
+
+
+def _pairs(first: Split, second: Split, a: Array, b: Array, alike: Array, close: Array) -> list[Pair]:
+    one, other = first.sketch.prints.samples, second.sketch.prints.samples
+    return [
+        Pair(first=int(one[i]), second=int(other[j]), likeness=float(value))
+        for i, j, value in zip(a[close], b[close], alike[close], strict=True)
+        if not (first is second and one[i] == other[j])
+    ]

@@ -1,0 +1,76 @@
+"""Tensors and NumPy arrays: inputs alone, or a pair of inputs and targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paramedic.audit.chunk import Array, Chunk, Source
+from paramedic.audit.sources.choosing import chosen, in_pieces, rows_per_chunk
+from paramedic.errors import ParamedicError
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or _is_tensor(value)
+
+
+def is_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and 1 <= len(value) <= 2 and is_array(value[0])
+
+
+def to_numpy(value: Any) -> Array:
+    """An array of the same numbers; types that NumPy does not have become float32."""
+    if isinstance(value, np.ndarray):
+        return value
+    if _is_tensor(value):
+        plain = value.detach().cpu()
+        plain = plain.to_dense() if plain.layout is not _strided(value) else plain
+        return np.asarray(plain.float().numpy() if "bfloat16" in str(plain.dtype) else plain.numpy())
+    return np.asarray(value)
+
+
+def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -> Source:
+    inputs, target = _pair(data)
+    if target is not None and len(target) != len(inputs):
+        raise ParamedicError(
+            f"{len(inputs):,} inputs, but {len(target):,} targets",
+            expected="one target per input",
+            fix="check how the two were made: one of them has lost or gained rows",
+        )
+    indices = chosen(len(inputs), sample)
+    rows = rows_per_chunk(inputs[:1].nbytes)
+
+    def read() -> Iterator[Chunk]:
+        for part in in_pieces(indices, rows):
+            whole = len(part) == part[-1] - part[0] + 1
+            at: Any = slice(part[0], part[-1] + 1) if whole else part  # a slice is a view, and costs nothing
+            yield Chunk(
+                indices=part, inputs={"": inputs[at]}, target=None if target is None else target[at]
+            )
+
+    def write(kept: Sequence[int], path: Path) -> None:
+        at = np.asarray(kept, dtype=np.int64)
+        arrays = {"x": inputs[at]} if target is None else {"x": inputs[at], "y": target[at]}
+        np.savez_compressed(path, **arrays)
+
+    return Source(title=title, kind="array", read=read, size=len(indices), label=label, write=write)
+
+
+def _pair(data: Any) -> tuple[Array, Array | None]:
+    if not isinstance(data, tuple):
+        return to_numpy(data), None
+    inputs = to_numpy(data[0])
+    return inputs, to_numpy(data[1]) if len(data) > 1 and data[1] is not None else None
+
+
+def _is_tensor(value: Any) -> bool:
+    return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def _strided(value: Any) -> Any:
+    import sys
+
+    return sys.modules["torch"].strided
