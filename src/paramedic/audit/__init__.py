@@ -1,4 +1,4 @@
-"""`paramedic audit`: is the data fit to learn from? Sources give chunks, sketches sum them up, checks read the sketches."""
+"""`paramedic audit`: is the data fit to learn from? Sources give chunks, sketches sum up, checks judge."""
 
 from __future__ import annotations
 

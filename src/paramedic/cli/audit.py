@@ -16,13 +16,18 @@ from paramedic.config import load_config, rule_options
 from paramedic.errors import ParamedicError
 from paramedic.rules.catalogue import select as select_rules
 
-Data = Annotated[Path, typer.Argument(metavar="FILE|FOLDER", help="csv, jsonl, parquet, npz, images, COCO or VOC boxes.")]
+Data = Annotated[
+    Path, typer.Argument(metavar="FILE|FOLDER", help="csv, jsonl, parquet, npz, images, COCO or VOC boxes.")
+]
 Val = Annotated[Path | None, typer.Option(metavar="PATH", help="The validation data, to compare with.")]
 Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column or array that holds the target.")]
-TaskName = Annotated[str | None, typer.Option("--task", metavar="TASK", help="classification, regression …; else guessed.")]
+TaskName = Annotated[
+    str | None, typer.Option("--task", metavar="TASK", help="classification, regression …; else guessed.")
+]
 Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Look at N samples only, drawn at random.")]
 SubsetOf = Annotated[
-    tuple[int, Path] | None, typer.Option("--subset", metavar="N OUT", help="Only write N samples, each class with its share.")
+    tuple[int, Path] | None,
+    typer.Option("--subset", metavar="N OUT", help="Only write N samples, each class with its share."),
 ]
 
 

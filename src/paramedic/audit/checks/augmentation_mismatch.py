@@ -41,7 +41,9 @@ def _changes(dataset: Any, index: int) -> bool:
 
 def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return set(one) == set(other) and all(
-        np.array_equal(np.asarray(one[name]), np.asarray(other[name]), equal_nan=np.asarray(one[name]).dtype.kind == "f")
+        np.array_equal(
+            np.asarray(one[name]), np.asarray(other[name]), equal_nan=np.asarray(one[name]).dtype.kind == "f"
+        )
         for name in one
     )
 

@@ -33,7 +33,9 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
         elif constant.any() and not split.pixel_like and len(sketch.shape) == 1 and "int" not in sketch.type:
             columns = [split.feature(name, int(i)) for i in np.flatnonzero(constant)]
             what = f"column{'s' * (len(columns) > 1)} {listed(columns, 6)} of {split.name} never var{_y(columns)}"
-            yield _finding(split, what, "a constant carries no information, and its scaling divides by zero", len(columns))
+            yield _finding(
+                split, what, "a constant carries no information, and its scaling divides by zero", len(columns)
+            )
         if is_image_shape(sketch.shape) and sketch.blank and not constant.all():
             yield _blank(split, sketch)
 
@@ -57,8 +59,8 @@ def _blank(split: Split, sketch: InputSketch) -> Finding:
     many_blank = len(sketch.blank) >= 5 and len(sketch.blank) >= 0.01 * split.size
     severity: Severity = "warning" if many_blank else "note"
     return Finding(
-        what=f"{many(len(sketch.blank), 'image')} of {split.name} {'are' if len(sketch.blank) > 1 else 'is'} one colour "
-        f"all over: {split.samples(sketch.blank)}",
+        what=f"{many(len(sketch.blank), 'image')} of {split.name} {'are' if len(sketch.blank) > 1 else 'is'} one "
+        f"colour all over: {split.samples(sketch.blank)}",
         why="a failed read is often replaced by an empty image, with a label that does not fit",
         remedy="look at these samples, and drop them if they are empty by accident",
         evidence=(Evidence(name="blank", value=len(sketch.blank), limit="0"),),

@@ -51,7 +51,8 @@ def _format(split: Split, boxes: list[Boxes]) -> Finding | None:
     wrong, right = _impossible(corners[declared], sizes).mean(), _impossible(corners[other], sizes).mean()
     if wrong > MOST and right < wrong / 10:
         names = {"xyxy": "two corners (x1, y1, x2, y2)", "xywh": "corner and size (x, y, width, height)"}
-        what = f"{wrong:.0%} of the boxes of {split.name} are impossible as {names[declared]}, {right:.0%} as {names[other]}"
+        what = f"{wrong:.0%} of the boxes of {split.name} are impossible as {names[declared]}, but {right:.0%} as "
+        what += names[other]
         fix = "boxes[:, 2:] += boxes[:, :2]" if declared == "xyxy" else "boxes[:, 2:] -= boxes[:, :2]"
         return _finding(split, what, "the numbers are in the other format", f"{fix} repairs them", [])
     return None
@@ -70,7 +71,11 @@ def _single(split: Split, boxes: list[tuple[int, Boxes]]) -> Iterator[Finding]:
     kinds: dict[str, list[tuple[int, list[float]]]] = {"empty": [], "outside": [], "tiny": [], "broken": []}
     unit = all(np.abs(b.numbers).max() <= 1.01 for _, b in boxes)  # shares of the image: pixel limits mean nothing
     for index, b in boxes:
-        corners = b.numbers if b.declared == "xyxy" else np.concatenate([b.numbers[:, :2], b.numbers[:, :2] + b.numbers[:, 2:]], axis=1)
+        corners = (
+            b.numbers
+            if b.declared == "xyxy"
+            else np.concatenate([b.numbers[:, :2], b.numbers[:, :2] + b.numbers[:, 2:]], axis=1)
+        )
         size = np.asarray([b.size or (np.inf, np.inf)], dtype=np.float64)
         with np.errstate(invalid="ignore"):
             broken = ~np.isfinite(corners).all(axis=1)

@@ -29,9 +29,9 @@ def identical_worker_randomness(audit: Audit) -> Iterator[Finding]:
         yield Finding(
             what=f"{loader.num_workers} workers draw the same random numbers: two of them made sample "
             f"{int(split.sketch.indices[0])} {DRAWS} times, differently each time, but both alike",
-            why="a worker starts with a copy of the dataset, random state included; torch only reseeds its own generator "
-            "and those of random and numpy.random",
-            remedy="DataLoader(..., worker_init_fn=f) where f seeds get_worker_info().dataset with get_worker_info().seed",
+            why="a worker starts with a copy of the dataset, random state included; torch only reseeds the "
+            "global generators",
+            remedy="DataLoader(..., worker_init_fn=f) where f seeds the dataset with get_worker_info().seed",
             evidence=(Evidence(name="equal_draws", value=DRAWS, limit="0"),),
             confidence=0.97,
             split="train",

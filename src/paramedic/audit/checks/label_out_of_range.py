@@ -51,7 +51,9 @@ def _judged(split: Split, labels: Array) -> Iterator[Finding]:
             split,
             f"labels run from {values[0]:g} to {values[-1]:g}",
             "a class number below 0 ends cross_entropy with an IndexError, or a device-side assert",
-            "map -1 and 1 to 0 and 1" if signs else "map the labels to 0 … C-1, or say ignore_index=-1 if it marks none",
+            "map -1 and 1 to 0 and 1"
+            if signs
+            else "map the labels to 0 … C-1, or say ignore_index=-1 if it marks none",
             f"{values[0]:g} to {values[-1]:g}",
             "note" if signs or not split.source.fed else "error",
         )

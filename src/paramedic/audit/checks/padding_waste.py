@@ -32,8 +32,8 @@ def padding_waste(audit: Audit) -> Iterator[Finding]:
         share = 1 - float(length.mean()) / rows.shape[1]
         if share > SHARE and counts.max() > 0.5 * len(rows):
             yield Finding(
-                what=f"{share:.0%} of the positions of {name or 'the inputs'} are padding (id {padding}); the longest of "
-                f"{len(rows):,} rows has {int(length.max())} of {rows.shape[1]} places filled",
+                what=f"{share:.0%} of the positions of {name or 'the inputs'} are padding (id {padding}); the "
+                f"longest of {len(rows):,} rows has {int(length.max())} of {rows.shape[1]} places filled",
                 why="the model computes all of them",
                 remedy="batch sequences of similar length together, and pad each batch to its own longest",
                 evidence=(Evidence(name="padding", value=round(share, 3), limit=f"≤ {SHARE:g}"),),

@@ -31,7 +31,7 @@ def target_never_seen(audit: Audit) -> Iterator[Finding]:
     gaps = [int(v) for v in np.setdiff1d(np.arange(int(min(values[-1], 10_000)) + 1), values)]
     if gaps and len(gaps) < 0.2 * len(values) and audit.train.size > PER_CLASS * len(values):
         yield Finding(
-            what=f"no sample of train has the label {listed([str(v) for v in gaps])}, though labels go up to {values[-1]}",
+            what=f"no sample of train has the label {listed([str(v) for v in gaps])}, but labels go to {values[-1]}",
             why="the model gets an output that is never trained; or these samples were lost on the way",
             remedy="renumber the classes without gaps, or look for the samples that are missing",
             evidence=(Evidence(name="missing_labels", value=len(gaps), limit="0"),),

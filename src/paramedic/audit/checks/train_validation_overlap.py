@@ -46,7 +46,8 @@ def _finding(
     assert audit.val is not None
     part = len(samples) / max(audit.val.size, 1)
     return Finding(
-        what=f"{many(len(samples), 'sample')} of val ({part:.1%}) are also in train ({how}): {audit.val.samples(samples)}",
+        what=f"{many(len(samples), 'sample')} of val ({part:.1%}) {'is' if len(samples) == 1 else 'are'} also in train "
+        f"({how}): {audit.val.samples(samples)}",
         why=why,
         remedy="remove them from train (or from val), and split anew by groups of equal samples",
         evidence=(

@@ -37,7 +37,9 @@ def _judged(split: Split, name: str, train: Moments, val: Moments) -> Iterator[F
     if split.pixel_like:
         (mean, std), (other_mean, other_std) = train.pooled(), val.pooled()
         if std > 0 and other_std > 0 and _rescaled(mean, std, other_mean, other_std):
-            yield _finding(f"of val: mean {other_mean:.3g}, deviation {other_std:.3g}; of train: {mean:.3g} and {std:.3g}")
+            yield _finding(
+                f"of val: mean {other_mean:.3g}, deviation {other_std:.3g}; of train: {mean:.3g} and {std:.3g}"
+            )
         return
     spread, other = train.std, val.std
     both = (spread > 0) & (other > 0) & (train.count >= FEWEST) & (val.count >= FEWEST)

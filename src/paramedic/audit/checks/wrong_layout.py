@@ -21,7 +21,12 @@ def wrong_layout(audit: Audit) -> Iterator[Finding]:
     judged = False
     for name, values in audit.train.sketch.kept.inputs.items():
         sketch = audit.train.input(name)
-        if isinstance(values, list) or not is_image_shape(sketch.shape) or len(sketch.shape) != 3 or len(values) < FEWEST:
+        if (
+            isinstance(values, list)
+            or not is_image_shape(sketch.shape)
+            or len(sketch.shape) != 3
+            or len(values) < FEWEST
+        ):
             continue
         judged = True
         yield from _channels_last(audit.train, sketch.shape, sketch.type)
@@ -46,7 +51,7 @@ def _channels_last(split: Split, shape: tuple[int, ...], kind: str) -> Iterator[
 
 
 def _scrambled(split: Split, images: Array) -> Iterator[Finding]:
-    """Images of (3, H, W) made by reshape from (H, W, 3): read back that way they are smooth, as they are they are not."""
+    """Images of (3, H, W) made by reshape from (H, W, 3): smooth when read back that way."""
     shape = images.shape[1:]
     if shape[0] != 3 or shape[1] != shape[2]:
         return
@@ -89,7 +94,7 @@ def _swapped(audit: Audit, name: str) -> Iterator[Finding]:
     crossed = np.abs(one.mean(axis=0) - two.mean(axis=0)[::-1]) / error
     if straight[[0, 2]].min() > 6 and crossed[[0, 2]].max() < 3:
         yield _finding(
-            "red and blue of val seem to be exchanged: its first channel has the mean of train's third, and the reverse",
+            "red and blue of val seem exchanged: its first channel has the mean of train's third, and the reverse",
             "one part was read as RGB and the other as BGR (OpenCV)",
             "cv2.cvtColor(image, cv2.COLOR_BGR2RGB) where OpenCV reads",
             "channel_distance",

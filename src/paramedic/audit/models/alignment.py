@@ -37,7 +37,11 @@ def broken_from(split: Split, task: Task) -> int | None:
         return None
     if task.kind == "classification" and len(np.unique(labels)) < 3:
         return None  # two classes are guessed too often to see a border
-    hits = (labels[neighbours] == labels).astype(float) if task.kind == "classification" else _closeness(labels, neighbours)
+    hits = (
+        (labels[neighbours] == labels).astype(float)
+        if task.kind == "classification"
+        else _closeness(labels, neighbours)
+    )
     tail = max(100, len(labels) // 10)
     places = np.arange(tail, len(labels) - tail, max(1, len(labels) // 50))
     gaps = [hits[:place].mean() - hits[place:].mean() for place in places]
@@ -46,7 +50,11 @@ def broken_from(split: Split, task: Task) -> int | None:
     inside = _among(split, behind)
     if _fit(inside, labels[behind], task) < 0.05:
         return None
-    return int(split.features.indices[place]) if _fit(_among(split, np.arange(place)), labels[:place], task) < SURE else None
+    return (
+        int(split.features.indices[place])
+        if _fit(_among(split, np.arange(place)), labels[:place], task) < SURE
+        else None
+    )
 
 
 def should_be_learnable(audit: Audit) -> bool:

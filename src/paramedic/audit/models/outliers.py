@@ -58,7 +58,9 @@ def far_values(split: Split, limit: float) -> Far | None:
 def _in_column(split: Split, name: str, place: int, median: float, radius: float) -> dict[int, float]:
     kept = split.sketch.kept
     whole = len(kept.indices) == split.size
-    chunks = [(kept.indices, kept.inputs[name])] if whole else [(c.indices, c.inputs[name]) for c in split.source.read()]
+    chunks = (
+        [(kept.indices, kept.inputs[name])] if whole else [(c.indices, c.inputs[name]) for c in split.source.read()]
+    )
     found: dict[int, float] = {}
     for indices, values in chunks:
         column = np.asarray(values, dtype=np.float64).reshape(len(values), -1)[:, place]

@@ -16,7 +16,7 @@ FEWEST_SAMPLES = 20
 
 
 def scaled_together(train: Split, val: Split, tolerance: float) -> tuple[str, int, str] | None:
-    """How both parts were scaled as one, in how many columns, and what train looks like alone; None if they were not."""
+    """How both parts were scaled as one, in how many columns, and what train is like alone; None if they were not."""
     for name, sketch in train.sketch.inputs.items():
         other = val.sketch.inputs.get(name)
         if sketch.moments is None or other is None or other.moments is None or train.pixel_like:

@@ -31,7 +31,7 @@ def of_values(values: Values) -> Hashes:
         return np.asarray([hash(_key(value)) for value in values], dtype=np.int64)
     rows = np.ascontiguousarray(values).reshape(len(values), -1)
     width = rows.shape[1] * rows.itemsize
-    content = memoryview(rows.view(np.uint8).reshape(-1))
+    content = rows.data.cast("B")
     return np.fromiter(
         (hash(bytes(content[start : start + width])) for start in range(0, len(rows) * width, width)),
         dtype=np.int64,

@@ -33,15 +33,15 @@ class Kept:
         better = np.flatnonzero(ranks < limit) if limit is not None else np.arange(len(ranks))
         better = better[np.argsort(ranks[better])][: self.most]
         if len(better):
-            self._add(chunk.indices[better], {n: pick(v, better) for n, v in chunk.inputs.items()}, chunk.target, better)
+            self._add(
+                chunk.indices[better], {n: pick(v, better) for n, v in chunk.inputs.items()}, chunk.target, better
+            )
 
     def merge(self, other: Kept) -> None:
         self.most = min(self.most, other.most)
         self._add(other.indices, other.inputs, other.target, np.arange(len(other.indices)))
 
-    def _add(
-        self, indices: NDArray[np.int64], inputs: dict[str, Values], target: Values | None, better: Array
-    ) -> None:
+    def _add(self, indices: NDArray[np.int64], inputs: dict[str, Values], target: Values | None, better: Array) -> None:
         old, size = self.indices, len(self.indices)
         joined = np.concatenate([old, indices])
         best = np.sort(np.argsort(scrambled(joined), kind="stable")[: self.most])
@@ -75,7 +75,7 @@ def join(first: Values | None, second: Values) -> Values:
         return second
     both_arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
     if both_arrays and first.shape[1:] == second.shape[1:]:  # type: ignore[union-attr]
-        return np.concatenate([first, second])  # type: ignore[arg-type]
+        return np.concatenate([first, second])
     return [*first, *second]
 
 

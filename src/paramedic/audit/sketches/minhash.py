@@ -61,9 +61,7 @@ def _places(content: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np
     return np.maximum(np.arange(len(content)) - np.concatenate([np.zeros(starts[0], dtype=np.int64), begin]), 0)
 
 
-def _shingles(
-    words: NDArray[np.uint64], document: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _shingles(words: NDArray[np.uint64], document: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Hashes of WORDS neighbouring words of one text; a shorter text is one shingle of what it has."""
     key = words.copy()
     for step in range(1, WORDS):

@@ -47,14 +47,12 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
         for part in in_pieces(indices, rows):
             whole = len(part) == part[-1] - part[0] + 1
             at: Any = slice(part[0], part[-1] + 1) if whole else part  # a slice is a view, and costs nothing
-            yield Chunk(
-                indices=part, inputs={"": inputs[at]}, target=None if target is None else target[at]
-            )
+            yield Chunk(indices=part, inputs={"": inputs[at]}, target=None if target is None else target[at])
 
     def write(kept: Sequence[int], path: Path) -> None:
         at = np.asarray(kept, dtype=np.int64)
         arrays = {"x": inputs[at]} if target is None else {"x": inputs[at], "y": target[at]}
-        np.savez_compressed(path, **arrays)
+        np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
     return Source(title=title, kind="array", read=read, size=len(indices), label=label, write=write)
 

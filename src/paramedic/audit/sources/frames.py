@@ -129,7 +129,9 @@ def _target(head: polars.DataFrame, label: str | None, title: str) -> tuple[str 
     if label is not None:
         if label not in head.columns:
             raise ParamedicError(
-                f"{title} has no column {label!r}", expected=f"one of {', '.join(head.columns[:12])}", fix="--label NAME"
+                f"{title} has no column {label!r}",
+                expected=f"one of {', '.join(head.columns[:12])}",
+                fix="--label NAME",
             )
         return label, ()
     named = target_name(head.columns)

@@ -1,4 +1,4 @@
-"""torch's Dataset and DataLoader, through the user's own transforms and collate function. torch is not imported here."""
+"""torch's Dataset and DataLoader, through the user's own transforms and collate. torch is not imported here."""
 
 from __future__ import annotations
 
@@ -110,9 +110,7 @@ def _first(batch: Any) -> Any:
     return batch[0] if hasattr(batch, "shape") and len(batch.shape) and batch.shape[0] == 1 else batch
 
 
-def _stream(
-    stream: Any, *, title: str, label: str | None, sample: int | None, batched: bool = False
-) -> Source:
+def _stream(stream: Any, *, title: str, label: str | None, sample: int | None, batched: bool = False) -> Source:
     """A stream without a length: read in its own order, as far as `sample` says."""
 
     def read() -> Iterator[Chunk]:

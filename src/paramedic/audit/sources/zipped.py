@@ -58,5 +58,3 @@ def _pick(names: Mapping[str, str], label: str | None) -> tuple[str, str | None]
         return inputs, label
     target = next((names[word] for word in _TARGETS if word in names), None)
     return inputs, target or target_name(name for name in names.values() if name != inputs)
-
-

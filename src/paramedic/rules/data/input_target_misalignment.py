@@ -45,12 +45,13 @@ def check(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
         return
     shift = moved_by(audit.train, audit.task)
     if shift is not None:
-        what = f"the targets of train fit when they are moved by {shift:+d} row{'s' * (abs(shift) > 1)}, and not as they are"
+        rows = f"{shift:+d} row{'s' * (abs(shift) > 1)}"
+        what = f"the targets of train fit when they are moved by {rows}, and not as they are"
         yield _finding(what, "a row was lost or added on one side (a header, a dropped sample)", signal.p_value, None)
     elif should_be_learnable(audit):
         what = (
-            f"the targets of train fit their inputs no better than permuted ones: a forest is right in {signal.score:.1%}, "
-            f"guessing in {signal.guess:.1%} of {signal.size:,} samples"
+            "the targets of train fit their inputs no better than permuted ones: a forest is right in "
+            f"{signal.score:.1%}, guessing in {signal.guess:.1%} of {signal.size:,} samples"
         )
         why = "pictures of several classes that a simple model cannot tell apart at all are rare"
         yield _finding(what, why, signal.p_value, None)

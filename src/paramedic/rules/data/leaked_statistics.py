@@ -40,7 +40,7 @@ def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
         return
     how, columns, alone = found
     yield Finding(
-        what=f"{columns:,} columns {how} over train and val together to {tolerance:g}, and not in train alone ({alone})",
+        what=f"{columns:,} columns {how} over train and val together, and not in train alone ({alone})",
         why="the numbers for scaling were taken from both parts, so the training knows something of the validation",
         remedy="fit the scaling on the training part only: StandardScaler().fit(x_train), then transform both",
         evidence=(Evidence(name="columns", value=columns, limit="0"),),
