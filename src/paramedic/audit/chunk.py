@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paramedic.findings import Where
+
 Array = NDArray[Any]
 Values = Array | list[Any]  # one array with a row per sample; or a list of texts, or of arrays of different shapes
 
@@ -59,6 +61,7 @@ class Source:
     label: str = ""  # the column taken as the target
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
     notices: Sequence[str] = ()  # what had to be guessed
+    where: Where = field(default_factory=Where)  # where the loader is built, in a script
     origin: Any = None  # the user's own Dataset or DataLoader
     write: Callable[[Sequence[int], Path], None] | None = None  # some of its samples into a file of the same format
 

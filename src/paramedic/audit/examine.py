@@ -16,7 +16,7 @@ from paramedic.audit.sketches.split import SplitSketch, sketch
 from paramedic.audit.task import TASKS, Task, infer
 from paramedic.diagnosis import ask, rank
 from paramedic.errors import ParamedicError
-from paramedic.findings import Abstention, Crash, Diagnosis, Finding, RunFacts, Verdict
+from paramedic.findings import Abstention, Crash, Diagnosis, Finding, RunFacts, Verdict, Where
 from paramedic.rules.rule import Rule
 
 
@@ -69,7 +69,7 @@ def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[st
         elif isinstance(outcome, Abstention):
             abstained.append(outcome)
         else:
-            findings += outcome
+            findings += [replace(f, where=_where(audit, f)) for f in outcome]
             clear += [] if outcome else [check.code]
     ranked = tuple(rank(findings, checks))
     stopped = next((split.sketch.stopped for split in audit.splits if split.sketch.stopped), "")
@@ -83,6 +83,11 @@ def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[st
         crashed=tuple(crashed),
         run=_facts(audit, stopped),
     )
+
+
+def _where(audit: Audit, finding: Finding) -> Where:
+    """The line that builds the loader, where there is a script."""
+    return next((split.source.where for split in audit.splits if split.name == finding.split), finding.where)
 
 
 def _verdict(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FEWEST = 40
 FEWEST_PER_CLASS = 5
 MOST_CLASSES = 200
-TREES = 200
+TREES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

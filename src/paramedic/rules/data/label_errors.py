@@ -49,8 +49,8 @@ def check(audit: Audit, *, share: float = 0.02, sure: float = 0.1) -> Iterator[F
     given, better = target.shown(found.given[0].item()), target.shown(found.suggested[0].item())
     samples = found.samples.tolist()
     yield Finding(
-        what=f"{many(len(samples), 'label')} of {found.size:,} {'is' if len(samples) == 1 else 'are'} doubtful, {firm:,} "
-        "contradicted firmly: "
+        what=f"{many(len(samples), 'label')} of {found.size:,} {'is' if len(samples) == 1 else 'are'} doubtful, "
+        f"{firm:,} contradicted firmly: "
         f"{audit.train.samples(samples)}",
         why=f"sample {audit.train.called(samples[0])} is labelled {given}, but looks like {better} "
         f"({found.other[0]:.0%} against {found.confidence[0]:.0%})",

@@ -39,7 +39,7 @@ def check(audit: Audit, *, chance: float = 0.05, fewest: int = 200) -> Iterator[
     reached = (
         f"a random forest is right in {signal.score:.1%} of {signal.size:,} samples, guessing in {signal.guess:.1%}"
         if signal.task == "classification"
-        else f"what a random forest predicts correlates with the targets by {signal.score:.2f} ({signal.size:,} samples)"
+        else f"a random forest's predictions correlate with the targets by {signal.score:.2f} ({signal.size:,})"
     )
     yield Finding(
         what=f"simple models find no relation between inputs and targets: {reached}",
