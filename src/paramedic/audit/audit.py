@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 
 from paramedic.audit.chunk import Source
 from paramedic.audit.sketches.inputs import InputSketch
+from paramedic.audit.sketches.moments import Floats
 from paramedic.audit.sketches.split import SplitSketch
 from paramedic.audit.task import Task
 
@@ -57,6 +59,17 @@ class Split:
         from paramedic.audit.models.features import features
 
         return features(self)
+
+    def quartiles(self, name: str) -> tuple[Floats, Floats, Floats] | None:
+        """25 %, 50 % and 75 % of each column among the kept samples; None where an input is no row of numbers."""
+        values = self.sketch.kept.inputs.get(name)
+        if values is None or isinstance(values, list) or values.dtype.kind not in "biuf" or not len(values):
+            return None
+        rows = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column without any number has no quartiles
+            low, middle, high = np.nanpercentile(np.where(np.isfinite(rows), rows, np.nan), [25, 50, 75], axis=0)
+        return low, middle, high
 
     @cached_property
     def pixel_like(self) -> bool:

@@ -14,7 +14,8 @@ def describe(audit: Audit) -> Iterator[str]:
     for split in audit.splits:
         yield f"{split.name}: {split.source.title}, {plural(split.size, 'sample')}{_inputs(split)}"
     classes = _classes(audit)
-    yield f"task: {audit.task.kind}{f', {classes}' if classes else ''} ({audit.task.because})"
+    of = f" of {audit.train.source.label!r}" if audit.train.source.label else ""
+    yield f"task: {audit.task.kind}{of}{f', {classes}' if classes else ''} ({audit.task.because})"
     expected = expectation(audit)
     if expected:
         yield expected

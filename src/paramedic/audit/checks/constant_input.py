@@ -22,6 +22,9 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
     if split.size < FEWEST:
         raise Abstain(f"only {split.size} samples")
     for name, sketch in split.sketch.inputs.items():
+        if sketch.type == "text" and len(sketch.words) == 1:
+            what = f"{name!r} of {split.name} is {next(iter(sketch.words))!r} in all {split.size:,} samples"
+            yield _finding(split, what, "a constant carries no information", 1)
         if sketch.moments is None:
             continue
         constant = sketch.moments.constant

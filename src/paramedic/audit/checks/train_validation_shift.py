@@ -30,10 +30,10 @@ def train_validation_shift(audit: Audit) -> Iterator[Finding]:
         if sketch.moments is None or other is None or other.moments is None:
             continue
         if len(sketch.moments.mean) == len(other.moments.mean) and "int" not in sketch.type:
-            yield from _judged(audit.train, name, sketch.moments, other.moments)
+            yield from _judged(audit.train, audit.val, name, sketch.moments, other.moments)
 
 
-def _judged(split: Split, name: str, train: Moments, val: Moments) -> Iterator[Finding]:
+def _judged(split: Split, other_split: Split, name: str, train: Moments, val: Moments) -> Iterator[Finding]:
     if split.pixel_like:
         (mean, std), (other_mean, other_std) = train.pooled(), val.pooled()
         if std > 0 and other_std > 0 and _rescaled(mean, std, other_mean, other_std):
@@ -47,13 +47,23 @@ def _judged(split: Split, name: str, train: Moments, val: Moments) -> Iterator[F
         ratio = other / spread
         distance = np.abs(val.mean - train.mean) / np.maximum(spread, other)
         error = distance / np.sqrt(1 / train.count + 1 / val.count)
-    # A spread may be the work of a single outlier; where both the spread and the middle move, the unit has changed.
-    scaled = both & (error > SIGNIFICANT) & ((ratio > TIMES) | (ratio < 1 / TIMES) | (distance > TIMES))
+    stretched = _stretched(split, other_split, name) & ((ratio > TIMES) | (ratio < 1 / TIMES))
+    scaled = both & (stretched | ((error > SIGNIFICANT) & (distance > TIMES)))
     drifted = both & (error > SIGNIFICANT) & (distance > DRIFT) & ~scaled
     if scaled.any():
         yield _finding(f"in {_named(split, name, scaled, val, train)}")
     if drifted.any():
         yield _finding(f"in {_named(split, name, drifted, val, train)}", severity="note")
+
+
+def _stretched(split: Split, other: Split, name: str) -> NDArray[np.bool_]:
+    """Columns whose quartiles lie much farther apart in one split: unlike a deviation, no outlier does that."""
+    ours, theirs = split.quartiles(name), other.quartiles(name)
+    if ours is None or theirs is None:
+        return np.zeros(1, dtype=bool)
+    with np.errstate(all="ignore"):
+        ratio = (theirs[2] - theirs[0]) / (ours[2] - ours[0])
+    return np.asarray((ratio > TIMES) | (ratio < 1 / TIMES)) & np.isfinite(ratio) & (ratio > 0)
 
 
 def _rescaled(mean: float, std: float, other_mean: float, other_std: float) -> bool:

@@ -42,8 +42,11 @@ def _pixels(split: Split, sketch: InputSketch) -> Iterator[Finding]:
 
 
 def _columns(split: Split, name: str, sketch: InputSketch) -> Iterator[Finding]:
-    assert sketch.moments is not None
-    spread = sketch.moments.std
+    quartiles = split.quartiles(name)
+    if quartiles is None or sketch.moments is None:
+        return
+    usual = (quartiles[2] - quartiles[0]) / 1.35  # the deviation, were it not for outliers (which are PM321)
+    spread = np.where(usual > 0, usual, np.where(sketch.moments.high <= 1, sketch.moments.std, 0))
     varied = np.flatnonzero(spread > 0)
     if len(varied) < 2:
         return
@@ -53,8 +56,8 @@ def _columns(split: Split, name: str, sketch: InputSketch) -> Iterator[Finding]:
         return
     yield _finding(
         split,
-        f"column {split.feature(name, widest)} of {split.name} has a standard deviation of {spread[widest]:,.4g}, "
-        f"{ratio:,.0f} times that of a middling column",
+        f"column {split.feature(name, widest)} of {split.name} spreads by {spread[widest]:,.4g}, a middling "
+        f"column by {middle:,.3g}",
         "to a network it drowns the others, unless the columns are scaled first",
         "mean, std = x_train.mean(0), x_train.std(0); x = (x - mean) / std, for both parts with these numbers",
         float(spread[widest]),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SHIFTS = tuple(shift for size in range(1, 6) for shift in (size, -size))
 FEWEST = 300
 SURE = 1e-8
+STRUCTURE = 0.3  # of the variation in ten directions
 
 
 def moved_by(split: Split, task: Task) -> int | None:
@@ -63,7 +64,15 @@ def should_be_learnable(audit: Audit) -> bool:
     if signal is None or signal.classes is None or len(signal.classes) < 3 or signal.size < FEWEST:
         return False
     shapes = [sketch.shape for sketch in audit.train.sketch.inputs.values()]
-    return audit.train.pixel_like or any(is_image_shape(shape) for shape in shapes)
+    pictures = audit.train.pixel_like or any(is_image_shape(shape) for shape in shapes)
+    return pictures and _structured(audit.train.features.scaled)
+
+
+def _structured(rows: NDArray[np.float32]) -> bool:
+    """Whether a few directions hold much of the variation, as in pictures of things; noise has none."""
+    some = rows[:1000] - rows[:1000].mean(axis=0)
+    strengths = np.linalg.svd(some, compute_uv=False) ** 2
+    return float(strengths[:10].sum()) > STRUCTURE * float(strengths.sum())
 
 
 def _neighbours(split: Split) -> tuple[NDArray[np.int64], Array | None]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
 
 
+MARGIN = 0.3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubts:
     """Samples whose label is probably wrong, worst first."""
@@ -51,8 +54,10 @@ def doubts(audit: Audit) -> Doubts | None:
     if signal is None or signal.probabilities is None or signal.classes is None or found.labels is None:
         return None
     labels = np.searchsorted(signal.classes, found.labels[signal.rows])
-    flagged = np.flatnonzero(off_diagonal(labels, signal.probabilities))
     score = self_confidence(labels, signal.probabilities)
+    # A forest is seldom as sure of a sample as confident learning asks for: a clear margin counts as well.
+    clear = signal.probabilities.max(axis=1) - score > MARGIN
+    flagged = np.flatnonzero(off_diagonal(labels, signal.probabilities) | clear)
     worst = flagged[np.argsort(score[flagged], kind="stable")]
     best = signal.probabilities.argmax(axis=1)
     return Doubts(

@@ -38,7 +38,10 @@ def far_values(split: Split, limit: float) -> Far | None:
         if values.dtype.kind not in "iuf" or sketch.moments is None or (split.source.fed and "int" in sketch.type):
             continue
         judged = True
-        low, median, high = np.nanpercentile(np.asarray(values, dtype=np.float64), [25, 50, 75], axis=0)
+        quartiles = split.quartiles(name)
+        if quartiles is None:
+            continue
+        low, median, high = quartiles
         reach = np.maximum(sketch.moments.high - median, median - sketch.moments.low)
         suspicious = np.flatnonzero((high > low) & (reach > limit * (high - low)))
         for place in suspicious.tolist():

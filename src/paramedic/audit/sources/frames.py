@@ -136,7 +136,7 @@ def _target(head: polars.DataFrame, label: str | None, title: str) -> tuple[str 
         return label, ()
     named = target_name(head.columns)
     if named is not None:
-        return named, (f"the column {named!r} was taken for the target (--label names another)",)
+        return named, ()
     last = head.columns[-1]
     few = head[last].n_unique() <= min(20, max(2, len(head) // 4))
     if few and not head[last].dtype.is_float() and len(head.columns) > 1:

@@ -38,7 +38,7 @@ def check(audit: Audit, *, share: float = 0.02, sure: float = 0.1) -> Iterator[F
     found, signal = audit.doubts, audit.signal
     if found is None or signal is None:
         raise Abstain("no classifier could be fitted: too few samples, or no classes")
-    if signal.score < 0.6 or signal.score < signal.guess + 0.2 * (1 - signal.guess) or signal.p_value > 1e-6:
+    if signal.score < signal.guess + 0.5 * (1 - signal.guess) or signal.p_value > 1e-6:
         raise Abstain("a simple model does not know the classes well enough to doubt a label")
     firm = int(((found.confidence < sure) & (found.other > 0.5)).sum())
     if not len(found.samples):
