@@ -54,7 +54,8 @@ class Source:
 
     title: str  # "train.csv", "TensorDataset"
     kind: str  # "array", "table", "images", "boxes", and FED
-    read: Callable[[], Iterator[Chunk]]
+    read_some: Callable[[NDArray[np.int64]], Iterator[Chunk]]
+    indices: NDArray[np.int64]  # of the samples to read; empty for a stream, which is read to its end
     size: int | None = None
     features: Mapping[str, Sequence[str]] = field(default_factory=dict)  # names of the columns of an input
     names: Sequence[str] = ()  # the file of each sample
@@ -64,6 +65,9 @@ class Source:
     where: Where = field(default_factory=Where)  # where the loader is built, in a script
     origin: Any = None  # the user's own Dataset or DataLoader
     write: Callable[[Sequence[int], Path], None] | None = None  # some of its samples into a file of the same format
+
+    def read(self) -> Iterator[Chunk]:
+        return self.read_some(self.indices)
 
     @property
     def fed(self) -> bool:

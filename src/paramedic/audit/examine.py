@@ -10,6 +10,7 @@ from typing import Any
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks import all_checks
 from paramedic.audit.chunk import Source
+from paramedic.audit.cluster import sketch_on
 from paramedic.audit.facts import describe
 from paramedic.audit.progress import Progress
 from paramedic.audit.sketches.split import SplitSketch, sketch
@@ -28,13 +29,14 @@ def examine(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     command: str = "",
     show_progress: bool = False,
+    on: str | None = None,
 ) -> tuple[Audit, Diagnosis]:
-    """Audit the source called "train", and the one called "val" if there is one."""
+    """Audit the source called "train", and the one called "val" if there is one; `on` is "ray" or None."""
     began = time.time()
     sketches: dict[str, SplitSketch] = {}
     for name, source in sources.items():
         with Progress(f"{name}: {source.title}", source.size, shown=show_progress) as progress:
-            sketches[name] = sketch(source, progress=progress)
+            sketches[name] = sketch(source, progress=progress) if on is None else sketch_on(on, source, progress)
         if sketches[name].stopped:
             break
     audit = assemble(sources, sketches, task)

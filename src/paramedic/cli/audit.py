@@ -30,6 +30,7 @@ Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column or
 TaskName = Annotated[
     str | None, typer.Option("--task", metavar="TASK", help="classification, regression …; else guessed.")
 ]
+On = Annotated[str | None, typer.Option(metavar="ray", help="Read the data on a Ray cluster, in parts.")]
 Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Look at N samples only, drawn at random.")]
 SubsetOf = Annotated[
     tuple[int, Path] | None,
@@ -49,6 +50,7 @@ def audit(
     task: TaskName = None,
     sample: Sample = None,
     subset: SubsetOf = None,
+    on: On = None,
     json: Json = None,
     html: Html = None,
     select: Select = None,
@@ -85,7 +87,7 @@ def audit(
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     command = " ".join(["paramedic", *map(shlex.quote, sys.argv[1:])])
     found, diagnosis = examine(
-        sources, rules, task=task, options=rule_options(config), command=command, show_progress=not quiet
+        sources, rules, task=task, options=rule_options(config), command=command, show_progress=not quiet, on=on
     )
     write_verdict(diagnosis, verbose=verbose, quiet=quiet, stream=None if script else sys.stdout)
     report = Report(diagnosis=diagnosis, audit=found)

@@ -15,7 +15,7 @@ from paramedic.audit.sketches import minhash
 if TYPE_CHECKING:
     from paramedic.audit.audit import Split
 
-BITS = 6  # of 64 that may differ between gradient hashes
+BITS = 10  # of 64 that may differ between gradient hashes
 LIKENESS = 0.985  # correlation of thumbnails
 CLOSER = 0.35  # than usual neighbours, as a ratio of distances
 COMMON = 0.7  # share of shingles two texts have in common
@@ -48,7 +48,7 @@ def _texts(first: Split, second: Split) -> list[Pair]:
 
 
 def _images(first: Split, second: Split) -> list[Pair]:
-    """Candidates share one of four 16-bit pieces of their hash, or that of the mirror image; thumbnails decide."""
+    """Candidates share a 16-bit piece of their hash, or that of the mirror image; thumbnails decide."""
     prints = [split.sketch.prints for split in (first, second)]
     hashes = [p.joined("gradients") for p in prints]
     thumbs = [p.joined("thumbs") for p in prints]
@@ -103,9 +103,9 @@ def _equal(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) ->
 
 
 def _pieces(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Overlapping 24-bit pieces of a 64-bit hash: hashes that differ in few bits agree in at least one."""
-    shifts = np.arange(0, 64, 8, dtype=np.uint64)
-    return np.asarray((hashes[:, None] >> shifts) & np.uint64(0xFFFFFF))
+    """Overlapping 16-bit pieces of a 64-bit hash: hashes that differ in few bits agree in at least one."""
+    shifts = np.arange(0, 56, 8, dtype=np.uint64)
+    return np.asarray((hashes[:, None] >> shifts) & np.uint64(0xFFFF))
 
 
 def _unit(thumbs: NDArray[np.uint8]) -> NDArray[np.float32]:

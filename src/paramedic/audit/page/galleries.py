@@ -83,13 +83,13 @@ def _pairs(finding: Finding) -> list[tuple[int, int]]:
 
 def _suggestions(finding: Finding) -> dict[int, str]:
     """What a model would have said instead of the label."""
-    labels = next((fact.value for fact in finding.evidence if fact.name == "suggested"), [])
+    labels: list[str] = next((fact.value for fact in finding.evidence if fact.name == "suggested"), [])
     return {place: f"looks like {label}" for place, label in enumerate(labels)}
 
 
 def _read(split: Split, indices: Iterable[int]) -> dict[int, Content]:
     kept, wanted = split.sketch.kept, set(indices)
-    found = {
+    found: dict[int, Content] = {
         int(index): {name: values[row] for name, values in kept.inputs.items()}
         for row, index in enumerate(kept.indices.tolist())
         if index in wanted

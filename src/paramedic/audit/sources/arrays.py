@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Chunk, Source
 from paramedic.audit.sources.choosing import chosen, in_pieces, rows_per_chunk
@@ -43,7 +44,7 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
     indices = chosen(len(inputs), sample)
     rows = rows_per_chunk(inputs[:1].nbytes)
 
-    def read() -> Iterator[Chunk]:
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
         for part in in_pieces(indices, rows):
             whole = len(part) == part[-1] - part[0] + 1
             at: Any = slice(part[0], part[-1] + 1) if whole else part  # a slice is a view, and costs nothing
@@ -54,7 +55,9 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
         arrays = {"x": inputs[at]} if target is None else {"x": inputs[at], "y": target[at]}
         np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
-    return Source(title=title, kind="array", read=read, size=len(indices), label=label, write=write)
+    return Source(
+        title=title, kind="array", read_some=read, indices=indices, size=len(indices), label=label, write=write
+    )
 
 
 def _pair(data: Any) -> tuple[Array, Array | None]:

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
 from paramedic.audit.sources.choosing import chosen
@@ -70,7 +71,7 @@ def _voc_boxes(file: Path) -> Boxes:
 def _source(title: str, makers: Sequence[Any], names: Sequence[str], sample: int | None, write: Any) -> Source:
     indices = chosen(len(makers), sample)
 
-    def read() -> Iterator[Chunk]:
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
         found, boxes, bad = [], [], []
         for index in indices.tolist():
             try:
@@ -80,4 +81,6 @@ def _source(title: str, makers: Sequence[Any], names: Sequence[str], sample: int
                 bad.append(BadSample(index=index, name=names[index], error=f"{type(error).__name__}: {error}"[:300]))
         yield Chunk(indices=np.asarray(found, dtype=np.int64), inputs={}, boxes=boxes, bad=bad)
 
-    return Source(title=title, kind="boxes", read=read, size=len(indices), names=names, write=write)
+    return Source(
+        title=title, kind="boxes", read_some=read, indices=indices, size=len(indices), names=names, write=write
+    )

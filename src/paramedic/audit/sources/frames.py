@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Chunk, Source, Values
 from paramedic.audit.sources.choosing import ROWS, chosen, target_name
@@ -72,12 +73,14 @@ def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
 
-    def read() -> Iterator[Chunk]:
-        start = 0
-        for piece in frame.collect_batches(chunk_size=ROWS, maintain_order=True):
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
+        if not len(indices):
+            return
+        start, span = int(indices[0]), int(indices[-1] - indices[0] + 1)
+        for piece in frame.slice(start, span).collect_batches(chunk_size=ROWS, maintain_order=True):
             numbers = np.arange(start, start + len(piece), dtype=np.int64)
             start += len(piece)
-            if len(indices) < size:
+            if len(indices) < span:
                 kept = np.isin(numbers, indices, assume_unique=True)
                 piece, numbers = piece.filter(pl.Series(kept)), numbers[kept]
             if len(piece):
@@ -89,7 +92,8 @@ def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int
     return Source(
         title=title,
         kind="table",
-        read=read,
+        read_some=read,
+        indices=indices,
         size=len(indices),
         features={NUMBERS: numeric},
         label=target or "",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import chosen, in_pieces
@@ -30,7 +31,7 @@ def open_folder(folder: Path, *, sample: int | None) -> Source:
     labelled = len(classes) > 1 and all(len(path.relative_to(folder).parts) > 1 for path in files)
     indices = chosen(len(files), sample)
 
-    def read() -> Iterator[Chunk]:
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
         for part in in_pieces(indices, CHUNK):
             parts, found, bad = [], [], []
             for index in part.tolist():
@@ -53,7 +54,8 @@ def open_folder(folder: Path, *, sample: int | None) -> Source:
     return Source(
         title=folder.name,
         kind="images",
-        read=read,
+        read_some=read,
+        indices=indices,
         size=len(indices),
         classes=classes if labelled else (),
         names=[str(path.relative_to(folder)) for path in files],

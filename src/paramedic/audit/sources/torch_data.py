@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import CHUNK, chosen, in_pieces
@@ -30,7 +31,8 @@ def open_dataset(dataset: Any, *, title: str, label: str | None, sample: int | N
     return Source(
         title=title or type(dataset).__name__,
         kind="dataset",
-        read=lambda: _read(dataset, indices, label),
+        read_some=lambda indices: _read(dataset, indices, label),
+        indices=indices,
         size=len(indices),
         label=label or "",
         classes=_classes(dataset),
@@ -50,7 +52,8 @@ def open_loader(loader: Any, *, title: str, label: str | None, sample: int | Non
     return Source(
         title=title or type(loader.dataset).__name__,
         kind="loader",
-        read=lambda: _read(loader.dataset, indices, label, collate=loader.collate_fn),
+        read_some=lambda indices: _read(loader.dataset, indices, label, collate=loader.collate_fn),
+        indices=indices,
         size=len(indices),
         label=label or "",
         classes=_classes(loader.dataset),
@@ -113,7 +116,7 @@ def _first(batch: Any) -> Any:
 def _stream(stream: Any, *, title: str, label: str | None, sample: int | None, batched: bool = False) -> Source:
     """A stream without a length: read in its own order, as far as `sample` says."""
 
-    def read() -> Iterator[Chunk]:
+    def read(_: NDArray[np.int64]) -> Iterator[Chunk]:
         with as_before():
             parts: list[Any] = []
             start = 0
@@ -127,8 +130,10 @@ def _stream(stream: Any, *, title: str, label: str | None, sample: int | None, b
             if parts:
                 yield put_together(parts, range(start, start + len(parts)), ())
 
-    kind = "loader" if batched else "dataset"
-    return Source(title=title or type(stream).__name__, kind=kind, read=read, size=sample, origin=stream)
+    kind, nothing = "loader" if batched else "dataset", np.zeros(0, dtype=np.int64)
+    return Source(
+        title=title or type(stream).__name__, kind=kind, read_some=read, indices=nothing, size=sample, origin=stream
+    )
 
 
 def _unbatched(batch: Any) -> list[Any]:
