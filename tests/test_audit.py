@@ -345,34 +345,3 @@ def test_the_page_shows_pairs_and_labels() -> None:
     assert page.count("data:image/png") >= 16 and f"labelled {y[0]}" in page
     assert len(page) < 2_000_000
     assert "Verdict: sick" in str(report) and report.save is not None
-
-
-def test_beside_a_run(shop: Workshop) -> None:
-    case = Path(__file__).parents[1] / "cases" / "PM308-duplicate-samples" / "sick.py"
-    done = shop.run(case, options=("--audit",))
-    assert done.code == 0 and "PM308" in done.codes
-    assert "PM308" not in [rule["code"] for rule in done.found["rules"]["abstained"]]
-
-
-def test_two_halves_merge_to_the_whole() -> None:
-    """Shards that other processes read give the same findings."""
-    from paramedic.audit.checks import all_checks
-    from paramedic.audit.examine import assemble, judge
-    from paramedic.audit.sketches.split import SplitSketch
-    from paramedic.audit.sources import open_source
-    from paramedic.rules.catalogue import all_rules
-
-    x, y = datasets.load_wine(return_X_y=True)
-    x = np.concatenate([x, x[:12]])
-    x[3, 2] = np.nan
-    source = open_source((x, np.concatenate([y, y[:12]])))
-    halves = SplitSketch(), SplitSketch()
-    from paramedic.audit.chunk import Chunk
-
-    for half, rows in zip(halves, (np.arange(100), np.arange(100, len(x))), strict=True):
-        labels = np.concatenate([y, y[:12]])
-        half.update(Chunk(indices=rows, inputs={"": x[rows]}, target=labels[rows]))
-    halves[0].merge(halves[1])
-    merged = judge(assemble({"train": source}, {"train": halves[0]}, None), all_checks(all_rules()), {})
-    whole = paramedic.audit((x, np.concatenate([y, y[:12]]))).diagnosis
-    assert [(f.code, f.samples) for f in merged.findings] == [(f.code, f.samples) for f in whole.findings]

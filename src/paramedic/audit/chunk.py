@@ -63,6 +63,7 @@ class Source:
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
     notices: Sequence[str] = ()  # what had to be guessed
     where: Where = field(default_factory=Where)  # where the loader is built, in a script
+    margins: NDArray[np.float64] | None = None  # of a training run: the mean lead of each sample's own class
     origin: Any = None  # the user's own Dataset or DataLoader
     write: Callable[[Sequence[int], Path], None] | None = None  # some of its samples into a file of the same format
 

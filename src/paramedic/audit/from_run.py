@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from paramedic.audit.chunk import Source
 from paramedic.audit.examine import examine
 from paramedic.audit.sources.torch_data import open_loader
@@ -16,6 +19,7 @@ from paramedic.findings import Diagnosis, Where
 from paramedic.record.reader import Run, open_runs
 from paramedic.rules.rule import Rule
 
+EPOCHS = 4  # passes over the data that make a mean margin worth something
 _HELD_OUT = ("val", "dev", "test", "eval", "hold")
 
 
@@ -37,7 +41,9 @@ def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None)
     chosen = {"train": train} | ({"val": others[0]} if others else {})
     return {
         split: replace(
-            open_loader(b.loader, title=names.get(b.number, ""), label=None, sample=sample), where=_where(b.site)
+            open_loader(b.loader, title=names.get(b.number, ""), label=None, sample=sample),
+            where=_where(b.site),
+            margins=_mean(b.margins),
         )
         for split, b in chosen.items()
     }
@@ -51,7 +57,12 @@ def with_audit(
     options: Mapping[str, Mapping[str, Any]],
 ) -> Diagnosis:
     """One verdict on a run and on its data."""
-    _, audited = examine(sources_of(folder, built), rules, options=options, show_progress=True)
+    try:
+        _, audited = examine(sources_of(folder, built), rules, options=options, show_progress=True)
+    except Exception as error:  # the run's own verdict is worth more than this
+        why = error.what if isinstance(error, ParamedicError) else f"{type(error).__name__}: {error}"
+        notices = (*diagnosis.run.notices, f"the data was not audited: {why}")
+        return replace(diagnosis, run=replace(diagnosis.run, notices=notices))
     known = {finding.code for finding in diagnosis.findings}
     ranked = rank([*diagnosis.findings, *(f for f in audited.findings if f.code not in known)], rules)
     found = {finding.code for finding in ranked}
@@ -71,6 +82,16 @@ def with_audit(
 def _numbers(run: Run, kind: str) -> list[int]:
     key = "number" if kind == "loader" else "loader"
     return list(dict.fromkeys(event[key] for event in run.events(kind) if event[key] is not None))
+
+
+def _mean(margins: Any) -> NDArray[np.float64] | None:
+    """Sums over counts; NaN for samples that did not come up. None when they came up too seldom to tell."""
+    if margins is None:
+        return None
+    sums, counts = margins.numpy()
+    if np.median(counts[counts > 0]) < EPOCHS:
+        return None
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
 
 
 def _held_out(name: str) -> bool:

@@ -30,6 +30,7 @@ from paramedic.capture.probes.holdings import Holdings
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.margins import Margins
 from paramedic.capture.probes.memory import Memory
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
@@ -114,7 +115,7 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, workers, losses,
             Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm,
+            Holdings(watcher), Pause(watcher), alarm, Margins(watcher, loaders),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

@@ -121,7 +121,6 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
     yield "Command", run.command
     yield "Started", f"{datetime.fromtimestamp(run.started, UTC):%Y-%m-%d %H:%M} UTC" if run.started else ""
     yield "Duration", words.duration(run.seconds) if run.seconds else ""
-    yield "Data", "\n".join(run.data)
     if run.samples is None:
         yield "Steps", f"{run.steps:,}"
         yield "Exit code", "none: still running, or killed" if run.exit_code is None else str(run.exit_code)

@@ -28,7 +28,8 @@ def number(value: Any) -> str:
     if isinstance(value, numbers.Real):
         return _real(float(value))
     if isinstance(value, list | tuple):
-        return _shorten(", ".join(number(item) for item in value[: LONGEST_VALUE // 2]))
+        items = [f"({number(item)})" if isinstance(item, list | tuple) else number(item) for item in value[:100]]
+        return _shorten(", ".join(items))
     if isinstance(value, dict):
         return _shorten(", ".join(f"{key}: {number(item)}" for key, item in value.items()))
     return _shorten(str(value))

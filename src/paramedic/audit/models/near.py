@@ -118,7 +118,7 @@ def _mirrored(thumbs: NDArray[np.uint8], mirror: int) -> NDArray[np.uint8]:
     if not mirror:
         return thumbs
     side = int(thumbs.shape[1] ** 0.5)
-    return thumbs.reshape(-1, side, side)[:, :, ::-1].reshape(len(thumbs), -1)
+    return thumbs.reshape(-1, side, side)[:, :, ::-1].reshape(thumbs.shape)
 
 
 def _pairs(first: Split, second: Split, a: Array, b: Array, alike: Array, close: Array) -> list[Pair]:

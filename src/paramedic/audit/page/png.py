@@ -18,7 +18,7 @@ def data_uri(image: Array) -> str:
     """A grey or colour image of any value range, at most LARGEST pixels wide and high."""
     planes = _planes(np.nan_to_num(np.asarray(image, dtype=np.float32)))
     low, high = float(planes.min()), float(planes.max())
-    if low < 0 or not 1 < high <= 255:  # otherwise these are pixels already
+    if low < 0 or not 64 < high <= 255:  # otherwise these are pixels already
         planes = (planes - low) / max(high - low, 1e-12) * 255
     rows = np.moveaxis(np.clip(planes, 0, 255).astype(np.uint8), 0, -1)
     return "data:image/png;base64," + base64.b64encode(_png(rows)).decode()

@@ -62,6 +62,7 @@ class Built(NamedTuple):
     loader: Any
     number: int | None  # in the record; None when it was never read
     site: Site
+    margins: Any  # sums and counts of the margins of its samples, as far as they were taken
 
 
 class Loaders:
@@ -83,6 +84,7 @@ class Loaders:
         self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
+        self.margins: dict[int | None, torch.Tensor] = {}  # by loader; filled by a probe of their own
         self.kept: list[Any] = []  # all loaders, where they are wanted when the script is over
         self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
@@ -165,7 +167,8 @@ class Loaders:
 
     def built(self) -> list[Built]:
         """Every loader that was kept, in the order in which they were built."""
-        return [Built(loader, self._numbers.get(loader), self._births.get(loader, NOWHERE)) for loader in self.kept]
+        found = [(loader, self._numbers.get(loader), self._births.get(loader, NOWHERE)) for loader in self.kept]
+        return [Built(*known, self.margins.get(known[1])) for known in found]
 
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:

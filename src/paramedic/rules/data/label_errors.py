@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 @rule("PM310", "label-errors", severity="warning", reads="audit")
-def check(audit: Audit, *, share: float = 0.02, sure: float = 0.1) -> Iterator[Finding]:
+def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Finding]:
     """Some samples probably carry the wrong label.
 
-    Confident learning: a random forest that has not seen a sample is surer of another class than it usually is of
-    its own samples. Found by `paramedic audit`; the samples come ranked, worst first.
+    Found by `paramedic audit`: a random forest that has not seen a sample is surer of another class than it usually is
+    of its own samples (confident learning). Found better by `paramedic run --audit`: during your own training another
+    class stayed ahead of the given one. The samples come ranked, worst first.
 
     ## Why it hurts
     A network learns wrong labels by heart, and a validation with wrong labels cannot tell a good model from a better
@@ -32,32 +33,25 @@ def check(audit: Audit, *, share: float = 0.02, sure: float = 0.1) -> Iterator[F
     are contradicted firmly.
 
     ## Options
-    `share`: the share of firmly contradicted labels from which on it is a warning; `sure`: the probability of the given
-    label below which it is contradicted firmly.
+    `share`: the share of firmly contradicted labels from which on it is a warning; `fewest`: their number.
     """
-    found, signal = audit.doubts, audit.signal
-    if found is None or signal is None:
-        raise Abstain("no classifier could be fitted: too few samples, or no classes")
-    if signal.score < signal.guess + 0.5 * (1 - signal.guess) or signal.p_value > 1e-6:
-        raise Abstain("a simple model does not know the classes well enough to doubt a label")
-    firm = int(((found.confidence < sure) & (found.other > 0.5)).sum())
+    found = audit.doubts
+    if found is None:
+        raise Abstain("no model knows the classes well enough to doubt a label")
     if not len(found.samples):
         return
-    serious = firm >= 5 and firm >= share * found.size
+    serious = found.firm >= fewest and found.firm >= share * found.size
     severity: Severity = "warning" if serious else "note"
-    target = audit.train.sketch.target
-    given, better = target.shown(found.given[0].item()), target.shown(found.suggested[0].item())
     samples = found.samples.tolist()
+    given = audit.train.sketch.target.shown(found.given[0].item())
     yield Finding(
         what=f"{many(len(samples), 'label')} of {found.size:,} {'is' if len(samples) == 1 else 'are'} doubtful, "
-        f"{firm:,} contradicted firmly: "
-        f"{audit.train.samples(samples)}",
-        why=f"sample {audit.train.called(samples[0])} is labelled {given}, but looks like {better} "
-        f"({found.other[0]:.0%} against {found.confidence[0]:.0%})",
+        f"{found.firm:,} contradicted firmly: {audit.train.samples(samples)}",
+        why=f"sample {audit.train.called(samples[0])} is labelled {given}, but {found.because}",
         remedy="look at these samples, worst first, and correct or drop what is wrong",
         evidence=(
-            Evidence(name="firmly_contradicted", value=firm, limit=f"< {share:.0%} of {found.size:,}"),
-            Evidence(name="suggested", value=[target.shown(label.item()) for label in found.suggested[:20]]),
+            Evidence(name="firmly_contradicted", value=found.firm, limit=f"< {share:.0%} of {found.size:,}"),
+            Evidence(name="suggested", value=list(found.suggested[:20])),
         ),
         severity=severity,
         confidence=0.85 if serious else 0.6,
