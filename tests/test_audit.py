@@ -58,7 +58,7 @@ def test_rows_in_both_parts_are_named() -> None:
     report = paramedic.audit((np.concatenate([x, vx[5:20]]), np.concatenate([y, vy[5:20]])), (vx, vy))
     (leak,) = found(report, "PM307")
     assert leak.severity == "error" and set(leak.samples) == set(range(5, 20)) and leak.split == "val"
-    assert report.findings[0] is leak
+    assert report.findings[0] is leak and "of the others" in leak.why, "what the leak is worth"
 
 
 def test_a_leak_is_seen_through_random_transforms() -> None:
@@ -308,6 +308,8 @@ def test_the_command_line(tables: Workshop) -> None:
     assert bad["samples"] == [5] and bad["split"] == "train" and "'f2'" in bad["what"]
     page = (tables.folder / "page.html").read_text()
     assert "http" not in page.partition("<body>")[2] and "train 5" in page and "<svg" in page
+    done = tables.paramedic("audit", "train.csv", "--val", "train.csv", "--select", "PM307", "--clean-val", "clean.csv")
+    assert done.code == 1 and len((tables.folder / "clean.csv").read_text().splitlines()) == 1
     done = tables.paramedic("audit", "train.csv", "--subset", "30", "small.csv")
     assert done.code == 0 and len((tables.folder / "small.csv").read_text().splitlines()) == 31
 

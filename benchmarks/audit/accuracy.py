@@ -18,7 +18,7 @@ import paramedic
 from benchmarks.audit.faults import FAULTS, Data, Planted
 
 SETS = ("iris", "wine", "digits", "breast_cancer", "diabetes")
-SEEDS = tuple(int(word) for word in sys.argv[1:]) or (0, 1, 2)
+SEEDS = tuple(int(word) for word in sys.argv[1:] if word.isdigit()) or (0, 1, 2)
 
 
 def healthy(seed: int, names: tuple[str, ...] = SETS) -> Iterator[tuple[str, Data]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paramedic.audit.audit import Audit, Split
+from paramedic.audit.models.signal import Signal
 from paramedic.reports.words import plural
 
 
@@ -27,11 +28,22 @@ def expectation(audit: Audit) -> str:
     if signal is None:
         return ""
     if signal.task == "classification":
+        machine = f", {signal.machine:.1%} (kernel SVM)" if signal.machine is not None else ""
         return (
-            f"to beat: {signal.score:.1%} accuracy (random forest), {signal.neighbour:.1%} (nearest neighbour), "
-            f"{signal.guess:.1%} (guessing)"
+            f"to beat: {signal.score:.1%} accuracy (random forest){machine}, {signal.neighbour:.1%} (nearest "
+            f"neighbour), {signal.guess:.1%} (guessing){_curve(signal)}"
         )
     return f"to beat: rank correlation {signal.score:.2f} (random forest), {signal.neighbour:.2f} (nearest neighbour)"
+
+
+def _curve(signal: Signal) -> str:
+    """Whether more samples would help, from the same forest on half of them."""
+    if signal.half is None:
+        return ""
+    gain = signal.score - signal.half
+    noise = 2 * (signal.score * (1 - signal.score) / signal.size) ** 0.5
+    helps = "more samples would probably help" if gain > max(noise, 0.01) else "more samples would hardly help"
+    return f"; {signal.half:.1%} with half of the samples: {helps}"
 
 
 def _inputs(split: Split) -> str:

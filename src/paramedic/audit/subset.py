@@ -69,3 +69,12 @@ def write_subset(source: Source, n: int, path: Path, *, seed: int = 0) -> Sequen
     except OSError as error:
         raise ParamedicError(f"cannot write {path}: {error.strerror}") from None
     return chosen
+
+
+def write_without(source: Source | None, left_out: set[int], path: Path) -> int:
+    """Write all samples but some in the format of the source; returns how many are left."""
+    if source is None or source.write is None:
+        raise ParamedicError("there is no validation file to clean", expected="--val FILE", fix="--val test.csv")
+    rest = [index for index in source.indices.tolist() if index not in left_out]
+    source.write(rest, path)
+    return len(rest)

@@ -30,6 +30,9 @@ Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column or
 TaskName = Annotated[
     str | None, typer.Option("--task", metavar="TASK", help="classification, regression …; else guessed.")
 ]
+CleanVal = Annotated[
+    Path | None, typer.Option(metavar="OUT", help="Write the validation data without what is in train.")
+]
 On = Annotated[str | None, typer.Option(metavar="ray", help="Read the data on a Ray cluster, in parts.")]
 Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Look at N samples only, drawn at random.")]
 SubsetOf = Annotated[
@@ -50,6 +53,7 @@ def audit(
     task: TaskName = None,
     sample: Sample = None,
     subset: SubsetOf = None,
+    clean_val: CleanVal = None,
     on: On = None,
     json: Json = None,
     html: Html = None,
@@ -95,6 +99,11 @@ def audit(
         if path is not None:
             path.write_text(report.rendered(kind), encoding="utf-8")
             voice.say(f"paramedic: wrote {path}")
+    if clean_val is not None:
+        from paramedic.audit.subset import write_without
+
+        leaked = {index for f in diagnosis.findings if f.code == "PM307" for index in f.samples}
+        voice.say(f"paramedic: wrote {write_without(sources.get('val'), leaked, clean_val):,} samples to {clean_val}")
     raise typer.Exit(1 if diagnosis.alarms else 0)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from paramedic.audit.audit import Audit
 from paramedic.audit.checks.check import check
+from paramedic.audit.models.worth import leak_worth
 from paramedic.audit.overlap import near_across, rich, same_rows, shared
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
@@ -37,7 +38,8 @@ def train_validation_overlap(audit: Audit) -> Iterator[Finding]:
     how = "by content" if not near else ("nearly the same" if not len(exact.samples) else "the same or nearly so")
     why = f"sample {pairs[0][0]} of val is sample {pairs[0][1]} of train"
     why += "; with so few different values rows coincide by chance" if chance else ", for example"
-    yield _finding(audit, samples, pairs, how, why, severity)
+    worth = leak_worth(audit, samples) if severity == "error" else ""
+    yield _finding(audit, samples, pairs, how, why + worth, severity)
 
 
 def _finding(
@@ -49,7 +51,7 @@ def _finding(
         what=f"{many(len(samples), 'sample')} of val ({part:.1%}) {'is' if len(samples) == 1 else 'are'} also in train "
         f"({how}): {audit.val.samples(samples)}",
         why=why,
-        remedy="remove them from train (or from val), and split anew by groups of equal samples",
+        remedy="remove them from val (--clean-val OUT writes it without them), or split by groups of equal samples",
         evidence=(
             Evidence(name="share_in_training", value=round(part, 4), limit=f"< {SHARE:g}"),
             Evidence(name="pairs", value=[list(pair) for pair in pairs[:20]]),

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.audit.chunk import Array
+from paramedic.audit.sketches.moments import Floats
+
 if TYPE_CHECKING:
     from paramedic.audit.audit import Split
 
@@ -27,25 +30,19 @@ class Far:
 
 def far_values(split: Split, limit: float) -> Far | None:
     """Medians and quartiles come from the kept samples; all rows are read again only where a range looks suspicious."""
-    kept = split.sketch.kept
-    judged, worst = False, dict[int, float]()
+    judged, worst, best = False, dict[int, float](), (0.0, 0.0, 0.0)
     columns: list[tuple[str, int]] = []
-    best = (0.0, 0.0, 0.0)
-    for name, values in kept.inputs.items():
-        sketch = split.sketch.inputs[name]
-        if isinstance(values, list) or len(values) < FEWEST or split.pixel_like or len(sketch.shape) != 1:
+    for name, values in split.sketch.kept.inputs.items():
+        sketch, quartiles = split.sketch.inputs[name], split.quartiles(name)
+        if quartiles is None or sketch.moments is None or len(values) < FEWEST or split.pixel_like:
             continue
-        if values.dtype.kind not in "iuf" or sketch.moments is None or (split.source.fed and "int" in sketch.type):
+        if len(sketch.shape) != 1 or (split.source.fed and "int" in sketch.type):
             continue
         judged = True
-        quartiles = split.quartiles(name)
-        if quartiles is None:
-            continue
         low, median, high = quartiles
         reach = np.maximum(sketch.moments.high - median, median - sketch.moments.low)
         suspicious = np.flatnonzero((high > low) & (reach > limit * (high - low)))
-        for place in suspicious.tolist():
-            found = _in_column(split, name, place, float(median[place]), limit * float(high[place] - low[place]))
+        for place, found in _far(split, name, suspicious, median, limit * (high - low)).items():
             if 0 < len(found) <= max(2, MOST_SHARE * split.size):
                 columns.append((name, place))
                 for index, value in found.items():
@@ -58,15 +55,23 @@ def far_values(split: Split, limit: float) -> Far | None:
     return Far(samples=samples, columns=columns, distance=best[0], value=best[1], median=best[2])
 
 
-def _in_column(split: Split, name: str, place: int, median: float, radius: float) -> dict[int, float]:
+def _far(split: Split, name: str, places: Array, median: Floats, radius: Floats) -> dict[int, dict[int, float]]:
+    """Per column the samples beyond the radius, with their values."""
+    found: dict[int, dict[int, float]] = {int(place): {} for place in places}
+    if not found:
+        return found
     kept = split.sketch.kept
     whole = len(kept.indices) == split.size
     chunks = (
-        [(kept.indices, kept.inputs[name])] if whole else [(c.indices, c.inputs[name]) for c in split.source.read()]
+        iter([(kept.indices, kept.inputs[name])])
+        if whole
+        else ((c.indices, c.inputs[name]) for c in split.source.read())
     )
-    found: dict[int, float] = {}
     for indices, values in chunks:
-        column = np.asarray(values, dtype=np.float64).reshape(len(values), -1)[:, place]
-        far = np.isfinite(column) & (np.abs(column - median) > radius)
-        found |= dict(zip(indices[far].tolist(), column[far].tolist(), strict=True))
+        rows = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        for place, known in found.items():
+            column = rows[:, place]
+            far = np.isfinite(column) & (np.abs(column - median[place]) > radius[place])
+            if len(known) <= MOST_SHARE * split.size + 2:
+                known |= dict(zip(indices[far].tolist(), column[far].tolist(), strict=True))
     return found

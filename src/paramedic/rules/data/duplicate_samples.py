@@ -86,5 +86,8 @@ def _conflicts(split: Split, groups: list[list[int]]) -> int:
     labels = target.labels
     if labels is None:
         return 0
-    of = dict(zip(target.samples.tolist(), labels.tolist(), strict=True)) if groups else {}
+    wanted = {index for group in groups for index in group}
+    of = {
+        index: label for index, label in zip(target.samples.tolist(), labels.tolist(), strict=True) if index in wanted
+    }
     return sum(len({of.get(index) for index in group}) > 1 for group in groups)
