@@ -22,6 +22,7 @@ from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
+from paramedic.capture.probes.ties import Ties
 from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
 
@@ -39,7 +40,7 @@ class Details:
         loop: Loop,
         checkpoints: Checkpoints,
     ) -> None:
-        followers = Followers(watcher, ops, lambda identity: identity in loop.owners)
+        followers = Followers(watcher, ops, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
         answers = Answers(watcher, ops)
@@ -54,7 +55,7 @@ class Details:
         checkpoints.on_optimizer = resumes.restored
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), Objectives(watcher, ops), Ctc(watcher),
+            Metrics(watcher, ops), Objectives(watcher, ops), Ctc(watcher), Ties(watcher, loop.holds),
         )  # fmt: skip
 
     def install(self) -> None:

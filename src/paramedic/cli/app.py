@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import audit, bundle, demo, dump, explain, replay, report, rules, run
+from paramedic.cli import audit, bundle, demo, dump, explain, replay, report, rules, run, synth
 
 
 def _version(wanted: bool) -> None:
@@ -36,6 +36,7 @@ def main(
 
 
 audit.add_to(app)
+synth.add_to(app)
 run.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)

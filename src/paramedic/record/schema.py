@@ -87,6 +87,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "mode": ("a train() or eval() switch", "train() and eval() were never called"),
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
+    "untied": ("weights that were one tensor and are trained as two", "no tied weights were parted"),
     "late_save": ("a state dict that was saved after the model had moved on", "no state dict was saved late"),
     "copy": (
         "a copy of the trained model at an evaluation, and its source",

@@ -41,6 +41,7 @@ class Losses:
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
+        self.on_evaluation: Callable[[torch.Tensor, float], None] = lambda *_: None  # told of values without a graph
         self._sites: dict[str, Site] = {}  # where each function was called last
         self._glances = 0  # calls while resting
         self._overdue = False
@@ -63,9 +64,12 @@ class Losses:
         elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
             site, step = user_site(), self.watcher.step
             series = f"eval_loss:{site.file}:{site.line}"
-            self.watcher.read(
-                result.detach().reshape(1).float(), lambda found: self.watcher.writer.point(series, step, found[0])
-            )
+
+            def use(found: list[float]) -> None:
+                self.watcher.writer.point(series, step, found[0])
+                self.watcher.ask_within("evaluation", self.on_evaluation, result, found[0])
+
+            self.watcher.read(result.detach().reshape(1).float(), use)
 
     def _tell_divergence(self, result: torch.Tensor) -> None:
         site, step = user_site(), self.watcher.step

@@ -34,7 +34,9 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     only_evaluated = {number: events for number, events in evaluated.items() if number not in trained}
     if not trained or not only_evaluated:
         raise Abstain("no loader was used for evaluation only")
-    overlaps = {(event["loader"], event["other"]): event for event in run.events("overlap")}  # the last one counts
+    # The last comparison counts; but once a dataset is gone, indices cannot be compared any more.
+    known = sorted(run.events("overlap"), key=lambda event: event["shared_indices"] > 0)
+    overlaps = {(event["loader"], event["other"]): event for event in known}
     found = []
     for number, events in only_evaluated.items():
         for other in _training_before(events, trained):
