@@ -156,6 +156,15 @@ def test_labels_that_torch_will_refuse() -> None:
     ].samples == (17,)
 
 
+def test_a_pandas_frame() -> None:
+    pytest.importorskip("polars")
+    pandas = pytest.importorskip("pandas")
+    x, y = datasets.load_iris(return_X_y=True)
+    frame = pandas.DataFrame(x, columns=list("abcd")).assign(species=np.asarray(["s", "v", "i"])[y])
+    report = paramedic.audit(frame)
+    assert alarms(report) == [] and "3 different names" in report.diagnosis.run.data[1]
+
+
 def test_a_sorted_loader_and_a_sampler_that_does_not_fit() -> None:
     x, y = datasets.load_iris(return_X_y=True)
     in_order = DataLoader(as_dataset(x, y), batch_size=16)

@@ -13,6 +13,7 @@ from paramedic.rules.rule import Abstain
 from paramedic.rules.support import listed, many
 
 FEWEST = 20  # samples
+WIDE = 64  # columns
 
 
 @check("PM303")
@@ -36,11 +37,21 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
         elif constant.any() and not split.pixel_like and len(sketch.shape) == 1 and "int" not in sketch.type:
             columns = [split.feature(name, int(i)) for i in np.flatnonzero(constant)]
             what = f"column{'s' * (len(columns) > 1)} {listed(columns, 6)} of {split.name} never var{_y(columns)}"
-            yield _finding(
-                split, what, "a constant carries no information, and its scaling divides by zero", len(columns)
-            )
+            why = "a constant carries no information, and its scaling divides by zero"
+            severity: Severity = "note" if _usual(split, name, sketch) else "warning"
+            yield _finding(split, what, why, len(columns), severity)
         if is_image_shape(sketch.shape) and sketch.blank and not constant.all():
             yield _blank(split, sketch)
+
+
+def _usual(split: Split, name: str, sketch: InputSketch) -> bool:
+    """Rows in which some columns are never used by nature: wide features without names, and one-hot columns."""
+    moments = sketch.moments
+    assert moments is not None
+    if not split.source.features.get(name) and len(moments.mean) >= WIDE:
+        return True
+    flags = int(((moments.low == 0) & (moments.high == 1)).sum())
+    return flags >= 3 and bool((moments.low[moments.constant] == 0).all())
 
 
 def _channels(split: Split, sketch: InputSketch) -> Iterator[Finding]:
@@ -74,13 +85,14 @@ def _blank(split: Split, sketch: InputSketch) -> Finding:
     )
 
 
-def _finding(split: Split, what: str, why: str, count: int) -> Finding:
+def _finding(split: Split, what: str, why: str, count: int, severity: Severity = "warning") -> Finding:
     return Finding(
         what=what,
         why=why,
         remedy="check how they are made (an integer division, a wrong join, a default value), or leave them out",
         evidence=(Evidence(name="constant", value=count, limit="0"),),
-        confidence=0.9,
+        confidence=0.9 if severity == "warning" else 0.7,
+        severity=severity,
         split=split.name,
     )
 

@@ -21,6 +21,12 @@ def are_images(values: Values) -> TypeGuard[Any]:
     return values.dtype.kind in "biuf" and is_image_shape(values.shape[1:])
 
 
+def large_enough(values: Values) -> bool:
+    """Whether there is more in the pictures than in a thumbnail: small ones of one kind all look alike."""
+    shape = values[0].shape if isinstance(values, list) else values.shape[1:]
+    return sorted(shape)[-2] >= THUMB
+
+
 def is_image_shape(shape: tuple[int, ...]) -> bool:
     if len(shape) == 2:
         return min(shape) >= SIDE

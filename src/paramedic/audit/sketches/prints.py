@@ -29,7 +29,7 @@ class Prints:
         if self.count >= MOST:
             return
         for name, values in chunk.inputs.items():
-            if pictures.are_images(values):
+            if pictures.are_images(values) and pictures.large_enough(values):
                 gradients, thumbs = pictures.fingerprints(values)
                 self.gradients.append(gradients)
                 self.thumbs.append(thumbs)
