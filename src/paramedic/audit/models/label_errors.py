@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MARGIN = 0.3
 FIRM = 0.1  # probability of the given label below which it is contradicted firmly
+OF_ERRORS = (
+    0.3  # of a forest's errors, firm ones: 0.31 and more with wrong labels, 0.28 and less in overlapping classes
+)
 MOST_NEGATIVE = 0.3  # beyond this share of negative margins the task is hard, or nothing was learnt
 
 
@@ -27,6 +30,7 @@ class Doubts:
     given: Array
     suggested: Sequence[object]  # labels that fit better; empty where only the doubt is known
     firm: int  # how many are contradicted firmly
+    telling: bool  # whether that is more than a task which is merely hard would give
     size: int  # samples that were judged
     because: str  # of the first one
 
@@ -76,6 +80,7 @@ def by_margins(audit: Audit) -> Doubts | None:
         given=labels[worst],
         suggested=(),
         firm=int((lead[worst] < -0.5 * usual).sum()),
+        telling=True,
         size=int(judged.sum()),
         because=first,
     )
@@ -95,12 +100,14 @@ def by_forest(audit: Audit) -> Doubts | None:
     suggested = [
         audit.train.sketch.target.shown(signal.classes[i].item()) for i in signal.probabilities[worst].argmax(axis=1)
     ]
+    firm = int(((score[worst] < FIRM) & (best[worst] > 0.5)).sum())
     first = f"it looks like {suggested[0]} ({best[worst[0]]:.0%} against {score[worst[0]]:.0%})" if suggested else ""
     return Doubts(
         samples=found.indices[signal.rows[worst]],
         given=signal.classes[labels[worst]],
         suggested=suggested,
-        firm=int(((score[worst] < FIRM) & (best[worst] > 0.5)).sum()),
+        firm=firm,
+        telling=firm > OF_ERRORS * (1 - signal.score) * len(labels),
         size=len(labels),
         because=first,
     )

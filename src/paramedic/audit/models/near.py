@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ def _texts(first: Split, second: Split) -> list[Pair]:
     one, other = (split.sketch.prints.joined("signatures") for split in (first, second))
     if one is None or other is None:
         return []
-    a, b = _meet(minhash.bands(one), minhash.bands(other), same=first is second)
+    a, b = meet(minhash.bands(one), minhash.bands(other), same=first is second)
     alike = minhash.similarity(one[a], other[b])
     return _pairs(first, second, a, b, alike, alike >= COMMON)
 
@@ -58,7 +57,7 @@ def _images(first: Split, second: Split) -> list[Pair]:
     found: list[Pair] = []
     for mirror in (0, 1):
         keys = [_pieces(hashes[0][:, 0]), _pieces(hashes[1][:, mirror])]
-        a, b = _meet(*keys, same=first is second)
+        a, b = meet(*keys, same=first is second)
         bits = np.bitwise_count(hashes[0][a, 0] ^ hashes[1][b, mirror])
         a, b = a[bits <= BITS], b[bits <= BITS]
         for part in np.array_split(np.arange(len(a)), len(a) // 50_000 + 1):
@@ -80,26 +79,35 @@ def _usual_distance(thumbs: NDArray[np.uint8]) -> float:
     return float(np.median(1 - alike.max(axis=1)))
 
 
-def _meet(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> tuple[Array, Array]:
+def meet(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> tuple[Array, Array]:
     """Rows of the two that have a key in common in the same column, each pair once."""
-    found: set[tuple[int, int]] = set()
+    found: list[NDArray[np.int64]] = []
     for column in range(one.shape[1]):
-        if len(found) > 50 * MOST_PAIRS:
+        keys = one[:, column] if same else np.concatenate([one[:, column], other[:, column]])
+        found.append(_equal(keys, len(one), same=same))
+    pairs = np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+    width = len(one) if same else len(one) + len(other)
+    a, b = pairs // max(width, 1), pairs % max(width, 1)
+    return a, b if same else b - len(one)
+
+
+def _equal(keys: NDArray[np.uint64], border: int, *, same: bool) -> NDArray[np.int64]:
+    """Pairs of rows with equal keys, as one number each; across the border where the rows are of two splits."""
+    order = np.argsort(keys, kind="stable")  # equal keys keep their order: the lower row comes first
+    ranked = keys[order]
+    start = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(ranked) else order
+    sizes = np.diff(np.append(start, len(ranked)))
+    small = np.repeat((sizes > 1) & (sizes <= LARGEST_GROUP), sizes)
+    order, ranked = order[small], ranked[small]
+    found = []
+    for apart in range(1, LARGEST_GROUP):
+        equal = np.flatnonzero(ranked[apart:] == ranked[:-apart]) if len(ranked) > apart else order[:0]
+        if not len(equal):
             break
-        found.update(_equal(one[:, column], other[:, column], same=same))
-    pairs = np.asarray(sorted(found), dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def _equal(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> Iterator[tuple[int, int]]:
-    order = np.argsort(other, kind="stable")
-    ranked = other[order]
-    left, right = np.searchsorted(ranked, one, "left"), np.searchsorted(ranked, one, "right")
-    sizes = right - left
-    for row in np.flatnonzero((sizes > (1 if same else 0)) & (sizes <= LARGEST_GROUP)).tolist():
-        for match in order[left[row] : right[row]].tolist():
-            if not same or row < match:
-                yield row, match
+        a, b = order[equal], order[equal + apart]
+        across = slice(None) if same else (a < border) & (b >= border)
+        found.append(a[across] * len(keys) + b[across])
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
 def _pieces(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -31,7 +31,9 @@ def of_values(values: Values) -> Hashes:
         return np.asarray([hash(_key(value)) for value in values], dtype=np.int64)
     rows = np.ascontiguousarray(values).reshape(len(values), -1)
     width = rows.shape[1] * rows.itemsize
-    content = rows.data.cast("B")
+    if not width:
+        return np.zeros(len(rows), dtype=np.int64)
+    content = rows.data.cast("B")  # slicing it copies nothing until bytes() does, and that stays in the cache
     return np.fromiter(
         (hash(bytes(content[start : start + width])) for start in range(0, len(rows) * width, width)),
         dtype=np.int64,

@@ -40,7 +40,7 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
         raise Abstain("no model knows the classes well enough to doubt a label")
     if not len(found.samples):
         return
-    serious = found.firm >= fewest and found.firm >= share * found.size
+    serious = found.telling and found.firm >= fewest and found.firm >= share * found.size
     severity: Severity = "warning" if serious else "note"
     samples = found.samples.tolist()
     given = audit.train.sketch.target.shown(found.given[0].item())
