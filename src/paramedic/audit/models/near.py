@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 BITS = 10  # of 64 that may differ between gradient hashes
 LIKENESS = 0.985  # correlation of thumbnails
-CLOSER = 0.35  # than usual neighbours, as a ratio of distances
+CLOSER = 0.35  # than the tenth neighbour, as a ratio of distances
+NEIGHBOUR = 10
+CROWD = 20_000  # pictures among which neighbours are looked for
 COMMON = 0.7  # share of shingles two texts have in common
 MOST_PAIRS = 20_000
 LARGEST_GROUP = 50  # equal keys beyond this are a common pattern, not copies
@@ -53,7 +55,6 @@ def _images(first: Split, second: Split) -> list[Pair]:
     thumbs = [p.joined("thumbs") for p in prints]
     if hashes[0] is None or hashes[1] is None or thumbs[0] is None or thumbs[1] is None:
         return []
-    usual = _usual_distance(thumbs[0])
     found: list[Pair] = []
     for mirror in (0, 1):
         keys = [_pieces(hashes[0][:, 0]), _pieces(hashes[1][:, mirror])]
@@ -63,20 +64,20 @@ def _images(first: Split, second: Split) -> list[Pair]:
         for part in np.array_split(np.arange(len(a)), len(a) // 50_000 + 1):
             one, other = _unit(thumbs[0][a[part]]), _unit(_mirrored(thumbs[1][b[part]], mirror))
             alike = np.einsum("ij,ij->i", one, other)
-            close = (alike >= LIKENESS) & (1 - alike <= CLOSER * usual)
+            close = np.flatnonzero(alike >= LIKENESS)[:MOST_PAIRS]
+            close = close[1 - alike[close] <= CLOSER * _surroundings(one[close], thumbs[0])]
             found += _pairs(first, second, a[part], b[part], alike, close)
     return found
 
 
-def _usual_distance(thumbs: NDArray[np.uint8]) -> float:
-    """How far a picture usually is from the most similar of some hundred others."""
-    some = _unit(thumbs[:: max(1, len(thumbs) // 1000)][:1000])
-    if len(some) < 10:
-        return 1.0
-    alike = some @ some.T
-    np.fill_diagonal(alike, -1)
-    alike[alike > 0.9999] = -1  # copies are what is looked for, not what is usual
-    return float(np.median(1 - alike.max(axis=1)))
+def _surroundings(pictures: NDArray[np.float32], thumbs: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """How far the tenth most similar picture is: where many are alike, as handwritten ones, being alike means nothing."""
+    crowd = _unit(thumbs[:: max(1, len(thumbs) // CROWD)])
+    if len(crowd) <= NEIGHBOUR:
+        return np.ones(len(pictures), dtype=np.float32)
+    parts = np.array_split(pictures, len(pictures) // 500 + 1)
+    tenth = [np.partition(part @ crowd.T, -NEIGHBOUR, axis=1)[:, -NEIGHBOUR] for part in parts]
+    return np.asarray(1 - np.concatenate(tenth))
 
 
 def meet(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> tuple[Array, Array]:
