@@ -75,6 +75,15 @@ def test_a_leak_is_seen_through_random_transforms() -> None:
     assert found(report, "PM317"), "validation samples change each time they are read"
 
 
+def test_a_leak_between_two_samplers_is_named_by_the_dataset_s_own_indices() -> None:
+    from torch.utils.data import SubsetRandomSampler
+
+    x, y = datasets.load_iris(return_X_y=True)
+    whole = as_dataset(x, y)
+    train, val = (DataLoader(whole, sampler=SubsetRandomSampler(rows)) for rows in (range(110), range(100, 150)))
+    assert sorted(found(paramedic.audit(train, val, select=["PM307"]), "PM307")[0].samples) == list(range(100, 110))
+
+
 def test_tables_with_few_possible_rows_repeat_by_chance() -> None:
     random = np.random.default_rng(0)
     x, y = random.integers(0, 3, (400, 4)).astype(float), random.integers(0, 2, 400)
@@ -241,6 +250,7 @@ def test_texts_that_are_nearly_the_same() -> None:
     frame = pl.DataFrame({"text": texts, "label": ["a", "b"] * 101})
     (finding,) = found(paramedic.audit(frame, select=["PM308"]), "PM308")
     assert {3, 200, 8, 201} == set(finding.samples)
+    assert found(paramedic.audit((texts, ["a", "b"] * 101), select=["PM308"]), "PM308")[0].samples == finding.samples
 
 
 def test_boxes_of_coco(tmp_path: Path) -> None:

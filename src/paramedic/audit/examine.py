@@ -14,6 +14,7 @@ from paramedic.audit.cluster import sketch_on
 from paramedic.audit.facts import describe
 from paramedic.audit.progress import Progress
 from paramedic.audit.sketches.split import SplitSketch, sketch
+from paramedic.audit.sources.torch_data import as_before
 from paramedic.audit.task import TASKS, Task, infer
 from paramedic.diagnosis import ask, rank
 from paramedic.errors import ParamedicError
@@ -40,7 +41,8 @@ def examine(
         if sketches[name].stopped:
             break
     audit = assemble(sources, sketches, task)
-    diagnosis = judge(audit, all_checks(rules), options or {})
+    with as_before():  # some models of scikit-learn draw from the global generator
+        diagnosis = judge(audit, all_checks(rules), options or {})
     return audit, replace(diagnosis, run=replace(diagnosis.run, seconds=time.time() - began, command=command))
 
 

@@ -19,6 +19,7 @@ from paramedic.findings import Diagnosis, Where
 from paramedic.record.reader import Run, open_runs
 from paramedic.rules.rule import Rule
 
+MOST = 20_000  # samples of each loader, unless more are asked for: a run's data may take hours to read
 EPOCHS = 4  # passes over the data that make a mean margin worth something
 _HELD_OUT = ("val", "dev", "test", "eval", "hold")
 
@@ -41,8 +42,9 @@ def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None)
     chosen = {"train": train} | ({"val": others[0]} if others else {})
     return {
         split: replace(
-            open_loader(b.loader, title=names.get(b.number, ""), label=None, sample=sample),
+            open_loader(b.loader, title=names.get(b.number, ""), label=None, sample=sample or MOST),
             where=_where(b.site),
+            notices=_notices(split, b.loader, sample),
             margins=_mean(b.margins),
         )
         for split, b in chosen.items()
@@ -82,6 +84,13 @@ def with_audit(
 def _numbers(run: Run, kind: str) -> list[int]:
     key = "number" if kind == "loader" else "loader"
     return list(dict.fromkeys(event[key] for event in run.events(kind) if event[key] is not None))
+
+
+def _notices(split: str, loader: Any, sample: int | None) -> tuple[str, ...]:
+    size = len(loader.dataset) if hasattr(loader.dataset, "__len__") else 0
+    if sample is not None or size <= MOST:
+        return ()
+    return (f"{MOST:,} samples of {split} were looked at, of {size:,} (paramedic audit --script --sample N for more)",)
 
 
 def _mean(margins: Any) -> NDArray[np.float64] | None:

@@ -51,11 +51,11 @@ def shared(first: Split, second: Split) -> Shared:
 
 def same_rows(first: Split, second: Split) -> Shared | None:
     """By index, where both splits are parts of one and the same dataset object: sees through random transforms."""
-    (one, ours), (other, theirs) = _base(first.source.origin), _base(second.source.origin)
-    if one is None or one is not other or ours is None or theirs is None:
+    (one, _, ours), (other, named, theirs) = _base(first.source.origin), _base(second.source.origin)
+    if one is None or one is not other:
         return None
     hit = np.isin(theirs, ours)
-    return Shared(samples=np.asarray(np.flatnonzero(hit)), twins=np.asarray(theirs[hit]))
+    return Shared(samples=named[hit], twins=theirs[hit])
 
 
 def rich(split: Split) -> bool:
@@ -76,20 +76,18 @@ def oversampled(split: Split) -> bool:
     return type(sampler).__name__ == "WeightedRandomSampler" or bool(getattr(sampler, "replacement", False))
 
 
-def _base(data: Any) -> tuple[Any, NDArray[np.int64] | None]:
-    """The dataset at the bottom of loaders and subsets, and which of its samples are meant."""
-    indices: NDArray[np.int64] | None = None
-    if data is not None and hasattr(data, "collate_fn"):
-        chosen = getattr(data.sampler, "indices", None)
-        indices = None if chosen is None else np.asarray(chosen, dtype=np.int64)
-        data = data.dataset
-    while data is not None and hasattr(data, "indices") and hasattr(data, "dataset"):
-        own = np.asarray(data.indices, dtype=np.int64)
-        indices = own if indices is None else own[indices]
-        data = data.dataset
-    if data is not None and indices is None and hasattr(data, "__len__"):
-        indices = np.arange(len(data))
-    return data, indices
+def _base(data: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+    """The dataset at the bottom of loaders and subsets; its samples as the split calls them, and as it does itself."""
+    chosen = getattr(getattr(data, "sampler", None), "indices", None)
+    dataset = data.dataset if hasattr(data, "collate_fn") else data
+    if not hasattr(dataset, "__len__"):
+        return None, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    named = np.arange(len(dataset)) if chosen is None else np.asarray(chosen, dtype=np.int64)
+    own = named
+    while hasattr(dataset, "indices") and hasattr(dataset, "dataset"):
+        own = np.asarray(dataset.indices, dtype=np.int64)[own]
+        dataset = dataset.dataset
+    return dataset, named, own
 
 
 def _blank(split: Split) -> set[int]:

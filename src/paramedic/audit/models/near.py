@@ -71,7 +71,7 @@ def _images(first: Split, second: Split) -> list[Pair]:
 
 
 def _surroundings(pictures: NDArray[np.float32], thumbs: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """How far the tenth most similar picture is: where many are alike, as handwritten ones, being alike means nothing."""
+    """How far the tenth most similar picture is: where many are alike, as digits are, it means nothing."""
     crowd = _unit(thumbs[:: max(1, len(thumbs) // CROWD)])
     if len(crowd) <= NEIGHBOUR:
         return np.ones(len(pictures), dtype=np.float32)

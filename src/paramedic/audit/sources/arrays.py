@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paramedic.audit.chunk import Array, Chunk, Source
+from paramedic.audit.chunk import Array, Chunk, Source, Values
+from paramedic.audit.sketches.kept import pick
 from paramedic.audit.sources.choosing import chosen, in_pieces, rows_per_chunk
 from paramedic.errors import ParamedicError
 
@@ -19,7 +20,11 @@ def is_array(value: Any) -> bool:
 
 
 def is_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and 1 <= len(value) <= 2 and is_array(value[0])
+    """(inputs, targets) as arrays, or as lists of one length, of which the first may hold texts."""
+    if not isinstance(value, tuple) or not 1 <= len(value) <= 2:
+        return False
+    lists = (len(value) == 2 and isinstance(value[0], list) and isinstance(value[1], list)) or is_array(value[-1])
+    return is_array(value[0]) or (isinstance(value[0], list) and bool(lists))
 
 
 def to_numpy(value: Any) -> Array:
@@ -42,17 +47,19 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
             fix="check how the two were made: one of them has lost or gained rows",
         )
     indices = chosen(len(inputs), sample)
-    rows = rows_per_chunk(inputs[:1].nbytes)
+    rows = rows_per_chunk(1000 if isinstance(inputs, list) else inputs[:1].nbytes)
 
     def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
         for part in in_pieces(indices, rows):
             whole = len(part) == part[-1] - part[0] + 1
             at: Any = slice(part[0], part[-1] + 1) if whole else part  # a slice is a view, and costs nothing
-            yield Chunk(indices=part, inputs={"": inputs[at]}, target=None if target is None else target[at])
+            values = pick(inputs, part) if isinstance(inputs, list) else inputs[at]
+            yield Chunk(indices=part, inputs={"": values}, target=None if target is None else target[at])
 
     def write(kept: Sequence[int], path: Path) -> None:
         at = np.asarray(kept, dtype=np.int64)
-        arrays = {"x": inputs[at]} if target is None else {"x": inputs[at], "y": target[at]}
+        inputs_kept = np.asarray(pick(inputs, at))
+        arrays = {"x": inputs_kept} if target is None else {"x": inputs_kept, "y": target[at]}
         np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
     return Source(
@@ -60,11 +67,16 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
     )
 
 
-def _pair(data: Any) -> tuple[Array, Array | None]:
+def _pair(data: Any) -> tuple[Values, Array | None]:
     if not isinstance(data, tuple):
-        return to_numpy(data), None
-    inputs = to_numpy(data[0])
-    return inputs, to_numpy(data[1]) if len(data) > 1 and data[1] is not None else None
+        return _inputs(data), None
+    return _inputs(data[0]), to_numpy(data[1]) if len(data) > 1 and data[1] is not None else None
+
+
+def _inputs(data: Any) -> Values:
+    """Texts stay a list; everything else is an array."""
+    array = to_numpy(data)
+    return [str(text) for text in array.tolist()] if array.dtype.kind in "OUS" and array.ndim == 1 else array
 
 
 def _is_tensor(value: Any) -> bool:
