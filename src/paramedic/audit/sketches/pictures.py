@@ -66,7 +66,7 @@ def to_grey(values: Array) -> Array:
 
 
 def difference_hash(grey: Array) -> NDArray[np.uint64]:
-    """64 comparisons of neighbours in a 9 x 8 version of the picture (dHash, except that even ground counts as even)."""
+    """64 comparisons of neighbours in a 9 x 8 version of the picture (dHash; even ground counts as even)."""
     small = shrunk(grey, SIDE, SIDE + 1)
     contrast = np.ptp(small, axis=(1, 2), keepdims=True)
     bits = (small[:, :, 1:] > small[:, :, :-1] + FLAT * contrast).reshape(len(grey), -1)
