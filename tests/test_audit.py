@@ -12,7 +12,7 @@ import pytest
 import torch
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
-from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, WeightedRandomSampler
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset, WeightedRandomSampler
 
 import paramedic
 from workshop import Workshop
@@ -163,6 +163,19 @@ def test_labels_that_torch_will_refuse() -> None:
     assert found(paramedic.audit(as_dataset(x, stray), task="classification", select=["PM304"]), "PM304")[
         0
     ].samples == (17,)
+
+
+def test_an_endless_stream_is_read_as_far_as_asked() -> None:
+    class Endless(IterableDataset[Any]):
+        def __iter__(self) -> Any:
+            number = 0
+            while True:
+                yield torch.full((3,), float(number % 997)) * torch.tensor([1.0, 2.0, 3.0]), number % 2
+                number += 1
+
+    for data in (Endless(), DataLoader(Endless(), batch_size=64)):
+        report = paramedic.audit(data, sample=500, select=["PM105", "PM303"])
+        assert report.diagnosis.run.samples == 500 and alarms(report) == []
 
 
 def test_a_pandas_frame() -> None:

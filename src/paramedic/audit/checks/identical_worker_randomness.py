@@ -23,7 +23,10 @@ def identical_worker_randomness(audit: Audit) -> Iterator[Finding]:
     loader = split.source.origin if split.source.kind == "loader" else None
     if loader is None or not getattr(loader, "num_workers", 0) or not split.size:
         raise Abstain("no DataLoader with worker processes was given")
-    first, second = _draws(loader, int(split.sketch.indices[0]))
+    try:
+        first, second = _draws(loader, int(split.sketch.indices[0]))
+    except Exception as error:
+        raise Abstain(f"two workers could not be asked ({type(error).__name__})") from None
     random = any(not _equal(first[0], other) for other in first[1:])
     if random and all(_equal(one, other) for one, other in zip(first, second, strict=True)):
         yield Finding(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FEWEST = 40
 FEWEST_PER_CLASS = 5
 MOST_CLASSES = 200
-TREES = 100
+TREES, FEW_SAMPLES = 100, 1000  # three times as many trees for few samples, whose votes are few as well
 MACHINE = 1500  # samples for the kernel SVM, whose time grows with their square
 
 
@@ -90,7 +90,7 @@ def _classes(matrix: NDArray[np.float32], scaled: NDArray[np.float32], labels: A
     if len(rows) < FEWEST or not 2 <= len(classes) <= MOST_CLASSES:
         return None
     known = np.searchsorted(classes, labels[rows])
-    forest = RandomForestClassifier(TREES, oob_score=True, n_jobs=-1, random_state=0).fit(matrix[rows], known)
+    forest = RandomForestClassifier(_trees(rows), oob_score=True, n_jobs=-1, random_state=0).fit(matrix[rows], known)
     probabilities = np.nan_to_num(np.asarray(forest.oob_decision_function_, dtype=np.float64), nan=1 / len(classes))
     predicted = probabilities.argmax(axis=1)
     neighbour = known[nearest(scaled[rows])]
@@ -111,6 +111,10 @@ def _classes(matrix: NDArray[np.float32], scaled: NDArray[np.float32], labels: A
     )
 
 
+def _trees(rows: Array) -> int:
+    return TREES if len(rows) > FEW_SAMPLES else 3 * TREES
+
+
 def _machine(points: NDArray[np.float32], known: Array) -> float | None:
     """A support vector machine with a Gaussian kernel, three folds, at most MACHINE samples."""
     from sklearn.model_selection import cross_val_score
@@ -128,7 +132,9 @@ def _half(matrix: NDArray[np.float32], known: Array) -> float | None:
     some = np.random.default_rng(0).permutation(len(known))[: len(known) // 2]
     if len(some) < FEWEST or len(np.unique(known[some])) < len(np.unique(known)):
         return None
-    forest = RandomForestClassifier(TREES, oob_score=True, n_jobs=-1, random_state=0).fit(matrix[some], known[some])
+    forest = RandomForestClassifier(_trees(some), oob_score=True, n_jobs=-1, random_state=0).fit(
+        matrix[some], known[some]
+    )
     return float(forest.oob_score_)
 
 
@@ -139,7 +145,7 @@ def _numbers(matrix: NDArray[np.float32], scaled: NDArray[np.float32], labels: A
     if len(rows) < FEWEST:
         return None
     known = labels[rows].astype(np.float64)
-    forest = RandomForestRegressor(TREES, oob_score=True, n_jobs=-1, random_state=0, max_features=0.33)
+    forest = RandomForestRegressor(_trees(rows), oob_score=True, n_jobs=-1, random_state=0, max_features=0.33)
     forest.fit(matrix[rows], known)
     predicted = np.asarray(forest.oob_prediction_)
     neighbour = known[nearest(scaled[rows])]

@@ -14,6 +14,8 @@ from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import CHUNK, chosen, in_pieces
 from paramedic.audit.sources.samples import put_together, take_apart
 
+MOST_OF_STREAM = 20_000  # samples
+
 
 def is_loader(value: Any) -> bool:
     return hasattr(value, "dataset") and hasattr(value, "collate_fn") and hasattr(value, "batch_size")
@@ -116,23 +118,30 @@ def _first(batch: Any) -> Any:
 def _stream(stream: Any, *, title: str, label: str | None, sample: int | None, batched: bool = False) -> Source:
     """A stream without a length: read in its own order, as far as `sample` says."""
 
+    most = sample or MOST_OF_STREAM  # it may never end
+
     def read(_: NDArray[np.int64]) -> Iterator[Chunk]:
         with as_before():
             parts: list[Any] = []
             start = 0
             for item in stream:
                 parts += [take_apart(one, label) for one in (_unbatched(item) if batched else [item])]
-                if len(parts) >= CHUNK or (sample is not None and start + len(parts) >= sample):
-                    yield put_together(parts, range(start, start + len(parts)), ())
+                full = start + len(parts) >= most
+                if len(parts) >= CHUNK or full:
+                    yield put_together(parts[: most - start], range(start, min(start + len(parts), most)), ())
                     start, parts = start + len(parts), []
-                if sample is not None and start >= sample:
+                if full:
                     return
             if parts:
                 yield put_together(parts, range(start, start + len(parts)), ())
 
-    kind, nothing = "loader" if batched else "dataset", np.zeros(0, dtype=np.int64)
     return Source(
-        title=title or type(stream).__name__, kind=kind, read_some=read, indices=nothing, size=sample, origin=stream
+        title=title or type(stream).__name__,
+        kind="loader" if batched else "dataset",
+        read_some=read,
+        indices=np.zeros(0, dtype=np.int64),
+        origin=stream,
+        notices=(f"a stream: its first {most:,} samples were looked at, if it has as many",),
     )
 
 
