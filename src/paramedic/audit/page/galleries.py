@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paramedic.audit.audit import Audit, Split
+from paramedic.audit.page.boxes import drawn
 from paramedic.audit.page.png import data_uri
 from paramedic.audit.sketches.pictures import is_image_shape
 from paramedic.findings import Finding
@@ -107,6 +108,10 @@ def _shown(
     content = contents.get(index, {})
     label = _label(split, index)
     caption = " · ".join(word for word in (f"{split.name} {split.called(index)}", label, extra) if word)
+    boxes = next((found for number, found in split.sketch.boxes if number == index), None)
+    if boxes is not None:
+        images = [v for v in content.values() if isinstance(v, np.ndarray) and is_image_shape(v.shape)]
+        return Shown(caption=caption, image=data_uri(drawn(boxes, images[0] if images else None)), other=other)
     for value in content.values():
         if isinstance(value, np.ndarray) and is_image_shape(value.shape) and value.dtype.kind in "biuf":
             return Shown(caption=caption, image=data_uri(value), other=other)
