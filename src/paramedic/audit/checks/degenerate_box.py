@@ -12,11 +12,18 @@ from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
 
 MOST = 0.3  # share of impossible boxes above which the format is wrong, not the boxes
-EDGE = 1.5  # pixels that a box may stand over
+EDGE = 1.5  # pixels that a box may stand over, or a hundredth of the image
 TINY = 1.0  # pixels
 FEWEST = 8
 
 Numbers = NDArray[np.float64]
+_UNDEFINED = "the logarithm of the size, and the overlap with a prediction, are not defined"
+_WORDS: dict[str, tuple[str, str, str, Severity]] = {
+    "broken": ("with NaN or infinity", _UNDEFINED, "leave them out", "error"),
+    "empty": ("without area, or turned around", _UNDEFINED, "leave them out, or swap their corners", "error"),
+    "outside": ("beyond the edge of the image", "they ask for what cannot be seen", "clip them to the image", "error"),
+    "tiny": ("less than a pixel wide or high", "lost when the image is scaled down", "leave them out", "note"),
+}
 
 
 @check("PM312")
@@ -64,7 +71,8 @@ def _impossible(corners: Numbers, sizes: Numbers) -> NDArray[np.bool_]:
 
 
 def _outside(corners: Numbers, sizes: Numbers) -> NDArray[np.bool_]:
-    return np.asarray((corners[:, :2] < -EDGE).any(axis=1) | (corners[:, 2:] > sizes + EDGE).any(axis=1))
+    slack = np.where(np.isfinite(sizes), np.maximum(EDGE, 0.01 * sizes), EDGE)
+    return np.asarray((corners[:, :2] < -slack).any(axis=1) | (corners[:, 2:] > sizes + slack).any(axis=1))
 
 
 def _single(split: Split, boxes: list[tuple[int, Boxes]]) -> Iterator[Finding]:
@@ -84,27 +92,13 @@ def _single(split: Split, boxes: list[tuple[int, Boxes]]) -> Iterator[Finding]:
             tiny = ~broken & ~empty & ~outside & ((corners[:, 2:] - corners[:, :2]) < TINY).any(axis=1)
         for kind, hit in (("broken", broken), ("empty", empty), ("outside", outside), ("tiny", tiny & (not unit))):
             kinds[kind] += [(index, box) for box in b.numbers[hit].tolist()]
-    words: dict[str, tuple[str, str, Severity]] = {
-        "broken": ("hold NaN or infinity", "leave them out", "error"),
-        "empty": ("have no area or are turned around", "leave them out, or swap their corners", "error"),
-        "outside": ("reach beyond their image", "clip them to the image", "error"),
-        "tiny": ("are less than a pixel wide or high", "leave them out", "note"),
-    }
-    for kind, (what, remedy, severity) in words.items():
+    for kind, (what, why, remedy, severity) in _WORDS.items():
         if kinds[kind]:
             samples = list(dict.fromkeys(index for index, _ in kinds[kind]))
             shown = ", ".join(f"{number:g}" for number in kinds[kind][0][1])
-            yield _finding(
-                split,
-                f"{len(kinds[kind]):,} box{'es' * (len(kinds[kind]) > 1)} of {split.name} {what}, as ({shown}): "
-                f"{split.samples(samples)}",
-                "the logarithm of their size, or their overlap with a prediction, is not defined"
-                if severity == "error"
-                else "they are lost when the image is scaled down",
-                remedy,
-                samples,
-                severity,
-            )
+            count = f"{len(kinds[kind]):,} box{'es' * (len(kinds[kind]) > 1)}"
+            what = f"{count} of {split.name} {what}, as ({shown}): {split.samples(samples)}"
+            yield _finding(split, what, why, remedy, samples, severity)
 
 
 def _finding(
