@@ -154,6 +154,21 @@ def test_bad_samples_are_named_and_the_rest_is_audited() -> None:
     assert report.diagnosis.run.samples == 118
 
 
+def test_what_was_read_before_ctrl_c_is_reported() -> None:
+    class Stopped(Broken):
+        def __len__(self) -> int:
+            return 5000
+
+        def __getitem__(self, index: int) -> Any:
+            if index == 600:
+                raise KeyboardInterrupt
+            return torch.tensor([float(index), float("nan") if index == 3 else 1.0]), index % 2
+
+    report = paramedic.audit(Stopped(), select=["PM105", "PM320"])
+    assert found(report, "PM105")[0].samples == (3,)
+    assert report.diagnosis.run.samples == 512 and "stopped after 512" in report.diagnosis.run.notices[0]
+
+
 def test_labels_that_torch_will_refuse() -> None:
     x, y = datasets.load_iris(return_X_y=True)
     assert found(paramedic.audit(as_dataset(x, y + 1), select=["PM304"]), "PM304")[0].severity == "warning"
@@ -240,7 +255,7 @@ def test_images_in_the_wrong_layout() -> None:
     assert not found(paramedic.audit(as_dataset(images, labels), select=["PM313", "PM301"]), "PM313")
     last = as_dataset(images.transpose(0, 2, 3, 1), labels)
     assert found(paramedic.audit(last, select=["PM313"]), "PM313")[0].severity == "warning"
-    scrambled = images.transpose(0, 2, 3, 1).reshape(80, 3, 32, 32)
+    scrambled = images[:, :, :24].transpose(0, 2, 3, 1).reshape(80, 3, 24, 32)
     assert found(paramedic.audit(as_dataset(scrambled, labels), select=["PM313"]), "PM313")[0].severity == "error"
 
 
