@@ -278,6 +278,8 @@ def test_texts_that_are_nearly_the_same() -> None:
     frame = pl.DataFrame({"text": texts, "label": ["a", "b"] * 101})
     (finding,) = found(paramedic.audit(frame, select=["PM308"]), "PM308")
     assert {3, 200, 8, 201} == set(finding.samples)
+    leak = paramedic.audit((texts[:150], ["a", "b"] * 75), (texts[140:200], ["a", "b"] * 30), select=["PM307"])
+    assert found(leak, "PM307")[0].severity == "error" and found(leak, "PM307")[0].samples[:10] == tuple(range(10))
     assert found(paramedic.audit((texts, ["a", "b"] * 101), select=["PM308"]), "PM308")[0].samples == finding.samples
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn import datasets
@@ -47,6 +50,15 @@ def test_beside_a_run_the_training_itself_says_which_labels_are_wrong(shop: Work
     assert len(set(finding["samples"][:60]) & set(range(80))) >= 58
     assert "PM308" in done.found["rules"]["clear"], "the audit looked for copies as well"
     assert shop.python("train.py").stdout == done.stdout, "and the losses are the same"
+
+
+def test_a_table_without_names_and_packed(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    x, y = datasets.load_iris(return_X_y=True)
+    with gzip.open(tmp_path / "iris.csv.gz", "wt") as stream:
+        stream.writelines(",".join(map(str, [*row, label])) + "\n" for row, label in zip(x, y, strict=True))
+    report = paramedic.audit(tmp_path / "iris.csv.gz")
+    assert report.diagnosis.run.samples == 150 and "3 classes" in str(report)
 
 
 def test_two_halves_merge_to_the_whole() -> None:

@@ -61,7 +61,9 @@ def same_rows(first: Split, second: Split) -> Shared | None:
 def rich(split: Split) -> bool:
     """Whether two samples are unlikely to be equal by chance: far more contents are possible than there are samples."""
     powers = 0.0
-    for values in split.sketch.kept.inputs.values():
+    for name, values in split.sketch.kept.inputs.items():
+        if split.input(name).is_text:
+            return True  # prose; the short pieces in it are left out
         if isinstance(values, list):
             powers += np.log10(max(len({str(value) for value in values}), 1)) if values else 0
             continue
@@ -91,7 +93,8 @@ def _base(data: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _blank(split: Split) -> set[int]:
-    return {index for sketch in split.sketch.inputs.values() for index in sketch.blank}
+    telling = [sketch for sketch in split.sketch.inputs.values() if sketch.type != "text" or sketch.is_text]
+    return {index for sketch in telling for index in sketch.blank}
 
 
 def near_across(audit: Audit) -> list[tuple[int, int]]:

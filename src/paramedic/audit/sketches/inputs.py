@@ -13,6 +13,7 @@ from paramedic.audit.chunk import Array, Values
 from paramedic.audit.sketches.moments import Moments
 
 MOST_KEPT = 10_000  # indices of bad samples, different words
+SHORT = 20  # characters: such texts repeat by nature
 Shape = tuple[int, ...]
 
 
@@ -29,7 +30,7 @@ class InputSketch:
     bad_count: int = 0
     infinite: int = 0
     whole: bool = True  # all values are whole numbers
-    blank: list[int] = field(default_factory=list)  # samples that are one value everywhere
+    blank: list[int] = field(default_factory=list)  # samples of one value everywhere, or texts of a word or two
     words: Counter[str] = field(default_factory=Counter)
     characters: int = 0
 
@@ -77,6 +78,9 @@ class InputSketch:
             self._note((), "text", indices)
             self._count_words(Counter(values))
             self.characters += sum(map(len, values))
+            if len(self.blank) < MOST_KEPT:
+                short = [i for i, value in zip(indices.tolist(), values, strict=True) if len(value) < SHORT]
+                self.blank += short
             return
         for value, index in zip(values, indices.tolist(), strict=True):
             one = np.asarray([index])

@@ -19,7 +19,7 @@ def open_path(path: Path, *, label: str | None, sample: int | None) -> Source:
     kind = path.suffix.lower()
     if path.is_dir():
         return boxes.open_voc(path, sample=sample) if boxes.is_voc(path) else images.open_folder(path, sample=sample)
-    if kind in frames.FORMATS:
+    if frames.format_of(path) in frames.FORMATS:
         return frames.open_table(path, label=label, sample=sample)
     if kind in (".npz", ".npy"):
         return zipped.open_arrays_in(path, label=label, sample=sample)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 NUMBERS = "numbers"  # the name of the input that holds all numeric columns of a table
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+def format_of(path: Path) -> str:
+    """The ending that tells the format: of data.csv.gz it is .csv."""
+    return (path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix).lower()
 
 
 def is_frame(value: Any) -> bool:
@@ -47,15 +53,27 @@ def needed() -> Any:
 
 def _scan(path: Path) -> polars.LazyFrame:
     pl = needed()
-    kind = path.suffix.lower()
+    kind = format_of(path)
     try:
         if kind == ".parquet":
             return pl.scan_parquet(path)
         if kind in (".jsonl", ".ndjson"):
             return pl.scan_ndjson(path, infer_schema_length=1000)
-        return pl.scan_csv(path, separator="\t" if kind == ".tsv" else ",", infer_schema_length=10_000)
+        comma = "\t" if kind == ".tsv" else ","
+        return pl.scan_csv(path, separator=comma, infer_schema_length=10_000, has_header=_has_header(path, comma))
     except Exception as error:
         raise ParamedicError(f"{path} cannot be read: {error}", expected="a csv, jsonl or parquet file") from None
+
+
+def _has_header(path: Path, comma: str) -> bool:
+    """A first line of nothing but numbers is data."""
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+    with opened as stream:
+        words = stream.readline().strip().split(comma)
+    try:
+        return not [float(word) for word in words]
+    except ValueError:
+        return True
 
 
 def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None) -> Source:
