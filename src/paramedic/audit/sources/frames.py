@@ -67,8 +67,7 @@ def _scan(path: Path) -> polars.LazyFrame:
 
 def _has_header(path: Path, comma: str) -> bool:
     """A first line of nothing but numbers is data."""
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as stream:
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as stream:
         words = stream.readline().strip().split(comma)
     try:
         return not [float(word) for word in words]
