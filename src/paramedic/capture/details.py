@@ -43,7 +43,7 @@ class Details:
         followers = Followers(watcher, ops, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
-        answers = Answers(watcher, ops)
+        answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
         calls.on_root += [("active", active.called), ("answers", answers.called)]
@@ -53,9 +53,10 @@ class Details:
         losses.on_labels.append(("shifts", shifts.labels))
         passes.on_pass.append(("recurrence", recurrence.passed))
         checkpoints.on_optimizer = resumes.restored
+        losses.on_value = objectives.loss
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), Objectives(watcher, ops), Ctc(watcher), Ties(watcher, loop.holds),
+            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds),
         )  # fmt: skip
 
     def install(self) -> None:

@@ -22,7 +22,7 @@ from paramedic.capture.active.questions import (
     present,
 )
 from paramedic.capture.facts import readable, tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
 FIRST, SECOND = 6, 40  # the steps from which on the first and the second round may take place
@@ -30,7 +30,7 @@ ROUNDS = 2
 MOST_MODELS = 3
 MOST_VALUES = 2_000_000  # in a batch
 FORWARDS = 16  # that a round takes, roughly
-GRACE = 0.25  # seconds that a round may cost in any case
+GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
 
 
 class Active:

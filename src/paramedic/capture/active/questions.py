@@ -135,6 +135,24 @@ def _places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:
     return next(found, None) if size >= 2 else None
 
 
+def _tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
+    """Inputs that are sequences of ids, without those that only serve a loss inside the model: labels."""
+    size = subject.size
+    found = [(p, t) for p, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64]
+    if len(found) < 2:
+        return found
+    kept = []
+    for wanted, tensor in found:
+
+        def change(path: str, given: torch.Tensor, wanted: str = wanted) -> torch.Tensor:
+            return given.roll(1, 0) if path == wanted else given
+
+        pairs = zip(outputs, subject.run(subject.changed(change)), strict=True)
+        if any(a.dim() == 3 and not torch.equal(a, b) for a, b in pairs):
+            kept.append((wanted, tensor))
+    return kept
+
+
 def present(subject: Subject) -> float | None:
     """By how much the output at a place changes with the token at the same place: the least of all token inputs."""
     outputs = subject.run(subject.batch)
@@ -143,8 +161,8 @@ def present(subject: Subject) -> float | None:
         return None
     size, here = subject.size, length // 2
     influence = []
-    for wanted, tensor in subject.inputs:
-        if tensor.shape[:2] != (size, length) or tensor.dim() != 2 or tensor.dtype != torch.int64:
+    for wanted, tensor in _tokens(subject, outputs):
+        if tensor.shape[:2] != (size, length):
             continue
         changed = tensor.clone()
         changed[:, here] = tensor[:, here].roll(1, 0)
@@ -168,8 +186,7 @@ def future(subject: Subject) -> float | None:
     if length is None:
         return None
     # Of two sequences one may be a source that the model is meant to see as a whole.
-    tokens = [t for _, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64]
-    if len([t for t in tokens if not ((t >= 0) & (t <= 1)).all()]) > 1:
+    if len([t for _, t in _tokens(subject, outputs) if not ((t >= 0) & (t <= 1)).all()]) > 1:
         return None
     cut = length // 2
 

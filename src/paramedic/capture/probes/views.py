@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users

@@ -7,19 +7,23 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 @rule("PM516", "objective-sign", severity="warning", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective is pushed the wrong way: a clipped surrogate, or the entropy of a policy.
+    """An objective is pushed the wrong way: a distance, a clipped surrogate, or the entropy of a policy.
 
     ## Why it hurts
-    With the wrong sign the clipped objective of PPO takes the optimistic side, so nothing holds the policy back; and an
-    entropy that is minimised makes the policy deterministic before it has explored anything.
+    A distance to the targets that is maximised teaches the model to be wrong. With the wrong sign the clipped objective
+    of PPO takes the optimistic side, so nothing holds the policy back; and an entropy that is minimised makes the
+    policy deterministic before it has explored anything.
 
     ## What to try first
-    `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or `torch.max` of the negated products; and
-    `loss - 0.01 * entropy`.
+    Losses of torch are to be minimised: no minus sign in front. For PPO `-torch.min(ratio * adv, ratio.clamp(1 - eps,
+    1 + eps) * adv).mean()`, or `torch.max` of the negated products; and `loss - 0.01 * entropy`.
 
     ## When this is wrong
-    When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged.
+    When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A
+    distance may be maximised beside others, or by one of two optimizers (adversaries do so): only one that is all there
+    is, and that rises, is reported.
     """
+    yield from _maximised(run)
     policies = [op for op in run.events("op") if op["op"] == "log_prob"]
     for op in run.events("op"):
         if op["op"] == "clipped surrogate":
@@ -49,3 +53,24 @@ def check(run: Run) -> Iterator[Finding]:
 def _both_ways(policies: list[Event]) -> bool:
     """Whether actions are made more and less likely, as rewards do it; a likelihood is only ever raised."""
     return any(op["both_ways"] for op in policies) or {op["slope"] for op in policies} >= {-1, 1}
+
+
+def _maximised(run: Run) -> Iterator[Finding]:
+    pushed = run.events("pushed")
+    if len(pushed) < 5 or len(run.events("optimizer")) != 1 or not all(event["slope"] < 0 for event in pushed):
+        return
+    first, last = pushed[0]["value"], pushed[-1]["value"]
+    if not last > 1.5 * first + 0.1:
+        return
+    function = pushed[0]["function"]
+    yield Finding(
+        what=f"{function} is maximised: it rose from {first:.3g} to {last:.3g} by step {pushed[-1].step:,}",
+        why="a minus sign in front of it makes training push the model away from its targets",
+        remedy=f"loss = {function}(...), without the minus sign",
+        where=pushed[0].where,
+        evidence=(
+            Evidence(name="slope_of_the_loss", value=round(pushed[0]["slope"], 6), limit="> 0"),
+            Evidence(name="value_at_first_and_last", value=f"{first:.4g}, {last:.4g}", limit="falls"),
+        ),
+        confidence=0.95,
+    )
