@@ -66,13 +66,18 @@ def _scan(path: Path) -> polars.LazyFrame:
 
 
 def _has_header(path: Path, comma: str) -> bool:
-    """A first line of nothing but numbers is data."""
+    """A first line of mostly numbers is data."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as stream:
         words = stream.readline().strip().split(comma)
+    return sum(_is_number(word) for word in words) <= len(words) / 2
+
+
+def _is_number(word: str) -> bool:
     try:
-        return not [float(word) for word in words]
+        float(word.strip('"'))
     except ValueError:
-        return True
+        return False
+    return True
 
 
 def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None) -> Source:
