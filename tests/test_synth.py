@@ -44,8 +44,8 @@ BEST_VALUES: dict[tuple[str, int], Callable[[Any], Any]] = {
     ("friedman", 3): lambda x: friedman((x + 1) / 2),
     ("series", 1): lambda x: 0.95 * x[:, -1, 0],
     ("series", 2): lambda x: 1.6 * x[:, -1, 0] - 0.95 * x[:, -2, 0],
-    ("series", 3): lambda x: 0.95 * x[:, -8, 0],
-    ("series", 4): lambda x: np.sin(3 * x[:, -8, 0]),
+    ("series", 3): lambda x: 0.95 * x[:, -5, 0],
+    ("series", 4): lambda x: np.sin(3 * x[:, -5, 0]),
 }
 BEST_CLASSES: dict[tuple[str, int], Callable[[Any], Any]] = {
     ("gaussians", 1): lambda x: nearest(x, 3, 8.0) % 3,

@@ -29,7 +29,7 @@ MUTATIONS = [
             "cnn": ("(image - 4.9) / 6.0", "image * 15.9"),
         },
     ),
-    *everywhere("scaled-twice", "PM301", {"resnet": ("    x = (x - 0.3) / 0.38\n", "    x = x / 255«\n")}),
+    *everywhere("scaled-twice", "PM301", {"cnn": ("(image - 4.9) / 6.0", "image / 16 / 255")}),
     *everywhere(
         "labels-shuffled",
         "PM311 PM207",
@@ -72,7 +72,7 @@ MUTATIONS = [
     *everywhere("constant-input", "PM303", {"cnn": ("(image - 4.9) / 6.0", "image * 0")}),
     *everywhere(
         "targets-out-of-range",
-        "PM512",
+        "PM512 PM208 PM507",
         {
             "vae": (
                 "pixels = torch.tensor(load_digits().data, dtype=torch.float32) / 16\n",

@@ -104,10 +104,16 @@ MUTATIONS = [
                 "AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)",
                 "AdamW(model.head.parameters(), lr=3e-3, weight_decay=0.01)«",
             ),
+        },
+    ),
+    *everywhere(
+        "wrong-network-in-the-optimizer",
+        "PM402",
+        {
             "gan": (
                 "optimizer_d = torch.optim.Adam(discriminator.parameters()",
                 "optimizer_d = torch.optim.Adam(generator.parameters()",
-            ),
+            )
         },
     ),
     *everywhere(

@@ -14,7 +14,6 @@ MUTATIONS = [
                 "nn.Linear(latent, hidden), nn.ReLU(), nn.Linear(hidden, pixels))",
                 "nn.Linear(latent, hidden), nn.Linear(hidden, pixels))«",
             ),
-            "rl": ("nn.Sequential(nn.Linear(LENGTH, 32), nn.Tanh())", "nn.Sequential(nn.Linear(LENGTH, 32))«"),
             "gpt": ("nn.Linear(width, 4 * width), nn.GELU(), nn", "nn.Linear(width, 4 * width), nn"),
             "gan": (
                 "nn.Linear(LATENT, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn",
@@ -81,7 +80,7 @@ MUTATIONS = [
     ),
     *everywhere(
         "samples-mixed",
-        "PM413",
+        "PM413 PM313",
         {"cnn": ("        x = x.flatten(1)\n", "        x = x.transpose(0, 1).reshape(len(x), -1)«\n")},
     ),
     *everywhere(

@@ -31,11 +31,10 @@ def choose(
         (task, settings) for task in able if not fits(make, task, settings)
     ]
     if not fitting:
-        known = "; ".join(f"{task.name} {shape(task, settings)}" for task in able)
         raise ParamedicError(
             "no task fits this model as it is",
-            expected=f"a model that takes one of: {known}",
-            fix="--task NAME --set … says what does not fit; `paramedic synth list` shows the settings",
+            expected="inputs and outputs of a task, whose sizes can be set: see `paramedic synth list`",
+            fix="--task gaussians --set dims=20 --set classes=10 (with --task it says what does not fit)",
         )
     return fitting
 

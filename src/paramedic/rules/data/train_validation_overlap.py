@@ -102,5 +102,5 @@ def _shared(event: Event) -> tuple[float, int, str] | None:
 
 def _repeated(event: Event, which: str) -> float:
     """The share of different samples of a loader that have the content of another one."""
-    samples = min(event[f"{which}indices"], event[f"{which}rows"])
-    return max(0.0, 1 - event[f"{which}contents"] / samples) if samples else 1.0
+    samples = event[f"{which}first_rows"]
+    return 1 - event[f"{which}first_contents"] / samples if samples else 1.0

@@ -49,14 +49,14 @@ TASK = Task(
             settings={"first": 1.6, "lagged": -0.95},
         ),
         Rung(
-            name="what happened 8 steps ago",
-            needs="memory: a longer receptive field, or gradients that survive 8 steps",
-            settings={"first": 0.0, "lag": 8, "lagged": 0.95},
+            name="what happened 5 steps ago",
+            needs="memory: a longer receptive field, or gradients that survive 5 steps",
+            settings={"first": 0.0, "lag": 5, "lagged": 0.95},
         ),
         Rung(
-            name="a bend of what happened 8 steps ago",
+            name="a bend of what happened 5 steps ago",
             needs="memory and a nonlinearity at once",
-            settings={"lag": 8, "bend": True},
+            settings={"lag": 5, "bend": True},
         ),
     ),
 )
