@@ -45,11 +45,13 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
 
 
 def _usual(split: Split, name: str, sketch: InputSketch) -> bool:
-    """Rows in which some columns are never used by nature: wide features without names, and one-hot columns."""
+    """Rows in which some columns are never used by nature: wide features without names, one-hot columns, the bias."""
     moments = sketch.moments
     assert moments is not None
     if not split.source.features.get(name) and len(moments.mean) >= WIDE:
         return True
+    if bool((moments.low[moments.constant] == 1).all()) and moments.constant.sum() == 1:
+        return True  # a column of ones stands for the bias
     flags = int(((moments.low == 0) & (moments.high == 1)).sum())
     return flags >= 3 and bool((moments.low[moments.constant] == 0).all())
 

@@ -26,6 +26,8 @@ def label_out_of_range(audit: Audit) -> Iterator[Finding]:
         labels = split.sketch.target.labels
         if labels is None or split.sketch.target.names or labels.dtype.kind == "b":
             continue  # names get their numbers from whoever encodes them
+        if split.source.fed and labels.dtype.kind == "f":
+            continue  # torch takes whole numbers for classes; these are values
         yield from _judged(split, labels[np.isfinite(labels)] if labels.dtype.kind == "f" else labels)
 
 
