@@ -76,7 +76,7 @@ def constant_column(data: Data, random: np.random.Generator) -> Planted | None:
         return None
     x, vx = data.x.copy(), data.vx.copy()
     column = int(random.integers(x.shape[1]))
-    x[:, column] = vx[:, column] = 1
+    x[:, column] = vx[:, column] = 7
     return Planted(train=(x, data.y), val=(vx, data.vy), code="PM303")
 
 
