@@ -50,8 +50,9 @@ def _usual(split: Split, name: str, sketch: InputSketch) -> bool:
     assert moments is not None
     if not split.source.features.get(name) and len(moments.mean) >= WIDE:
         return True
-    if bool((moments.low[moments.constant] == 1).all()) and moments.constant.sum() == 1:
-        return True  # a column of ones stands for the bias
+    places = np.flatnonzero(moments.constant).tolist()
+    if split.source.fed and places in ([0], [len(moments.mean) - 1]) and moments.low[places[0]] == 1:
+        return True  # a column of ones at the edge stands for the bias
     flags = int(((moments.low == 0) & (moments.high == 1)).sum())
     return flags >= 3 and bool((moments.low[moments.constant] == 0).all())
 
