@@ -21,6 +21,8 @@ from paramedic.errors import ParamedicError
 from paramedic.findings import Abstention, Crash, Diagnosis, Finding, RunFacts, Verdict, Where
 from paramedic.rules.rule import Rule
 
+BY_MODELS = ("PM310", "PM311", "PM322")  # when none of them is asked for, no model is fitted
+
 
 def examine(
     sources: Mapping[str, Source],
@@ -85,7 +87,7 @@ def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[st
         clear=tuple(clear),
         abstained=tuple(abstained),
         crashed=tuple(crashed),
-        run=_facts(audit, stopped),
+        run=_facts(audit, stopped, models=any(check.code in BY_MODELS for check in checks)),
     )
 
 
@@ -108,13 +110,13 @@ def _verdict(
     return "healthy", ""
 
 
-def _facts(audit: Audit, stopped: str) -> RunFacts:
+def _facts(audit: Audit, stopped: str, *, models: bool) -> RunFacts:
     notices = [notice for split in audit.splits for notice in split.source.notices]
     return RunFacts(
         id="audit",
         record="",
         script=audit.train.source.title,
         samples=sum(split.size for split in audit.splits),
-        data=tuple(describe(audit)),
+        data=tuple(describe(audit, models=models)),
         notices=tuple(dict.fromkeys([*([stopped] if stopped else []), *notices])),
     )

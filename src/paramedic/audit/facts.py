@@ -11,13 +11,13 @@ from paramedic.audit.models.signal import Signal
 from paramedic.reports.words import plural
 
 
-def describe(audit: Audit) -> Iterator[str]:
+def describe(audit: Audit, *, models: bool) -> Iterator[str]:
     for split in audit.splits:
         yield f"{split.name}: {split.source.title}, {plural(split.size, 'sample')}{_inputs(split)}"
     classes = _classes(audit)
     of = f" of {audit.train.source.label!r}" if audit.train.source.label else ""
     yield f"task: {audit.task.kind}{of}{f', {classes}' if classes else ''} ({audit.task.because})"
-    expected = expectation(audit)
+    expected = expectation(audit) if models else ""
     if expected:
         yield expected
 
