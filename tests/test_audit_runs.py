@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,16 @@ def test_beside_a_run_the_training_itself_says_which_labels_are_wrong(shop: Work
     assert len(set(finding["samples"][:60]) & set(range(80))) >= 58
     assert "PM308" in done.found["rules"]["clear"], "the audit looked for copies as well"
     assert shop.python("train.py").stdout == done.stdout, "and the losses are the same"
+
+
+@pytest.mark.parametrize(
+    "extra", [lambda i: i, lambda i: f"image{i}.png", lambda i: 0.5], ids=["index", "path", "weight"]
+)
+def test_what_stands_behind_the_label_is_not_the_target(extra: Callable[[int], object]) -> None:
+    x, y = datasets.load_iris(return_X_y=True)
+    data = [(row, int(label), extra(number)) for number, (row, label) in enumerate(zip(x, y, strict=True))]
+    report = paramedic.audit(data)
+    assert "3 classes of 50" in str(report) and report.verdict == "healthy"
 
 
 def test_a_table_without_names_and_packed(tmp_path: Path) -> None:

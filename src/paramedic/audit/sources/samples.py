@@ -19,6 +19,8 @@ def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Box
     if isinstance(sample, Mapping):
         return _of_mapping(sample, label)
     if isinstance(sample, tuple | list) and len(sample) >= 2 and not _is_numbers(sample):
+        if len(sample) == 3 and _is_label(sample[1]) and not _is_scalar(sample[0]):
+            sample = sample[:2]  # (input, label, index), or with a weight or a file name at the end
         *inputs, target = sample
         named = {"": inputs[0]} if len(inputs) == 1 else {str(i): value for i, value in enumerate(inputs)}
         named = _flat(named)
@@ -28,6 +30,14 @@ def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Box
     if isinstance(sample, tuple | list) and len(sample) == 1:
         return _flat({"": sample[0]}), None, None
     return _flat({"": sample}), None, None
+
+
+def _is_label(value: Any) -> bool:
+    return _is_scalar(value) and to_numpy(value).dtype.kind in "biu"
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, str | Mapping | list | tuple) and value is not None and to_numpy(value).size == 1
 
 
 def put_together(
