@@ -1,6 +1,7 @@
 """paramedic: a doctor for PyTorch training."""
 
 from paramedic import synth
+from paramedic.audit import audit, subset
 from paramedic.errors import ParamedicError
 from paramedic.logbook import setup_logging
 from paramedic.postmortem.shell import shell
@@ -8,5 +9,16 @@ from paramedic.postmortem.summarize import summarize
 from paramedic.postmortem.tracebacks import install
 from paramedic.watching import Watch, watch
 
-__all__ = ["ParamedicError", "Watch", "install", "setup_logging", "shell", "summarize", "synth", "watch"]
+__all__ = [
+    "ParamedicError",
+    "Watch",
+    "audit",
+    "install",
+    "setup_logging",
+    "shell",
+    "subset",
+    "summarize",
+    "synth",
+    "watch",
+]
 __version__ = "0.1.0"

@@ -45,7 +45,10 @@ def diagnose(
     abstained: list[Abstention] = []
     crashed: list[Crash] = []
     for rule in rules:
-        outcomes = [_ask(rule, run, (options or {}).get(rule.code, {})) for run in trained]
+        if rule.reads == "audit":
+            abstained.append(Abstention(code=rule.code, reason="only an audit of the data can tell (paramedic audit)"))
+            continue
+        outcomes = [ask(rule, run, (options or {}).get(rule.code, {})) for run in trained]
         fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Crash)]
         for finding in fired:
@@ -72,10 +75,11 @@ def diagnose(
     )
 
 
-def _ask(rule: Rule, run: Run, options: Mapping[str, Any]) -> list[Finding] | Abstention | Crash:
+def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abstention | Crash:
+    """What a rule says of the run, or of the audit, that it reads."""
     findings: list[Finding] = []
     try:
-        reason = missing_need(rule, run)
+        reason = missing_need(rule, run) if rule.needs else None
         if reason is not None:
             return Abstention(code=rule.code, reason=reason)
         for finding in rule.check(run, **options):

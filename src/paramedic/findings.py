@@ -47,6 +47,8 @@ class Finding:
     code: str = ""  # filled in from the rule
     name: str = ""  # filled in from the rule
     consequence_of: str | None = None  # code of the finding that explains this one
+    split: str | None = None  # the part of the data it is about, in an audit
+    samples: tuple[int, ...] = ()  # their indices in the data set, worst first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,8 @@ class RunFacts:
     memory: tuple[str, ...] = ()  # "main process 812 MB at most", one line per process and device
     notices: tuple[str, ...] = ()  # what paramedic itself must confess: detached probes, lost events
     source: Mapping[str, str] = field(default_factory=dict)  # "train.py:41" -> the line's text
+    samples: int | None = None  # of an audit: how many were looked at
+    data: tuple[str, ...] = ()  # of an audit: what the data is, and what can be expected of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

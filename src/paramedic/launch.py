@@ -55,6 +55,7 @@ class Outcome:
     torch_seen: bool
     record_failed: str | None = None  # why the record could not be written to its end
     interrupted: bool = False
+    loaders: tuple[Any, ...] = ()  # what the script has built, where an audit was asked for
 
 
 def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
@@ -93,6 +94,7 @@ def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
         torch_seen=bool(attachments) or folder.exists(),
         record_failed=attachments[0].watcher.writer.failed if attachments else None,
         interrupted=interrupted,
+        loaders=tuple(built for attachment in attachments for built in attachment.loaders.built()),
     )
 
 

@@ -26,6 +26,7 @@ class Settings:
     pdb: bool = False  # open a debugger at an uncaught exception
     every: int | None = None  # take statistics every so many steps, whatever that costs
     log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
+    audit: bool = False  # hold on to the loaders, whose data is audited when the script is over
     trace: int = 0  # steps to write a profiler's trace of
 
     def as_dict(self) -> dict[str, Any]:

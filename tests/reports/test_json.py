@@ -58,6 +58,8 @@ def test_the_root_cause_is_first_and_complete() -> None:
             "rank": 0,
         },
         "consequence_of": None,
+        "split": None,
+        "samples": [],
     }
 
 

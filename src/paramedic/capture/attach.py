@@ -31,6 +31,7 @@ from paramedic.capture.probes.holdings import Holdings
 from paramedic.capture.probes.loaders import Loaders
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
+from paramedic.capture.probes.margins import Margins
 from paramedic.capture.probes.memory import Memory
 from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
@@ -120,7 +121,7 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm, evaluation,
+            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

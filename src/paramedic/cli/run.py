@@ -56,6 +56,7 @@ Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics 
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
+WithAudit = Annotated[bool, typer.Option("--audit", help="Audit the data of the script's loaders at its end.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -85,6 +86,7 @@ def run(
     tensorboard: Board = None,
     pdb: Pdb = False,
     shell_at: ShellAt = None,
+    audit: WithAudit = False,
 ) -> None:
     """Run a training script as it is, watch it, and say what is wrong with it.
 
@@ -108,6 +110,7 @@ def run(
         on_nan=on_nan.value,
         bundle_data=not no_data,
         bundle_limit=bundle_limit,
+        audit=audit,
     )
     _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
 
@@ -174,6 +177,10 @@ def _watch(
         from paramedic.diagnosis import diagnose
 
         diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
+        if settings.audit:
+            from paramedic.audit.from_run import with_audit
+
+            diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         write_file(diagnosis, json, "json")
         write_file(diagnosis, html, "html")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paramedic.findings import Diagnosis, Finding, RunFacts
 from paramedic.reports import chart, prose, words
@@ -25,8 +25,11 @@ PAGE = Path(__file__).parent / "page"
 VERDICT_MARKS = {"sick": "✗", "healthy": "✓", "inconclusive": "?"}
 
 
-def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None) -> str:
-    """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue."""
+def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None, data: Mapping[str, Any] | None = None) -> str:
+    """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue.
+
+    `data` is what an audit shows of the data: see page/data.html.
+    """
     known = {rule.code: rule for rule in (_catalogue() if rules is None else rules)}
     cards = _cards(diagnosis, known)
     marked = [(card.anchor, card.finding) for cause in cards for card in (cause, *cause.effects)]
@@ -35,6 +38,7 @@ def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None) -> str:
     text = page.render(
         diagnosis=diagnosis,
         run=diagnosis.run,
+        data=data,
         cards=cards,
         sentence=words.verdict(diagnosis),
         verdict_mark=VERDICT_MARKS[diagnosis.verdict],
@@ -117,8 +121,9 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
     yield "Command", run.command
     yield "Started", f"{datetime.fromtimestamp(run.started, UTC):%Y-%m-%d %H:%M} UTC" if run.started else ""
     yield "Duration", words.duration(run.seconds) if run.seconds else ""
-    yield "Steps", f"{run.steps:,}"
-    yield "Exit code", "none: still running, or killed" if run.exit_code is None else str(run.exit_code)
+    if run.samples is None:
+        yield "Steps", f"{run.steps:,}"
+        yield "Exit code", "none: still running, or killed" if run.exit_code is None else str(run.exit_code)
     yield "Processes", str(run.ranks) if run.ranks > 1 else ""
     yield "Watching cost", "" if run.overhead is None else words.percent(run.overhead)
     yield "Looked at", words.coverage(run)

@@ -50,6 +50,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
             "rank": where.rank,
         },
         "consequence_of": finding.consequence_of,
+        "split": finding.split,
+        "samples": finding.samples,
     }
 
 
@@ -72,6 +74,8 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "coverage": run.coverage,
         "times": {time.part: {"seconds": time.seconds, "share": time.share} for time in run.times},
         "memory": run.memory,
+        "samples": run.samples,
+        "data": run.data,
     }
 
 

@@ -38,6 +38,7 @@ def render(
     """The report as text. verbose: -1 the verdict only, 0 the usual, 1 evidence and abstentions, 2 everything."""
     screen = Screen(width=width, color=color, unicode=unicode)
     if verbose >= 0:
+        _data(screen, diagnosis.run)
         _findings(screen, diagnosis, verbose)
         _notices(screen, diagnosis.run.notices, verbose)
     if verbose >= 1:
@@ -51,7 +52,7 @@ def render(
         screen.line(("Looked at and clear", "bold"))
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
         screen.blank()
-    if diagnosis.verdict == "sick" and verbose >= 0:
+    if diagnosis.verdict == "sick" and verbose >= 0 and diagnosis.run.record:
         screen.line(f"More: paramedic report {_run_name(diagnosis.run)} --html report.html")
         screen.blank()
     _verdict(screen, diagnosis, verbose)
@@ -154,6 +155,14 @@ def _times(screen: Screen, run: RunFacts) -> None:
         else:
             screen.line(f"{seconds:>7} {100 * time.share:4.0f} %  {bar(time.share)}", label=f"  {part}", indent=26)
     screen.blank()
+
+
+def _data(screen: Screen, run: RunFacts) -> None:
+    for line in run.data:
+        label, _, words = line.partition(": ")
+        screen.line(words, label=(f"{label}", "dim"), indent=INDENT)
+    if run.data:
+        screen.blank()
 
 
 def _memory(screen: Screen, run: RunFacts) -> None:

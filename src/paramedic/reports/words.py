@@ -28,7 +28,8 @@ def number(value: Any) -> str:
     if isinstance(value, numbers.Real):
         return _real(float(value))
     if isinstance(value, list | tuple):
-        return _shorten(", ".join(number(item) for item in value[: LONGEST_VALUE // 2]))
+        items = [f"({number(item)})" if isinstance(item, list | tuple) else number(item) for item in value[:100]]
+        return _shorten(", ".join(items))
     if isinstance(value, dict):
         return _shorten(", ".join(f"{key}: {number(item)}" for key, item in value.items()))
     return _shorten(str(value))
@@ -168,6 +169,8 @@ def _sick(diagnosis: Diagnosis) -> str:
 
 def _healthy(diagnosis: Diagnosis) -> str:
     steps = plural(diagnosis.run.steps, "step")
+    if diagnosis.run.samples is not None:
+        steps = plural(diagnosis.run.samples, "sample")
     notes = diagnosis.count("note")
     return f"No alarms in {steps}, {plural(notes, 'note')}; " if notes else f"No findings in {steps}; "
 
@@ -180,6 +183,8 @@ def _inconclusive(diagnosis: Diagnosis) -> str:
 
 def what_would_help(diagnosis: Diagnosis) -> str:
     """The next thing to do when nothing could be concluded."""
+    if diagnosis.run.samples is not None:
+        return "Let it read more of the data."
     if diagnosis.run.exit_code not in (0, None):
         return f"Repair what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0:

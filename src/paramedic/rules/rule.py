@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from paramedic.findings import Finding, Severity
 from paramedic.record.reader import Run
@@ -36,6 +36,7 @@ class Rule:
     check: Check
     options: Mapping[str, Any]
     file: str
+    reads: Literal["run", "audit"] = "run"  # what `check` is given
 
     @property
     def documentation(self) -> str:
@@ -54,6 +55,7 @@ def rule(
     needs: Sequence[str] = (),
     causes: Sequence[str] = (),
     symptom: bool = False,
+    reads: Literal["run", "audit"] = "run",
 ) -> Callable[[Check], Rule]:
     """Declare a rule. Keyword-only arguments of the function with defaults are its options."""
 
@@ -76,6 +78,7 @@ def rule(
             check=check,
             options={p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY},
             file=inspect.getsourcefile(check) or "",
+            reads=reads,
         )
 
     return declare

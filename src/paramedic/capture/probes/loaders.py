@@ -56,6 +56,15 @@ class Given(NamedTuple):
     indices: Any  # of its samples, where the loader has a sampler
 
 
+class Built(NamedTuple):
+    """A loader that the script has built."""
+
+    loader: Any
+    number: int | None  # in the record; None when it was never read
+    site: Site
+    margins: Any  # sums and counts of the margins of its samples, as far as they were taken
+
+
 class Loaders:
     """Watches the batches that reach the training script; worker processes are left alone."""
 
@@ -75,6 +84,8 @@ class Loaders:
         self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
+        self.margins: dict[int | None, torch.Tensor] = {}  # by loader; filled by a probe of their own
+        self.kept: list[Any] = []  # all loaders, where they are wanted when the script is over
         self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while resting
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
@@ -151,6 +162,13 @@ class Loaders:
 
     def _born(self, made: Any) -> None:
         self._births[made] = built_at(made)
+        if self.watcher.settings.audit and isinstance(made, DataLoader):
+            self.kept.append(made)
+
+    def built(self) -> list[Built]:
+        """Every loader that was kept, in the order in which they were built."""
+        found = [(loader, self._numbers.get(loader), self._births.get(loader, NOWHERE)) for loader in self.kept]
+        return [Built(*known, self.margins.get(known[1])) for known in found]
 
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
         if loader not in self._numbers:

@@ -18,7 +18,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     Look at a few samples as the loader gives them.
 
     ## When this is wrong
-    When the input carries no information on purpose. Single columns or channels that never vary are not reported.
+    When the input carries no information on purpose. Single columns or channels that never vary are
+    reported by `paramedic audit` only.
 
     ## Options
     `fewest`: batches to be seen.

@@ -20,7 +20,8 @@ def check(run: Run) -> Iterator[Finding]:
     before they reach the model.
 
     ## When this is wrong
-    NaN as a marker for missing values that the model masks is not reported: the loss stays finite.
+    NaN as a marker for missing values that the model masks is not reported in a run: the loss stays finite. `paramedic
+    audit` names every sample that holds one.
     """
     bad = run.events("bad_input")
     targets = [call for call in run.events("loss_call") if (call.get("values") or {}).get("target_nan")]

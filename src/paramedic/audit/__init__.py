@@ -1,0 +1,49 @@
+"""`paramedic audit`: is the data fit to learn from? Sources give chunks, sketches sum up, checks judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paramedic.audit.report import Report
+
+
+def audit(
+    train: Any,
+    val: Any = None,
+    task: str | None = None,
+    *,
+    label: str | None = None,
+    sample: int | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> Report:
+    """Examine data before training on it. `print(paramedic.audit(train_loader, val_loader))` shows the verdict.
+
+    `train` and `val` may be Datasets, DataLoaders (read through their own transforms and collate function), tensors or
+    arrays, pairs (inputs, targets) of them, pandas or polars frames, or paths of files and folders.
+    """
+    from paramedic.audit.examine import examine
+    from paramedic.audit.report import Report
+    from paramedic.audit.sources import open_source
+    from paramedic.config import load_config, rule_options
+    from paramedic.rules.catalogue import select as select_rules
+
+    config = load_config()
+    rules = select_rules(chosen=select or config.select, ignored=ignore or config.ignore)
+    sources = {"train": open_source(train, label=label, sample=sample)}
+    if val is not None:
+        sources["val"] = open_source(val, label=label or sources["train"].label or None, sample=sample)
+    found, diagnosis = examine(sources, rules, task=task, options=rule_options(config), show_progress=True)
+    return Report(diagnosis=diagnosis, audit=found)
+
+
+def subset(dataset: Any, n: int, *, seed: int = 0) -> Any:
+    """A torch `Subset` of `n` samples with the classes in their proportions, the same ones each time: for debugging.
+
+    It is a Dataset like any other, so a loader may shuffle it or use any sampler.
+    """
+    from paramedic.audit.subset import subset_of
+
+    return subset_of(dataset, n, seed=seed)

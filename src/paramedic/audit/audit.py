@@ -1,0 +1,124 @@
+"""What the checks read: the sketches of both splits, the task, and what models made of a fair sample of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.audit.chunk import Source
+from paramedic.audit.sketches.inputs import InputSketch
+from paramedic.audit.sketches.moments import Floats
+from paramedic.audit.sketches.split import SplitSketch
+from paramedic.audit.task import Task
+
+if TYPE_CHECKING:
+    from paramedic.audit.models.features import Features
+    from paramedic.audit.models.label_errors import Doubts
+    from paramedic.audit.models.near import Pair
+    from paramedic.audit.models.signal import Signal
+
+
+@dataclass(frozen=True)
+class Split:
+    """One part of the data."""
+
+    name: str  # "train" or "val"
+    source: Source
+    sketch: SplitSketch
+
+    @property
+    def size(self) -> int:
+        return self.sketch.size
+
+    def input(self, name: str) -> InputSketch:
+        return self.sketch.inputs[name]
+
+    def feature(self, name: str, place: int) -> str:
+        """A column's own name, or where it stands."""
+        names = self.source.features.get(name, ())
+        return repr(names[place]) if place < len(names) else str(place)
+
+    def samples(self, indices: Sequence[int], most: int = 5) -> str:
+        """'samples 3, 17 and 4 more', with file names where there are any."""
+        shown = [self.called(index) for index in list(indices)[:most]]
+        more = f" and {len(indices) - most:,} more" if len(indices) > most else ""
+        word = "file" if self.source.names else "sample"
+        return f"{word}{'s' * (len(indices) > 1)} {', '.join(shown)}{more}"
+
+    def called(self, index: int) -> str:
+        names = self.source.names
+        return names[index] if index < len(names) else str(index)
+
+    @cached_property
+    def features(self) -> Features:
+        from paramedic.audit.models.features import features
+
+        return features(self)
+
+    def quartiles(self, name: str) -> tuple[Floats, Floats, Floats] | None:
+        """25 %, 50 % and 75 % of each column among the kept samples; None where an input is no row of numbers."""
+        values = self.sketch.kept.inputs.get(name)
+        if values is None or isinstance(values, list) or values.dtype.kind not in "biuf" or not len(values):
+            return None
+        rows = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column without any number has no quartiles
+            low, middle, high = np.nanpercentile(np.where(np.isfinite(rows), rows, np.nan), [25, 50, 75], axis=0)
+        return low, middle, high
+
+    @cached_property
+    def pixel_like(self) -> bool:
+        """Whether the numbers of a sample are of one kind, as pixels are, and not columns of different meaning."""
+        sketches = [sketch for sketch in self.sketch.inputs.values() if sketch.moments is not None]
+        if len(sketches) != 1 or sketches[0].moments is None:
+            return False
+        if len(sketches[0].shape) >= 2:
+            return True
+        moments = sketches[0].moments
+        if len(moments.mean) < 16:
+            return False
+        varied = ~moments.constant
+        spans = (moments.high - moments.low)[varied]
+        same_floor = float(np.mean(moments.low == moments.low.min())) > 0.8
+        return same_floor and bool(len(spans)) and float(np.median(spans)) > 0.5 * float(spans.max())
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Everything that is known when the passes over the data are over."""
+
+    train: Split
+    val: Split | None
+    task: Task
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        return (self.train,) if self.val is None else (self.train, self.val)
+
+    @cached_property
+    def signal(self) -> Signal | None:
+        from paramedic.audit.models.signal import measure
+
+        return measure(self.train, self.task)
+
+    @cached_property
+    def doubts(self) -> Doubts | None:
+        from paramedic.audit.models.label_errors import doubts
+
+        return doubts(self)
+
+    @cached_property
+    def near(self) -> dict[tuple[str, str], list[Pair]]:
+        """Pairs of samples that are nearly the same, inside and across splits."""
+        from paramedic.audit.models.near import near_pairs
+
+        found = {}
+        for at, first in enumerate(self.splits):
+            for second in self.splits[at:]:
+                found[(first.name, second.name)] = near_pairs(first, second)
+        return found

@@ -1,0 +1,62 @@
+"""PM317 in data: validation samples that change from one look to the next."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from paramedic.audit.audit import Audit, Split
+from paramedic.audit.checks.check import check
+from paramedic.audit.sources.samples import take_apart
+from paramedic.audit.sources.torch_data import as_before
+from paramedic.findings import Evidence, Finding
+from paramedic.rules.rule import Abstain
+
+LOOKS = 3
+SAMPLES = 8
+
+
+@check("PM317")
+def augmentation_mismatch(audit: Audit) -> Iterator[Finding]:
+    """The same index is read several times."""
+    split = audit.val
+    if split is None or not split.source.fed or not split.size:
+        raise Abstain("no validation Dataset was given")
+    dataset = getattr(split.source.origin, "dataset", None) if split.source.kind == "loader" else split.source.origin
+    if not hasattr(dataset, "__getitem__"):
+        raise Abstain("the validation data is a stream, and cannot be read twice in the same place")
+    changing = [index for index in split.sketch.indices[:SAMPLES].tolist() if _changes(dataset, index)]
+    if changing:
+        yield _finding(split, changing)
+
+
+def _changes(dataset: Any, index: int) -> bool:
+    try:
+        with as_before():
+            looks = [take_apart(dataset[index], None) for _ in range(LOOKS)]
+    except Exception:
+        return False  # a sample that fails is PM320's business
+    if not all(np.array_equal(np.asarray(looks[0][1]), np.asarray(look[1])) for look in looks[1:]):
+        return False  # made up anew each time, answer and all: synthetic data, not augmented data
+    return any(not _equal(looks[0][0], look[0]) for look in looks[1:])
+
+
+def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return set(one) == set(other) and all(
+        np.array_equal(
+            np.asarray(one[name]), np.asarray(other[name]), equal_nan=np.asarray(one[name]).dtype.kind == "f"
+        )
+        for name in one
+    )
+
+
+def _finding(split: Split, changing: list[int]) -> Finding:
+    return Finding(
+        what=f"validation samples change each time they are read: {split.samples(changing)}",
+        why="a random transform is at work on the validation data, so two evaluations of one model disagree",
+        remedy="use a second dataset object without the random transform for validation, with the same indices",
+        evidence=(Evidence(name="changing", value=len(changing), limit="0"),),
+        confidence=0.92,
+        split=split.name,
+        samples=tuple(changing),
+    )

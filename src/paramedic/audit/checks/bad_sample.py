@@ -1,0 +1,70 @@
+"""PM320 in data: samples that cannot be read, or that do not fit the others."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from paramedic.audit.audit import Audit, Split
+from paramedic.audit.checks.check import check
+from paramedic.findings import Evidence, Finding, Severity
+from paramedic.rules.support import many, shape
+
+RARE = 0.05
+FEW = 0.01  # where the collate function is not known, which may bring them to one size
+FEWEST = 20
+
+
+@check("PM320")
+def bad_sample(audit: Audit) -> Iterator[Finding]:
+    """Each failing sample is named; the rest was audited all the same."""
+    for split in audit.splits:
+        bad = split.sketch.bad
+        if bad:
+            kinds = Counter(sample.error.partition(":")[0] for sample in bad)
+            samples = [sample.index for sample in bad]
+            names = [sample.name or str(sample.index) for sample in bad]
+            yield Finding(
+                what=f"{many(len(bad), 'sample')} of {split.name} cannot be read ({', '.join(kinds)}): "
+                f"{', '.join(names[:5])}{f' and {len(names) - 5:,} more' if len(names) > 5 else ''}; "
+                f"the first: {bad[0].error}",
+                why="training stops at the first of them, in the middle of an epoch",
+                remedy=f"look at sample {names[0]}; repair these samples, or leave them out",
+                evidence=(Evidence(name="failed", value=len(bad), limit="0"),),
+                confidence=0.97,
+                split=split.name,
+                samples=tuple(samples),
+            )
+        for name, sketch in split.sketch.inputs.items():
+            for what, counts in (("shape", sketch.shapes), ("type", sketch.types)):
+                yield from _odd(split, name, what, counts, sketch.odd)
+
+
+def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict[Any, list[int]]) -> Iterator[Finding]:
+    """A few samples that differ from all others; where sizes vary freely, they are meant to."""
+    usual, most = counts.most_common(1)[0] if counts else ((), 0)
+    others = [key for key in counts if key != usual]
+    strange = sum(counts[key] for key in others)
+    if not strange or split.size < FEWEST or strange > max(RARE * split.size, 1) or not split.source.fed:
+        return
+    if what == "shape" and len(usual) == 1 and all(len(key) == 1 for key in others):
+        return  # sequences have lengths of their own, and a collate function that pads them
+    if split.source.kind == "dataset" and strange > max(FEW * split.size, 3):
+        return
+    odd = sorted(sample for key in others for sample in samples.get(key, []))
+    ranks = what == "shape" and any(len(key) != len(usual) for key in others)
+    severity: Severity = "error" if ranks or what == "type" or len(others) <= 3 else "warning"
+    yield Finding(
+        what=f"{many(strange, 'sample')} of {split.name} {'has' if strange == 1 else 'have'} the {what} "
+        f"{_shown(others[0])}{f' of {name}' if name else ''}, all others {_shown(usual)}: {split.samples(odd)}",
+        why="they cannot be put into one batch with the others",
+        remedy="bring all samples to one shape and type in the dataset, or repair these",
+        evidence=(Evidence(name="odd", value=strange, limit=f"{most:,} others"),),
+        confidence=0.93,
+        severity=severity,
+        split=split.name,
+        samples=tuple(odd),
+    )
+
+
+def _shown(key: Any) -> str:
+    return shape(key) if isinstance(key, tuple) else str(key)

@@ -1,0 +1,63 @@
+"""PM307 in data: the same samples in training and validation, exactly, nearly, or by index."""
+
+from collections.abc import Iterator
+
+from paramedic.audit.audit import Audit
+from paramedic.audit.checks.check import check
+from paramedic.audit.models.worth import leak_worth
+from paramedic.audit.overlap import near_across, rich, same_rows, shared
+from paramedic.findings import Evidence, Finding, Severity
+from paramedic.rules.rule import Abstain
+from paramedic.rules.support import many
+
+SHARE = 0.01
+FEWEST = 3
+
+
+@check("PM307")
+def train_validation_overlap(audit: Audit) -> Iterator[Finding]:
+    """An error where it spoils the validation; a note for single twins, and for tables with few possible rows."""
+    if audit.val is None:
+        raise Abstain("no validation data was given (--val)")
+    size = audit.val.size
+    by_index = same_rows(audit.train, audit.val)
+    if by_index is not None and len(by_index.samples):
+        whole = len(by_index.samples) >= size
+        why = "both are parts of one dataset" + ("; a Subset's .dataset is the whole, not the part" if whole else "")
+        yield _finding(audit, by_index.samples.tolist(), [], "by index", why, "error")
+        return
+    exact = shared(audit.train, audit.val)
+    near = near_across(audit)
+    samples = exact.samples.tolist() + list(dict.fromkeys(sample for sample, _ in near))
+    if not samples:
+        return
+    pairs = list(zip(exact.samples.tolist(), exact.twins.tolist(), strict=True)) + near
+    serious = len(samples) >= FEWEST and len(samples) >= SHARE * size
+    chance = not rich(audit.train)
+    severity: Severity = "error" if serious and not chance else "note"
+    how = "by content" if not near else ("nearly the same" if not len(exact.samples) else "the same or nearly so")
+    why = f"sample {pairs[0][0]} of val is sample {pairs[0][1]} of train"
+    why += "; with so few different values rows coincide by chance" if chance else ", for example"
+    worth = leak_worth(audit, samples) if severity == "error" else ""
+    yield _finding(audit, samples, pairs, how, why + worth, severity)
+
+
+def _finding(
+    audit: Audit, samples: list[int], pairs: list[tuple[int, int]], how: str, why: str, severity: Severity
+) -> Finding:
+    assert audit.val is not None
+    part = len(samples) / max(audit.val.size, 1)
+    return Finding(
+        what=f"{many(len(samples), 'sample')} of val ({part:.1%}) {'is' if len(samples) == 1 else 'are'} also in train "
+        f"({how}): {audit.val.samples(samples)}",
+        why=why,
+        remedy="remove them from val (--clean-val OUT writes it without them), or split by groups of equal samples",
+        evidence=(
+            Evidence(name="share_in_training", value=round(part, 4), limit=f"< {SHARE:g}"),
+            Evidence(name="pairs", value=[list(pair) for pair in pairs[:20]]),
+        ),
+        confidence=0.97 if how in ("by index", "by content") else 0.9,
+        severity=severity,
+        split="val",
+        samples=tuple(samples),
+    )

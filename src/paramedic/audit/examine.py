@@ -1,0 +1,122 @@
+"""From data to a diagnosis: read each split once, infer the task, ask every check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from paramedic.audit.audit import Audit, Split
+from paramedic.audit.checks import all_checks
+from paramedic.audit.chunk import Source
+from paramedic.audit.cluster import sketch_on
+from paramedic.audit.facts import describe
+from paramedic.audit.progress import Progress
+from paramedic.audit.sketches.split import SplitSketch, sketch
+from paramedic.audit.sources.torch_data import as_before
+from paramedic.audit.task import TASKS, Task, infer
+from paramedic.diagnosis import ask, rank
+from paramedic.errors import ParamedicError
+from paramedic.findings import Abstention, Crash, Diagnosis, Finding, RunFacts, Verdict, Where
+from paramedic.rules.rule import Rule
+
+BY_MODELS = ("PM310", "PM311", "PM322")  # when none of them is asked for, no model is fitted
+
+
+def examine(
+    sources: Mapping[str, Source],
+    rules: Sequence[Rule],
+    *,
+    task: str | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    command: str = "",
+    show_progress: bool = False,
+    on: str | None = None,
+) -> tuple[Audit, Diagnosis]:
+    """Audit the source called "train", and the one called "val" if there is one; `on` is "ray" or None."""
+    began = time.time()
+    sketches: dict[str, SplitSketch] = {}
+    for name, source in sources.items():
+        with Progress(f"{name}: {source.title}", source.size, shown=show_progress) as progress:
+            sketches[name] = sketch(source, progress=progress) if on is None else sketch_on(on, source, progress)
+        if sketches[name].stopped:
+            break
+    audit = assemble(sources, sketches, task)
+    with as_before():  # some models of scikit-learn draw from the global generator
+        diagnosis = judge(audit, all_checks(rules), options or {})
+    return audit, replace(diagnosis, run=replace(diagnosis.run, seconds=time.time() - began, command=command))
+
+
+def assemble(sources: Mapping[str, Source], sketches: Mapping[str, SplitSketch], task: str | None) -> Audit:
+    splits = {name: Split(name, sources[name], found) for name, found in sketches.items()}
+    train = splits["train"]
+    if not train.size and not train.sketch.bad:
+        raise ParamedicError(f"{train.source.title} holds no samples", expected="at least one sample")
+    if task is not None and task not in TASKS:
+        raise ParamedicError(f"there is no task {task!r}", expected=f"one of {', '.join(TASKS)}", fix="--task TASK")
+    shapes = [found.shape for found in train.sketch.inputs.values()]
+    targets = train.sketch.kept.target
+    inferred = infer(targets, shapes[0] if shapes else None, boxes=bool(train.sketch.boxes))
+    told = Task(kind=task, because="you said so", told=True) if task is not None else inferred
+    return Audit(train=train, val=splits.get("val"), task=told)
+
+
+def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[str, Any]]) -> Diagnosis:
+    findings: list[Finding] = []
+    clear: list[str] = []
+    abstained: list[Abstention] = []
+    crashed: list[Crash] = []
+    for check in checks:
+        chosen = {key: value for key, value in options.get(check.code, {}).items() if key in check.options}
+        outcome = ask(check, audit, chosen)
+        if isinstance(outcome, Crash):
+            crashed.append(outcome)
+        elif isinstance(outcome, Abstention):
+            abstained.append(outcome)
+        else:
+            findings += [replace(f, where=_where(audit, f)) for f in outcome]
+            clear += [] if outcome else [check.code]
+    ranked = tuple(rank(findings, checks))
+    stopped = next((split.sketch.stopped for split in audit.splits if split.sketch.stopped), "")
+    verdict, reason = _verdict(ranked, audit, stopped, looked=bool(clear or ranked), crashed=len(crashed))
+    return Diagnosis(
+        verdict=verdict,
+        reason=reason,
+        findings=ranked,
+        clear=tuple(clear),
+        abstained=tuple(abstained),
+        crashed=tuple(crashed),
+        run=_facts(audit, stopped, models=any(check.code in BY_MODELS for check in checks)),
+    )
+
+
+def _where(audit: Audit, finding: Finding) -> Where:
+    """The line that builds the loader, where there is a script."""
+    return next((split.source.where for split in audit.splits if split.name == finding.split), finding.where)
+
+
+def _verdict(
+    findings: Sequence[Finding], audit: Audit, stopped: str, *, looked: bool, crashed: int
+) -> tuple[Verdict, str]:
+    if any(finding.severity != "note" for finding in findings):
+        return "sick", ""
+    if stopped:
+        return "inconclusive", stopped
+    if not looked or audit.train.size == 0:
+        return "inconclusive", "nothing could be checked"
+    if crashed:
+        return "inconclusive", f"{crashed} check{'s' * (crashed > 1)} failed"
+    return "healthy", ""
+
+
+def _facts(audit: Audit, stopped: str, *, models: bool) -> RunFacts:
+    notices = [notice for split in audit.splits for notice in split.source.notices]
+    return RunFacts(
+        id="audit",
+        record="",
+        script=audit.train.source.title,
+        samples=sum(split.size for split in audit.splits),
+        data=tuple(describe(audit, models=models)),
+        notices=tuple(dict.fromkeys([*([stopped] if stopped else []), *notices])),
+    )

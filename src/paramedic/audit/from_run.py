@@ -1,0 +1,112 @@
+"""The loaders that an unmodified script has built: which one trains, which one validates, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import Source
+from paramedic.audit.examine import examine
+from paramedic.audit.sources.torch_data import open_loader
+from paramedic.diagnosis import rank
+from paramedic.errors import ParamedicError
+from paramedic.findings import Diagnosis, Where
+from paramedic.record.reader import Run, open_runs
+from paramedic.rules.rule import Rule
+
+MOST = 20_000  # samples of each loader, unless more are asked for: a run's data may take hours to read
+EPOCHS = 4  # passes over the data that make a mean margin worth something
+_HELD_OUT = ("val", "dev", "test", "eval", "hold")
+
+
+def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None) -> dict[str, Source]:
+    """ "train" and, where one was built, "val". A loader that was read in training is the former."""
+    run = open_runs(folder)[0]
+    names = {event["number"]: event.get("variable") or "" for event in run.events("loader")}
+    trained = _numbers(run, "train_forward") or _numbers(run, "loader")[:1]
+    evaluated = [number for number in _numbers(run, "eval_forward") if number not in trained]
+    train = next((b for b in built if b.number is not None and b.number in trained), None) or (built or [None])[0]
+    if train is None:
+        raise ParamedicError(
+            "the script built no DataLoader, so there is nothing to audit",
+            expected="a script that feeds its model from a DataLoader",
+            fix="in the script: print(paramedic.audit((inputs, targets)))",
+        )
+    others = [b for b in built if b is not train and b.number not in trained]
+    others.sort(key=lambda b: (b.number not in evaluated, not _held_out(names.get(b.number, ""))))
+    chosen = {"train": train} | ({"val": others[0]} if others else {})
+    return {
+        split: replace(
+            open_loader(b.loader, title=names.get(b.number, ""), label=None, sample=sample or MOST),
+            where=_where(b.site),
+            notices=_notices(split, b.loader, sample),
+            margins=_mean(b.margins),
+        )
+        for split, b in chosen.items()
+    }
+
+
+def with_audit(
+    diagnosis: Diagnosis,
+    folder: Path,
+    built: Sequence[Any],
+    rules: Sequence[Rule],
+    options: Mapping[str, Mapping[str, Any]],
+) -> Diagnosis:
+    """One verdict on a run and on its data."""
+    try:
+        _, audited = examine(sources_of(folder, built), rules, options=options, show_progress=True)
+    except Exception as error:  # the run's own verdict is worth more than this
+        why = error.what if isinstance(error, ParamedicError) else f"{type(error).__name__}: {error}"
+        notices = (*diagnosis.run.notices, f"the data was not audited: {why}")
+        return replace(diagnosis, run=replace(diagnosis.run, notices=notices))
+    known = {finding.code for finding in diagnosis.findings}
+    ranked = rank([*diagnosis.findings, *(f for f in audited.findings if f.code not in known)], rules)
+    found = {finding.code for finding in ranked}
+    clear = [code for code in dict.fromkeys((*diagnosis.clear, *audited.clear)) if code not in found]
+    sick = any(finding.severity != "note" for finding in ranked)
+    return replace(
+        diagnosis,
+        verdict="sick" if sick else diagnosis.verdict,
+        findings=tuple(ranked),
+        clear=tuple(clear),
+        abstained=tuple(a for a in diagnosis.abstained if a.code not in {*found, *clear}),
+        crashed=(*diagnosis.crashed, *audited.crashed),
+        run=replace(diagnosis.run, data=audited.run.data),
+    )
+
+
+def _numbers(run: Run, kind: str) -> list[int]:
+    key = "number" if kind == "loader" else "loader"
+    return list(dict.fromkeys(event[key] for event in run.events(kind) if event[key] is not None))
+
+
+def _notices(split: str, loader: Any, sample: int | None) -> tuple[str, ...]:
+    size = len(loader.dataset) if hasattr(loader.dataset, "__len__") else 0
+    if sample is not None or size <= MOST:
+        return ()
+    return (f"{MOST:,} samples of {split} were looked at, of {size:,} (paramedic audit --script --sample N for more)",)
+
+
+def _mean(margins: Any) -> NDArray[np.float64] | None:
+    """Sums over counts; NaN for samples that did not come up. None when they came up too seldom to tell."""
+    if margins is None:
+        return None
+    sums, counts = margins.numpy()
+    if np.median(counts[counts > 0]) < EPOCHS:
+        return None
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+
+
+def _held_out(name: str) -> bool:
+    return any(word in name.lower() for word in _HELD_OUT)
+
+
+def _where(site: Any) -> Where:
+    file, line, function = (*site, None, None, None)[:3]
+    return Where(file=file, line=line, function=function)

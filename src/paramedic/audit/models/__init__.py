@@ -1,0 +1,1 @@
+"""What simple models say about the data: signal, doubtful labels, samples that are nearly the same."""

@@ -1,0 +1,113 @@
+"""Labels that are probably wrong, ranked: by the user's own training run where there was one, else by a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import Array
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
+
+MARGIN = 0.3
+FIRM = 0.1  # probability of the given label below which it is contradicted firmly
+OF_ERRORS = (
+    0.3  # of a forest's errors, firm ones: 0.31 and more with wrong labels, 0.28 and less in overlapping classes
+)
+MOST_NEGATIVE = 0.3  # beyond this share of negative margins the task is hard, or nothing was learnt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubts:
+    """Samples whose label is probably wrong, worst first."""
+
+    samples: NDArray[np.int64]
+    given: Array
+    suggested: Sequence[object]  # labels that fit better; empty where only the doubt is known
+    firm: int  # how many are contradicted firmly
+    telling: bool  # whether that is more than a task which is merely hard would give
+    size: int  # samples that were judged
+    because: str  # of the first one
+
+
+def thresholds(labels: Array, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Per class: how sure the model is on average of samples that carry this label."""
+    counts = np.bincount(labels, minlength=probabilities.shape[1])
+    sums = np.bincount(labels, weights=probabilities[np.arange(len(labels)), labels], minlength=len(counts))
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.inf))
+
+
+def off_diagonal(labels: Array, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Confident learning (Northcutt, Jiang and Chuang 2021): samples that are confidently of another class."""
+    confident = probabilities >= thresholds(labels, probabilities) - 1e-6
+    best = np.where(confident, probabilities, -1.0).argmax(axis=1)
+    return np.asarray(confident.any(axis=1) & (best != labels))
+
+
+def self_confidence(labels: Array, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of the given label: low for doubtful ones."""
+    return np.asarray(probabilities[np.arange(len(labels)), labels])
+
+
+def doubts(audit: Audit) -> Doubts | None:
+    """The ranking for the training split; None where nobody knows the classes well enough to doubt a label."""
+    found = by_margins(audit) if audit.train.source.margins is not None else None
+    return found or by_forest(audit)
+
+
+def by_margins(audit: Audit) -> Doubts | None:
+    """Area under the margin: wrong labels are those whose own class stayed behind another one during training."""
+    margins, target = audit.train.source.margins, audit.train.sketch.target
+    if margins is None or target.labels is None:
+        return None
+    samples = target.samples[target.samples < len(margins)]
+    labels = target.labels[target.samples < len(margins)]
+    lead = margins[samples]
+    judged = np.isfinite(lead)
+    usual = float(np.median(lead[judged])) if judged.any() else 0.0
+    negative = judged & (lead < 0)
+    if usual <= 0 or negative.sum() > MOST_NEGATIVE * judged.sum():
+        return None
+    worst = np.flatnonzero(negative)[np.argsort(lead[negative], kind="stable")]
+    first = f"another class was ahead by {-lead[worst[0]]:.1f} on average over your training" if len(worst) else ""
+    return Doubts(
+        samples=samples[worst],
+        given=labels[worst],
+        suggested=(),
+        firm=int((lead[worst] < -0.5 * usual).sum()),
+        telling=True,
+        size=int(judged.sum()),
+        because=first,
+    )
+
+
+def by_forest(audit: Audit) -> Doubts | None:
+    signal, found = audit.signal, audit.train.features
+    if signal is None or signal.probabilities is None or signal.classes is None or found.labels is None:
+        return None
+    if signal.score < signal.guess + 0.5 * (1 - signal.guess) or signal.p_value > 1e-6:
+        return None
+    labels = np.searchsorted(signal.classes, found.labels[signal.rows])
+    score, best = self_confidence(labels, signal.probabilities), signal.probabilities.max(axis=1)
+    # A forest is seldom as sure of a sample as confident learning asks for: a clear margin counts as well.
+    flagged = np.flatnonzero(off_diagonal(labels, signal.probabilities) | (best - score > MARGIN))
+    worst = flagged[np.argsort(score[flagged], kind="stable")]
+    suggested = [
+        audit.train.sketch.target.shown(signal.classes[i].item()) for i in signal.probabilities[worst].argmax(axis=1)
+    ]
+    firm = int(((score[worst] < FIRM) & (best[worst] > 0.5)).sum())
+    first = f"it looks like {suggested[0]} ({best[worst[0]]:.0%} against {score[worst[0]]:.0%})" if suggested else ""
+    return Doubts(
+        samples=found.indices[signal.rows[worst]],
+        given=signal.classes[labels[worst]],
+        suggested=suggested,
+        firm=firm,
+        telling=firm > OF_ERRORS * (1 - signal.score) * len(labels),
+        size=len(labels),
+        because=first,
+    )

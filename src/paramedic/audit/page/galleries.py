@@ -1,0 +1,146 @@
+"""The samples that findings name, as pictures, texts or rows, with their labels; copies side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paramedic.audit.audit import Audit, Split
+from paramedic.audit.page.boxes import drawn
+from paramedic.audit.page.png import data_uri
+from paramedic.audit.sketches.pictures import is_image_shape
+from paramedic.findings import Finding
+
+MOST = 12  # samples per finding
+MOST_PAIRS = 8
+READ_AGAIN = 200_000  # samples; larger data shows only what was kept
+LONGEST = 280  # characters
+
+Content = Mapping[str, Any]  # the inputs of one sample, by name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One sample on the page: a picture, or words of which some are marked."""
+
+    caption: str
+    image: str = ""
+    parts: tuple[tuple[str, bool], ...] = ()
+    other: Shown | None = None  # its twin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery:
+    """The samples of one finding."""
+
+    code: str
+    title: str
+    samples: list[Shown]
+    wide: bool
+
+
+def galleries(audit: Audit, findings: Sequence[Finding]) -> list[Gallery]:
+    wanted = [(finding, _pairs(finding)) for finding in findings if finding.samples]
+    splits = {split.name: split for split in audit.splits}
+    needed: dict[str, set[int]] = {name: set() for name in splits}
+    for finding, pairs in wanted:
+        needed[finding.split or "train"] |= {*finding.samples[:MOST], *(a for a, _ in pairs)}
+        needed[_other(finding)] |= {b for _, b in pairs}
+    contents = {name: _read(splits[name], indices) for name, indices in needed.items()}
+    found = []
+    for finding, pairs in wanted:
+        ours, theirs = splits[finding.split or "train"], splits[_other(finding)]
+        extra = _suggestions(finding)
+        if pairs:
+            shown = [
+                _shown(ours, contents[ours.name], a, other=_shown(theirs, contents[theirs.name], b)) for a, b in pairs
+            ]
+        else:
+            shown = [
+                _shown(ours, contents[ours.name], index, extra.get(place, ""))
+                for place, index in enumerate(finding.samples[:MOST])
+            ]
+        shown = [sample for sample in shown if sample.image or sample.parts]
+        if shown:
+            wide = bool(pairs) or not shown[0].image
+            found.append(Gallery(code=finding.code, title=finding.name, samples=shown, wide=wide))
+    return found
+
+
+def _other(finding: Finding) -> str:
+    """Where the twins of a pair are: copies of validation samples are in train."""
+    return "train" if finding.code == "PM307" else finding.split or "train"
+
+
+def _pairs(finding: Finding) -> list[tuple[int, int]]:
+    for fact in finding.evidence:
+        if fact.name in ("pairs", "groups"):
+            return [(pair[0], pair[1]) for pair in fact.value[:MOST_PAIRS] if len(pair) > 1]
+    return []
+
+
+def _suggestions(finding: Finding) -> dict[int, str]:
+    """What a model would have said instead of the label."""
+    labels: list[str] = next((fact.value for fact in finding.evidence if fact.name == "suggested"), [])
+    return {place: f"looks like {label}" for place, label in enumerate(labels)}
+
+
+def _read(split: Split, indices: Iterable[int]) -> dict[int, Content]:
+    kept, wanted = split.sketch.kept, set(indices)
+    found: dict[int, Content] = {
+        int(index): {name: values[row] for name, values in kept.inputs.items()}
+        for row, index in enumerate(kept.indices.tolist())
+        if index in wanted
+    }
+    if len(found) < len(wanted) and split.size <= READ_AGAIN:
+        for chunk in split.source.read():
+            for row in np.flatnonzero(np.isin(chunk.indices, list(wanted - set(found)))).tolist():
+                found[int(chunk.indices[row])] = {name: values[row] for name, values in chunk.inputs.items()}
+    return found
+
+
+def _shown(
+    split: Split, contents: Mapping[int, Content], index: int, extra: str = "", other: Shown | None = None
+) -> Shown:
+    content = contents.get(index, {})
+    label = _label(split, index)
+    caption = " · ".join(word for word in (f"{split.name} {split.called(index)}", label, extra) if word)
+    boxes = next((found for number, found in split.sketch.boxes if number == index), None)
+    if boxes is not None:
+        images = [v for v in content.values() if isinstance(v, np.ndarray) and is_image_shape(v.shape)]
+        return Shown(caption=caption, image=data_uri(drawn(boxes, images[0] if images else None)), other=other)
+    for value in content.values():
+        if isinstance(value, np.ndarray) and is_image_shape(value.shape) and value.dtype.kind in "biuf":
+            return Shown(caption=caption, image=data_uri(value), other=other)
+        side = round(value.size**0.5) if isinstance(value, np.ndarray) else 0
+        if split.pixel_like and side * side == getattr(value, "size", -1):
+            return Shown(caption=caption, image=data_uri(value.reshape(side, side)), other=other)
+    return Shown(caption=caption, parts=tuple(_words(split, content)), other=other)
+
+
+def _words(split: Split, content: Content) -> Iterable[tuple[str, bool]]:
+    room = LONGEST
+    for name, value in content.items():
+        if isinstance(value, str):
+            yield value[:room] + ("…" if len(value) > room else ""), False
+            room -= min(room, len(value))
+            continue
+        numbers = np.asarray(value).reshape(-1)
+        names = split.source.features.get(name, ())
+        for place, number in enumerate(numbers.tolist()[: max(0, room // 12)]):
+            bad = isinstance(number, float) and not np.isfinite(number)
+            yield f"{names[place]} " if place < len(names) else "", False
+            yield f"{number:.4g}", bad
+            yield "  ", False
+
+
+def _label(split: Split, index: int) -> str:
+    target = split.sketch.target
+    labels, samples = target.labels, target.samples
+    if labels is None:
+        return ""
+    place = np.flatnonzero(samples == index)
+    return f"labelled {target.shown(labels[place[0]].item())}" if len(place) else ""

@@ -1,0 +1,86 @@
+"""Annotation files of object detection: COCO json, and folders of Pascal VOC xml."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
+from paramedic.audit.sources.choosing import chosen
+
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+def is_coco(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return b'"annotations"' in stream.read() if path.stat().st_size < 1 << 20 else True
+
+
+def is_voc(folder: Path) -> bool:
+    return any(folder.glob("*.xml")) or any(folder.glob("Annotations/*.xml"))
+
+
+def open_coco(path: Path, *, sample: int | None) -> Source:
+    with path.open(encoding="utf-8") as stream:
+        content: dict[str, Any] = json.load(stream)
+    images = content.get("images", [])
+    by_image: dict[Any, list[dict[str, Any]]] = {image["id"]: [] for image in images}
+    for annotation in content.get("annotations", []):
+        by_image.setdefault(annotation.get("image_id"), []).append(annotation)
+    names = [str(image.get("file_name", image["id"])) for image in images]
+
+    def boxes(image: dict[str, Any]) -> Boxes:
+        found = [a for a in by_image[image["id"]] if "bbox" in a]
+        numbers = np.asarray([a["bbox"] for a in found], dtype=np.float64).reshape(-1, 4)
+        size = (int(image["width"]), int(image["height"])) if "width" in image and "height" in image else None
+        return Boxes(numbers=numbers, labels=tuple(a.get("category_id") for a in found), size=size, declared="xywh")
+
+    def write(kept: Sequence[int], out: Path) -> None:
+        chosen_images = [images[i] for i in kept]
+        ids = {image["id"] for image in chosen_images}
+        rest = [a for a in content["annotations"] if a.get("image_id") in ids]
+        out.write_text(json.dumps({**content, "images": chosen_images, "annotations": rest}), encoding="utf-8")
+
+    return _source(path.name, [lambda image=image: boxes(image) for image in images], names, sample, write)
+
+
+def open_voc(folder: Path, *, sample: int | None) -> Source:
+    files = sorted(folder.glob("*.xml")) or sorted(folder.glob("Annotations/*.xml"))
+    makers = [lambda file=file: _voc_boxes(file) for file in files]
+    return _source(folder.name, makers, [file.name for file in files], sample, None)
+
+
+def _voc_boxes(file: Path) -> Boxes:
+    root = ElementTree.parse(file).getroot()
+    size = root.find("size")
+    objects = root.findall("object")
+    numbers = [[float(o.findtext(f"bndbox/{corner}") or "nan") for corner in _CORNERS] for o in objects]
+    return Boxes(
+        numbers=np.asarray(numbers, dtype=np.float64).reshape(-1, 4),
+        labels=tuple(o.findtext("name") for o in objects),
+        size=None if size is None else (int(size.findtext("width") or 0), int(size.findtext("height") or 0)),
+    )
+
+
+def _source(title: str, makers: Sequence[Any], names: Sequence[str], sample: int | None, write: Any) -> Source:
+    indices = chosen(len(makers), sample)
+
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
+        found, boxes, bad = [], [], []
+        for index in indices.tolist():
+            try:
+                boxes.append(makers[index]())
+                found.append(index)
+            except Exception as error:
+                bad.append(BadSample(index=index, name=names[index], error=f"{type(error).__name__}: {error}"[:300]))
+        yield Chunk(indices=np.asarray(found, dtype=np.int64), inputs={}, boxes=boxes, bad=bad)
+
+    return Source(
+        title=title, kind="boxes", read_some=read, indices=indices, size=len(indices), names=names, write=write
+    )

@@ -1,0 +1,57 @@
+"""Paths: which kind of file or folder it is, and whether it brings its own validation part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paramedic.audit.chunk import Source
+from paramedic.errors import ParamedicError
+
+_TRAIN = ("train", "training", "trn")
+_HELD_OUT = ("val", "valid", "validation", "dev", "test")
+
+
+def open_path(path: Path, *, label: str | None, sample: int | None) -> Source:
+    from paramedic.audit.sources import boxes, frames, images, zipped
+
+    if not path.exists():
+        raise ParamedicError(f"there is no file or folder {path}", fix="paramedic audit path/to/data")
+    kind = path.suffix.lower()
+    if path.is_dir():
+        return boxes.open_voc(path, sample=sample) if boxes.is_voc(path) else images.open_folder(path, sample=sample)
+    if frames.format_of(path) in frames.FORMATS:
+        return frames.open_table(path, label=label, sample=sample)
+    if kind in (".npz", ".npy"):
+        return zipped.open_arrays_in(path, label=label, sample=sample)
+    if kind == ".json" and boxes.is_coco(path):
+        return boxes.open_coco(path, sample=sample)
+    raise ParamedicError(
+        f"{path} is of a kind that cannot be read",
+        expected="csv, tsv, jsonl, parquet, npz, npy, a COCO json, a folder of images or of VOC xml files",
+        fix="in Python: paramedic.audit(train_dataset, val_dataset)",
+    )
+
+
+def open_splits(data: Path, val: Path | None, *, label: str | None, sample: int | None) -> dict[str, Source]:
+    """The sources "train" and, where there is one, "val": given, or found beside train in the same file or folder."""
+    from paramedic.audit.sources import zipped
+
+    train, inside = _splits_in(data)
+    sources = {"train": open_path(train, label=label, sample=sample)}
+    held_out = val or inside
+    if held_out is not None:
+        sources["val"] = open_path(held_out, label=label or sources["train"].label or None, sample=sample)
+    elif data.is_file() and zipped.has_two_parts(data):
+        sources["val"] = zipped.open_arrays_in(data, label=None, sample=sample, part="test")
+    return sources
+
+
+def _splits_in(path: Path) -> tuple[Path, Path | None]:
+    """A folder with train/ and val/ inside holds two splits; everything else is one."""
+    if path.is_dir():
+        inside = {child.name.lower(): child for child in path.iterdir() if child.is_dir()}
+        train = next((inside[name] for name in _TRAIN if name in inside), None)
+        held_out = next((inside[name] for name in _HELD_OUT if name in inside), None)
+        if train is not None:
+            return train, held_out
+    return path, None

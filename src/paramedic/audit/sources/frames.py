@@ -1,0 +1,180 @@
+"""Tables: polars and pandas frames, and the files that polars reads in pieces (csv, jsonl, parquet)."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import Array, Chunk, Source, Values
+from paramedic.audit.sources.choosing import ROWS, chosen, target_name
+from paramedic.errors import ParamedicError
+
+if TYPE_CHECKING:
+    import polars
+
+NUMBERS = "numbers"  # the name of the input that holds all numeric columns of a table
+FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+def format_of(path: Path) -> str:
+    """The ending that tells the format: of data.csv.gz it is .csv."""
+    return (path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix).lower()
+
+
+def is_frame(value: Any) -> bool:
+    return type(value).__module__.split(".")[0] in ("polars", "pandas") and hasattr(value, "columns")
+
+
+def open_frame(frame: Any, *, label: str | None, title: str, sample: int | None) -> Source:
+    pl = needed()
+    if type(frame).__module__.startswith("pandas"):
+        frame = pl.DataFrame({str(name): frame[name].to_numpy() for name in frame.columns})
+    return _open(frame.lazy(), label=label, title=title, sample=sample)
+
+
+def open_table(path: Path, *, label: str | None, sample: int | None) -> Source:
+    return _open(_scan(path), label=label, title=path.name, sample=sample)
+
+
+def needed() -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise ParamedicError(
+            "tables are read with polars, which is not installed", fix="pip install 'paramedic[data]'"
+        ) from None
+    return polars
+
+
+def _scan(path: Path) -> polars.LazyFrame:
+    pl = needed()
+    kind = format_of(path)
+    try:
+        if kind == ".parquet":
+            return pl.scan_parquet(path)
+        if kind in (".jsonl", ".ndjson"):
+            return pl.scan_ndjson(path, infer_schema_length=1000)
+        comma = "\t" if kind == ".tsv" else ","
+        return pl.scan_csv(path, separator=comma, infer_schema_length=10_000, has_header=_has_header(path, comma))
+    except Exception as error:
+        raise ParamedicError(f"{path} cannot be read: {error}", expected="a csv, jsonl or parquet file") from None
+
+
+def _has_header(path: Path, comma: str) -> bool:
+    """A first line of mostly numbers is data."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as stream:
+        words = stream.readline().strip().split(comma)
+    return sum(_is_number(word) for word in words) <= len(words) / 2
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word.strip('"'))
+    except ValueError:
+        return False
+    return True
+
+
+def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None) -> Source:
+    pl = needed()
+    try:
+        schema = frame.collect_schema()
+        head = frame.head(1000).collect()
+        size = int(frame.select(pl.len()).collect().item())
+    except Exception as error:
+        raise ParamedicError(
+            f"{title} cannot be read: {str(error).splitlines()[0]}", expected="a table with a line of names"
+        ) from None
+    target, guess = _target(head, label, title)
+    kinds = {name: _kind(head[name]) for name in schema.names() if name != target}
+    numeric = [name for name, kind in kinds.items() if kind == "number"]
+    indices = chosen(size, sample)
+
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
+        if not len(indices):
+            return
+        start, span = int(indices[0]), int(indices[-1] - indices[0] + 1)
+        for piece in frame.slice(start, span).collect_batches(chunk_size=ROWS, maintain_order=True):
+            numbers = np.arange(start, start + len(piece), dtype=np.int64)
+            start += len(piece)
+            if len(indices) < span:
+                kept = np.isin(numbers, indices, assume_unique=True)
+                piece, numbers = piece.filter(pl.Series(kept)), numbers[kept]
+            if len(piece):
+                yield _chunk(piece, numbers, numeric, kinds, target)
+
+    def write(kept: Sequence[int], path: Path) -> None:
+        _write(frame.collect()[list(kept)], path)
+
+    return Source(
+        title=title,
+        kind="table",
+        read_some=read,
+        indices=indices,
+        size=len(indices),
+        features={NUMBERS: numeric},
+        label=target or "",
+        notices=guess,
+        write=write,
+    )
+
+
+def _chunk(
+    piece: polars.DataFrame, indices: Array, numeric: Sequence[str], kinds: dict[str, str], target: str | None
+) -> Chunk:
+    pl = needed()
+    inputs: dict[str, Values] = {}
+    if numeric:
+        inputs[NUMBERS] = piece.select(pl.col(numeric).cast(pl.Float64, strict=False)).to_numpy()
+    for name, kind in kinds.items():
+        if kind == "text":
+            inputs[name] = [str(value) if value is not None else "" for value in piece[name].to_list()]
+        elif kind == "list":
+            inputs[name] = [np.asarray(value if value is not None else []) for value in piece[name].to_list()]
+    return Chunk(indices=indices, inputs=inputs, target=None if target is None else _values(piece[target]))
+
+
+def _values(column: polars.Series) -> Values:
+    if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
+        return column.to_numpy()
+    return [str(value) if value is not None else "" for value in column.to_list()]
+
+
+def _kind(column: polars.Series) -> str:
+    if column.dtype.is_numeric() or column.dtype.is_temporal() or str(column.dtype) in ("Boolean", "Null"):
+        return "number"
+    return "list" if column.dtype.is_nested() else "text"
+
+
+def _target(head: polars.DataFrame, label: str | None, title: str) -> tuple[str | None, tuple[str, ...]]:
+    if label is not None:
+        if label not in head.columns:
+            raise ParamedicError(
+                f"{title} has no column {label!r}",
+                expected=f"one of {', '.join(head.columns[:12])}",
+                fix="--label NAME",
+            )
+        return label, ()
+    named = target_name(head.columns)
+    if named is not None:
+        return named, ()
+    last = head.columns[-1]
+    few = head[last].n_unique() <= min(20, max(2, len(head) // 4))
+    if few and not head[last].dtype.is_float() and len(head.columns) > 1:
+        return last, (f"the last column, {last!r}, was taken for the target (--label names another)",)
+    return None, ("no column was taken for the target (--label names one)",)
+
+
+def _write(frame: polars.DataFrame, path: Path) -> None:
+    kind = path.suffix.lower()
+    if kind == ".parquet":
+        frame.write_parquet(path)
+    elif kind in (".jsonl", ".ndjson"):
+        frame.write_ndjson(path)
+    else:
+        frame.write_csv(path, separator="\t" if kind == ".tsv" else ",")

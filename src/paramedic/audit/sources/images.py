@@ -1,0 +1,81 @@
+"""A folder of images, one folder per class inside it, read with Pillow."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import BadSample, Chunk, Source
+from paramedic.audit.sources.choosing import chosen, in_pieces
+from paramedic.audit.sources.samples import put_together
+from paramedic.errors import ParamedicError
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
+CHUNK = 64
+
+
+def open_folder(folder: Path, *, sample: int | None) -> Source:
+    pillow = needed()
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS)
+    if not files:
+        raise ParamedicError(
+            f"there are no images in {folder}",
+            expected=f"files ending in {', '.join(ENDINGS[:4])} …, best in one folder per class",
+        )
+    classes = sorted({path.relative_to(folder).parts[0] for path in files if len(path.relative_to(folder).parts) > 1})
+    labelled = len(classes) > 1 and all(len(path.relative_to(folder).parts) > 1 for path in files)
+    indices = chosen(len(files), sample)
+
+    def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:
+        for part in in_pieces(indices, CHUNK):
+            parts, found, bad = [], [], []
+            for index in part.tolist():
+                path = files[index]
+                try:
+                    target = path.relative_to(folder).parts[0] if labelled else None
+                    parts.append(({"": pixels(pillow, path)}, target, None))
+                    found.append(index)
+                except Exception as error:
+                    name = str(path.relative_to(folder))
+                    bad.append(BadSample(index=index, name=name, error=f"{type(error).__name__}: {error}"[:300]))
+            yield put_together(parts, found, bad)
+
+    def write(kept: Sequence[int], path: Path) -> None:
+        for index in kept:
+            copy = path / files[index].relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(files[index], copy)
+
+    return Source(
+        title=folder.name,
+        kind="images",
+        read_some=read,
+        indices=indices,
+        size=len(indices),
+        classes=classes if labelled else (),
+        names=[str(path.relative_to(folder)) for path in files],
+        notices=() if labelled else ("there is not one folder per class, so nothing is said about labels",),
+        write=write,
+    )
+
+
+def needed() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ParamedicError(
+            "images are read with Pillow, which is not installed", fix="pip install 'paramedic[data]'"
+        ) from None
+    return Image
+
+
+def pixels(pillow: Any, path: Path) -> Any:
+    with pillow.open(path) as image:
+        image.load()  # a truncated file fails here, not later
+        plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
+        return np.asarray(plain)

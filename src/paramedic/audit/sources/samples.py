@@ -1,0 +1,106 @@
+"""What a Dataset returns, taken apart: inputs by name, the target, boxes; then put together into chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paramedic.audit.chunk import BadSample, Boxes, Chunk, Values
+from paramedic.audit.sources.arrays import to_numpy
+from paramedic.audit.sources.choosing import target_name
+
+_IGNORED = ("idx", "index", "id", "image_id", "iscrowd", "area", "filename", "path", "file_name")
+
+
+def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Boxes | None]:
+    """Inputs by name, target and boxes of one sample."""
+    if isinstance(sample, Mapping):
+        return _of_mapping(sample, label)
+    if isinstance(sample, tuple | list) and len(sample) >= 2 and not _is_numbers(sample):
+        if len(sample) == 3 and _is_label(sample[1]) and not _is_scalar(sample[0]):
+            sample = sample[:2]  # (input, label, index), or with a weight or a file name at the end
+        *inputs, target = sample
+        named = {"": inputs[0]} if len(inputs) == 1 else {str(i): value for i, value in enumerate(inputs)}
+        named = _flat(named)
+        if isinstance(target, Mapping):
+            return named, _target_in(target, label), _boxes_in(target)
+        return named, target, None
+    if isinstance(sample, tuple | list) and len(sample) == 1:
+        return _flat({"": sample[0]}), None, None
+    return _flat({"": sample}), None, None
+
+
+def _is_label(value: Any) -> bool:
+    return _is_scalar(value) and to_numpy(value).dtype.kind in "biu"
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, str | Mapping | list | tuple) and value is not None and to_numpy(value).size == 1
+
+
+def put_together(
+    parts: Sequence[tuple[dict[str, Any], Any, Boxes | None]], indices: Sequence[int], bad: Sequence[BadSample]
+) -> Chunk:
+    names = list(dict.fromkeys(name for inputs, _, _ in parts for name in inputs))
+    inputs = {name: _stacked([part[0].get(name) for part in parts]) for name in names}
+    targets = [part[1] for part in parts]
+    boxes = [part[2] for part in parts if part[2] is not None]
+    known = targets and any(target is not None for target in targets)
+    return Chunk(
+        indices=np.asarray(indices, dtype=np.int64),
+        inputs=inputs,
+        target=_stacked(targets) if known else None,
+        boxes=boxes if len(boxes) == len(parts) else (),
+        bad=tuple(bad),
+    )
+
+
+def _of_mapping(sample: Mapping[str, Any], label: str | None) -> tuple[dict[str, Any], Any, Boxes | None]:
+    named = label if label in sample else target_name(sample)
+    inputs = {key: value for key, value in sample.items() if key != named and key not in _IGNORED}
+    boxes = _boxes_in(sample)
+    if boxes is not None:
+        inputs = {key: value for key, value in inputs.items() if key not in ("boxes", "bbox", "bboxes")}
+    return _flat(inputs), sample.get(named) if named else None, boxes
+
+
+def _flat(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested inputs by their path; what is no data (None, a file handle) is left out."""
+    found: dict[str, Any] = {}
+    for name, value in inputs.items():
+        if isinstance(value, Mapping):
+            found |= _flat({f"{name}.{key}".lstrip("."): inner for key, inner in value.items()})
+        elif isinstance(value, list | tuple) and value and not _is_numbers(value) and not isinstance(value[0], str):
+            found |= _flat({f"{name}[{i}]": inner for i, inner in enumerate(value[:8])})
+        elif value is not None:
+            found[name] = value
+    return found
+
+
+def _target_in(target: Mapping[str, Any], label: str | None) -> Any:
+    named = label if label in target else target_name(key for key in target if key not in ("mask", "masks"))
+    return None if named is None or _boxes_in(target) is not None else target[named]
+
+
+def _boxes_in(target: Mapping[str, Any]) -> Boxes | None:
+    for key in ("boxes", "bbox", "bboxes"):
+        if key in target:
+            numbers = np.asarray(to_numpy(target[key]), dtype=np.float64).reshape(-1, 4)
+            labels = target.get("labels", target.get("label", ()))
+            return Boxes(numbers=numbers, labels=tuple(np.asarray(to_numpy(labels)).reshape(-1).tolist()))
+    return None
+
+
+def _is_numbers(value: Sequence[Any]) -> bool:
+    return bool(value) and all(isinstance(item, int | float | np.number) for item in value[:8])
+
+
+def _stacked(values: list[Any]) -> Values:
+    """One array when all samples have the same shape, otherwise a list."""
+    if any(isinstance(value, str) for value in values):
+        return [value if isinstance(value, str) else str(value) for value in values]
+    arrays = [to_numpy(value) if value is not None else np.zeros(0) for value in values]
+    alike = len({(array.shape, array.dtype) for array in arrays}) == 1
+    return np.stack(arrays) if alike and arrays[0].dtype.kind in "biuf" else list(arrays)

@@ -1,0 +1,60 @@
+"""npz and npy files: read through a memory map where possible, with the usual names of their arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paramedic.audit.chunk import Source
+from paramedic.audit.sources.arrays import open_arrays
+from paramedic.audit.sources.choosing import target_name
+from paramedic.errors import ParamedicError
+
+INPUTS = ("x", "inputs", "input", "data", "images", "features", "arr_0")
+_TARGETS = ("y", "arr_1")
+
+
+def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: str = "train") -> Source:
+    loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return open_arrays(loaded, title=path.name, sample=sample)
+    names = _names(loaded.files, label, part)
+    if names is None:
+        raise ParamedicError(
+            f"{path.name} holds {', '.join(loaded.files)}",
+            expected="an array x (or inputs, data, images), and y (or labels, targets)",
+            fix="np.savez(file, x=inputs, y=targets)",
+        )
+    inputs, target = names
+    pair = (loaded[inputs], loaded[target]) if target else loaded[inputs]
+    return open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
+
+
+def has_two_parts(path: Path) -> bool:
+    """x_train, y_train, x_test, y_test in one file, as is usual for MNIST."""
+    if path.suffix.lower() != ".npz":
+        return False
+    with np.load(path, allow_pickle=False) as loaded:
+        return _names(loaded.files, None, "test") is not None and _names(loaded.files, None, "train") is not None
+
+
+def _names(files: Sequence[str], label: str | None, part: str) -> tuple[str, str | None] | None:
+    plain = {name.lower(): name for name in files}
+    stems = {"train": ("train",), "test": ("test", "val", "valid")}[part]
+    for stem in stems:
+        inside = {key.replace(f"_{stem}", "").replace(f"{stem}_", ""): n for key, n in plain.items() if stem in key}
+        if (found := _pick(inside, label)) is not None:
+            return found
+    return _pick(plain, label) if part == "train" else None
+
+
+def _pick(names: Mapping[str, str], label: str | None) -> tuple[str, str | None] | None:
+    inputs = next((names[word] for word in INPUTS if word in names), None)
+    if inputs is None:
+        return None
+    if label is not None and label in names.values():
+        return inputs, label
+    target = next((names[word] for word in _TARGETS if word in names), None)
+    return inputs, target or target_name(name for name in names.values() if name != inputs)

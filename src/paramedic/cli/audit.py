@@ -1,0 +1,133 @@
+"""`paramedic audit`: is the data fit to learn from?"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paramedic import voice
+from paramedic.cli.output import write_verdict
+from paramedic.cli.run import Html, Ignore, Json, Quiet, Select, Verbose, words
+from paramedic.config import load_config, rule_options, runs_folder
+from paramedic.errors import ParamedicError
+from paramedic.rules.catalogue import select as select_rules
+
+if TYPE_CHECKING:
+    from paramedic.audit.chunk import Source
+
+Data = Annotated[
+    Path | None, typer.Argument(metavar="FILE|FOLDER", help="csv, jsonl, parquet, npz, images, COCO or VOC boxes.")
+]
+Script = Annotated[
+    str | None, typer.Option(metavar="'FILE ARGS'", help="Audit the loaders that this training script builds.")
+]
+Val = Annotated[Path | None, typer.Option(metavar="PATH", help="The validation data, to compare with.")]
+Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column or array that holds the target.")]
+TaskName = Annotated[
+    str | None, typer.Option("--task", metavar="TASK", help="classification, regression …; else guessed.")
+]
+CleanVal = Annotated[
+    Path | None, typer.Option(metavar="OUT", help="Write the validation data without what is in train.")
+]
+On = Annotated[str | None, typer.Option(metavar="ray", help="Read the data on a Ray cluster, in parts.")]
+Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Look at N samples only, drawn at random.")]
+SubsetOf = Annotated[
+    tuple[int, Path] | None,
+    typer.Option("--subset", metavar="N OUT", help="Only write N samples, each class with its share."),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("audit", rich_help_panel="Before training")(audit)
+
+
+def audit(
+    data: Data = None,
+    val: Val = None,
+    script: Script = None,
+    label: Label = None,
+    task: TaskName = None,
+    sample: Sample = None,
+    subset: SubsetOf = None,
+    clean_val: CleanVal = None,
+    on: On = None,
+    json: Json = None,
+    html: Html = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Examine data before training on it: labels, duplicates, leaks, ranges, boxes, signal.
+
+    Exits with 0 when nothing was found, with 1 when something was. Nothing leaves this machine.
+
+    Examples:
+
+      paramedic audit train.csv --val test.csv --label species
+
+      paramedic audit images/ --html audit.html
+
+      paramedic audit --script "train.py --epochs 3"
+    """
+    for path in (json, html):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
+    sources = _from_script(script, sample) if script is not None else _from_files(data, val, label, sample)
+    if subset is not None:
+        from paramedic.audit.subset import write_subset
+
+        written = write_subset(sources["train"], *subset)
+        voice.say(f"paramedic: wrote {len(written):,} samples to {subset[1]}")
+        return
+    from paramedic.audit.examine import examine
+    from paramedic.audit.report import Report
+
+    config = load_config()
+    rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    command = " ".join(["paramedic", *map(shlex.quote, sys.argv[1:])])
+    found, diagnosis = examine(
+        sources, rules, task=task, options=rule_options(config), command=command, show_progress=not quiet, on=on
+    )
+    write_verdict(diagnosis, verbose=verbose, quiet=quiet, stream=None if script else sys.stdout)
+    report = Report(diagnosis=diagnosis, audit=found)
+    for path, kind in ((json, "json"), (html, "html")):
+        if path is not None:
+            path.write_text(report.rendered(kind), encoding="utf-8")
+            voice.say(f"paramedic: wrote {path}")
+    if clean_val is not None:
+        from paramedic.audit.subset import write_without
+
+        leaked = {index for f in diagnosis.findings if f.code == "PM307" for index in f.samples}
+        voice.say(f"paramedic: wrote {write_without(sources.get('val'), leaked, clean_val):,} samples to {clean_val}")
+    raise typer.Exit(1 if diagnosis.alarms else 0)
+
+
+def _from_files(data: Path | None, val: Path | None, label: str | None, sample: int | None) -> dict[str, Source]:
+    from paramedic.audit.sources.files import open_splits
+
+    if data is None:
+        raise ParamedicError(
+            "no data was given",
+            expected="a file, a folder, or --script with a training script",
+            fix="paramedic audit train.csv",
+        )
+    return open_splits(data, val, label=label, sample=sample)
+
+
+def _from_script(script: str, sample: int | None) -> dict[str, Source]:
+    """Run the script to its first update, which is when its loaders exist, and stop it there."""
+    from paramedic.audit.from_run import sources_of
+    from paramedic.launch import Target, launch
+    from paramedic.settings import Settings
+
+    name, *args = shlex.split(script)
+    settings = Settings(stop_after=1, probes=False, audit=True, bundle_limit=0)
+    outcome = launch(Target(name=name, args=tuple(args)), runs=runs_folder(load_config()), settings=settings)
+    if not outcome.torch_seen:
+        raise ParamedicError(f"{name} never imported torch, so it built no DataLoader")
+    return sources_of(outcome.folder, outcome.loaders, sample=sample)

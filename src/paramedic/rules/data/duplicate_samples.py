@@ -1,0 +1,93 @@
+"""PM308."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from paramedic.rules import Abstain, Evidence, Finding, rule
+from paramedic.rules.support import many
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit, Split
+
+
+@rule("PM308", "duplicate-samples", severity="warning", reads="audit")
+def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Finding]:
+    """The same sample is in the data several times.
+
+    Compared by content: exactly, and nearly for images (also mirrored) and texts. Found by `paramedic audit`.
+
+    ## Why it hurts
+    Copies weigh more than they should, and when the data is split later, they end up on both sides: the validation
+    then asks for what was trained.
+
+    ## What to try first
+    Keep one of each group, or give copies to `GroupShuffleSplit` as one group.
+
+    ## When this is wrong
+    Tables with few possible rows repeat by nature: that stays a note, as do a few copies. Oversampling by a sampler
+    is not reported.
+
+    ## Options
+    `share`: the share of superfluous samples from which on it is a warning; `fewest`: their number.
+    """
+    from paramedic.audit.overlap import groups, oversampled
+
+    for split in audit.splits:
+        if not split.size:
+            raise Abstain("no samples were read")
+        if oversampled(split):
+            raise Abstain("the loader's sampler draws samples repeatedly on purpose")
+        exact = groups(split)
+        copies = {index for group in exact for index in group}
+        near = [
+            [pair.first, pair.second]
+            for pair in audit.near.get((split.name, split.name), [])
+            if not (pair.first in copies and pair.second in copies)
+        ]
+        if exact or near:
+            yield _finding(split, exact, near, share, fewest)
+
+
+def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share: float, fewest: int) -> Finding:
+    from paramedic.audit.overlap import rich
+
+    extra = sum(len(group) - 1 for group in exact) + len({second for _, second in near})
+    serious = extra >= fewest and extra >= share * split.size and rich(split)
+    samples = list(dict.fromkeys(index for group in [*exact, *near] for index in group))
+    kinds = [many(len(exact), "group") + " of equal samples"] if exact else []
+    kinds += [many(len(near), "pair") + " of nearly equal ones"] if near else []
+    example = (exact or near)[0]
+    differing = _conflicts(split, exact)
+    what = f"{extra:,} of {split.size:,} samples of {split.name} repeat another one ({', '.join(kinds)}), such as "
+    what += split.samples(example, 3)
+    if differing:
+        what += f"; {many(differing, 'group')} with different labels"
+    return Finding(
+        what=what,
+        why="copies weigh more than they should, and leak into the validation when the data is split"
+        + ("; of two labels for one input, one is wrong" if differing else ""),
+        remedy="keep one of each group before splitting",
+        evidence=(
+            Evidence(name="superfluous", value=extra, limit=f"< {share:.0%} of {split.size:,}"),
+            Evidence(name="groups", value=[group[:10] for group in [*exact, *near][:20]]),
+            Evidence(name="groups_with_different_labels", value=differing, limit="0"),
+        ),
+        severity="warning" if serious else "note",
+        confidence=0.9 if serious else 0.75,
+        split=split.name,
+        samples=tuple(samples),
+    )
+
+
+def _conflicts(split: Split, groups: list[list[int]]) -> int:
+    target = split.sketch.target
+    labels = target.labels
+    if labels is None:
+        return 0
+    wanted = {index for group in groups for index in group}
+    of = {
+        index: label for index, label in zip(target.samples.tolist(), labels.tolist(), strict=True) if index in wanted
+    }
+    return sum(len({of.get(index) for index in group}) > 1 for group in groups)

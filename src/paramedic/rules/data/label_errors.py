@@ -1,0 +1,60 @@
+"""PM310."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from paramedic.findings import Severity
+from paramedic.rules import Abstain, Evidence, Finding, rule
+from paramedic.rules.support import many
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
+
+
+@rule("PM310", "label-errors", severity="warning", reads="audit")
+def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Finding]:
+    """Some samples probably carry the wrong label.
+
+    Found by `paramedic audit`: a random forest that has not seen a sample is surer of another class than it usually is
+    of its own samples (confident learning). Found better by `paramedic run --audit`: during your own training another
+    class stayed ahead of the given one. The samples come ranked, worst first.
+
+    ## Why it hurts
+    A network learns wrong labels by heart, and a validation with wrong labels cannot tell a good model from a better
+    one.
+
+    ## What to try first
+    Look at the samples from the top of the list, until they begin to be right.
+
+    ## When this is wrong
+    Samples that are merely hard look the same to a simple model. A few are a note; it is a warning when many labels
+    are contradicted firmly.
+
+    ## Options
+    `share`: the share of firmly contradicted labels from which on it is a warning; `fewest`: their number.
+    """
+    found = audit.doubts
+    if found is None:
+        raise Abstain("no model knows the classes well enough to doubt a label")
+    if not len(found.samples):
+        return
+    serious = found.telling and found.firm >= fewest and found.firm >= share * found.size
+    severity: Severity = "warning" if serious else "note"
+    samples = found.samples.tolist()
+    given = audit.train.sketch.target.shown(found.given[0].item())
+    yield Finding(
+        what=f"{many(len(samples), 'label')} of {found.size:,} {'is' if len(samples) == 1 else 'are'} doubtful, "
+        f"{found.firm:,} contradicted firmly: {audit.train.samples(samples)}",
+        why=f"sample {audit.train.called(samples[0])} is labelled {given}, but {found.because}",
+        remedy="look at these samples, worst first, and correct or drop what is wrong",
+        evidence=(
+            Evidence(name="firmly_contradicted", value=found.firm, limit=f"< {share:.0%} of {found.size:,}"),
+            Evidence(name="suggested", value=list(found.suggested[:20])),
+        ),
+        severity=severity,
+        confidence=0.85 if serious else 0.6,
+        split="train",
+        samples=tuple(samples),
+    )

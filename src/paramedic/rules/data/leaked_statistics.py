@@ -1,0 +1,49 @@
+"""PM314."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from paramedic.rules import Abstain, Evidence, Finding, rule
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
+
+
+@rule("PM314", "leaked-statistics", severity="warning", reads="audit")
+def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
+    """The data was scaled with numbers of training and validation together.
+
+    Both parts joined have mean 0 and deviation 1 (or go from 0 to 1) to many digits, and neither does alone. Found
+    by `paramedic audit`.
+
+    ## Why it hurts
+    The training has seen something of the validation. With plenty of data the harm is small; with little data, or with
+    target statistics among them, the validation is too good.
+
+    ## What to try first
+    `scaler = StandardScaler().fit(x_train)`, then `transform` both parts.
+
+    ## When this is wrong
+    Data that was published already scaled: nothing can be done about it, and everybody's numbers have the same fault.
+
+    ## Options
+    `tolerance`: how close to 0 and 1 the joint numbers must be.
+    """
+    from paramedic.audit.models.scaling import scaled_together
+
+    if audit.val is None:
+        raise Abstain("no validation data was given (--val)")
+    found = scaled_together(audit.train, audit.val, tolerance)
+    if found is None:
+        return
+    how, columns, alone = found
+    yield Finding(
+        what=f"{columns:,} columns {how} over train and val together, and not in train alone ({alone})",
+        why="the numbers for scaling were taken from both parts, so the training knows something of the validation",
+        remedy="fit the scaling on the training part only: StandardScaler().fit(x_train), then transform both",
+        evidence=(Evidence(name="columns", value=columns, limit="0"),),
+        confidence=0.92,
+        split="train",
+    )

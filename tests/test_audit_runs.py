@@ -1,0 +1,102 @@
+"""The audit beside a run, and in parts that are merged."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn import datasets
+
+import paramedic
+from paramedic.audit.checks import all_checks
+from paramedic.audit.chunk import Chunk
+from paramedic.audit.examine import assemble, examine, judge
+from paramedic.audit.sketches.split import SplitSketch
+from paramedic.audit.sources import open_source
+from paramedic.rules.catalogue import all_rules
+from workshop import Workshop
+
+NOISY_DIGITS = """
+import numpy as np, torch
+from sklearn.datasets import load_digits
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+digits, labels = load_digits(return_X_y=True)
+order = np.random.default_rng(0).permutation(len(labels))
+x, y = torch.tensor(digits[order] / 16, dtype=torch.float32), torch.tensor(labels[order])
+y[:80] = (y[:80] + 1 + torch.arange(80) % 8) % 10
+loader = DataLoader(TensorDataset(x, y), batch_size=64, shuffle=True)
+model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+for epoch in range(6):
+    for inputs, targets in loader:
+        loss = nn.functional.cross_entropy(model(inputs), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+print(f"last loss {loss.item():.6f}")
+"""
+
+
+def test_beside_a_run_the_training_itself_says_which_labels_are_wrong(shop: Workshop) -> None:
+    script = shop.write("train.py", NOISY_DIGITS)
+    done = shop.run(script, options=("--audit",))
+    finding = next(finding for finding in done.found["findings"] if finding["code"] == "PM310")
+    assert finding["severity"] == "warning" and "your training" in finding["why"]
+    assert len(set(finding["samples"][:60]) & set(range(80))) >= 58
+    assert "PM308" in done.found["rules"]["clear"], "the audit looked for copies as well"
+    assert shop.python("train.py").stdout == done.stdout, "and the losses are the same"
+
+
+@pytest.mark.parametrize(
+    "extra", [lambda i: i, lambda i: f"image{i}.png", lambda i: 0.5], ids=["index", "path", "weight"]
+)
+def test_what_stands_behind_the_label_is_not_the_target(extra: Callable[[int], object]) -> None:
+    x, y = datasets.load_iris(return_X_y=True)
+    data = [(row, int(label), extra(number)) for number, (row, label) in enumerate(zip(x, y, strict=True))]
+    report = paramedic.audit(data)
+    assert "3 classes of 50" in str(report) and report.verdict == "healthy"
+
+
+def test_a_table_without_names_and_packed(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    x, y = datasets.load_iris(return_X_y=True)
+    with gzip.open(tmp_path / "iris.csv.gz", "wt") as stream:
+        stream.writelines(",".join(map(str, [*row, label])) + "\n" for row, label in zip(x, y, strict=True))
+    report = paramedic.audit(tmp_path / "iris.csv.gz")
+    assert report.diagnosis.run.samples == 150 and "3 classes" in str(report)
+
+
+def test_two_halves_merge_to_the_whole() -> None:
+    """Shards that other processes read give the same findings."""
+    x, y = datasets.load_wine(return_X_y=True)
+    x = np.concatenate([x, x[:12]])
+    x[3, 2] = np.nan
+    source = open_source((x, np.concatenate([y, y[:12]])))
+    halves = SplitSketch(), SplitSketch()
+    for half, rows in zip(halves, (np.arange(100), np.arange(100, len(x))), strict=True):
+        labels = np.concatenate([y, y[:12]])
+        half.update(Chunk(indices=rows, inputs={"": x[rows]}, target=labels[rows]))
+    halves[0].merge(halves[1])
+    merged = judge(assemble({"train": source}, {"train": halves[0]}, None), all_checks(all_rules()), {})
+    whole = paramedic.audit((x, np.concatenate([y, y[:12]]))).diagnosis
+    assert [(f.code, f.samples) for f in merged.findings] == [(f.code, f.samples) for f in whole.findings]
+
+
+def test_on_ray() -> None:
+    ray = pytest.importorskip("ray")
+    x, y = datasets.load_digits(return_X_y=True)
+    x, y = np.concatenate([x, x[:30]]), np.concatenate([y, y[:30]])
+    try:
+        ray.init(num_cpus=1, log_to_driver=False, include_dashboard=False)
+        _, there = examine({"train": open_source((x, y))}, all_rules(), on="ray")
+    finally:
+        ray.shutdown()
+    _, here = examine({"train": open_source((x, y))}, all_rules())
+    assert [(f.code, f.samples) for f in there.findings] == [(f.code, f.samples) for f in here.findings]
+    assert "PM308" in [finding.code for finding in here.findings]
