@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
 COMMANDS = ("run", "check", "dump", "bundle", "report", "replay", "explain", "rules", "demo")
-MAY_IMPORT_TORCH = ("capture", "postmortem", "integrations", "examples")
+MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples")
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

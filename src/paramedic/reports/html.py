@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paramedic.findings import Diagnosis, Finding, RunFacts
 from paramedic.reports import chart, prose, words
@@ -25,8 +25,11 @@ PAGE = Path(__file__).parent / "page"
 VERDICT_MARKS = {"sick": "✗", "healthy": "✓", "inconclusive": "?"}
 
 
-def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None) -> str:
-    """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue."""
+def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None, lab: Mapping[str, Any] | None = None) -> str:
+    """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue.
+
+    `lab` holds what experiments have added: a row for each, the sentence of their verdict, what they ruled out.
+    """
     known = {rule.code: rule for rule in (_catalogue() if rules is None else rules)}
     cards = _cards(diagnosis, known)
     marked = [(card.anchor, card.finding) for cause in cards for card in (cause, *cause.effects)]
@@ -36,7 +39,8 @@ def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None) -> str:
         diagnosis=diagnosis,
         run=diagnosis.run,
         cards=cards,
-        sentence=words.verdict(diagnosis),
+        sentence=lab["sentence"] if lab else words.verdict(diagnosis),
+        lab=lab,
         verdict_mark=VERDICT_MARKS[diagnosis.verdict],
         facts=list(_facts(diagnosis.run)),
         chart=chart.draw(diagnosis.run.losses, marked),

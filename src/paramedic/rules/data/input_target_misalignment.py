@@ -1,0 +1,60 @@
+"""PM311."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.experiments import Lab, at
+
+
+@rule(
+    "PM311",
+    "input-target-misalignment",
+    severity="error",
+    needs=["experiment"],
+    causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
+)
+def check(run: Run) -> Iterator[Finding]:
+    """The real labels are no better than permuted ones, for this model and for simple ones.
+
+    ## Why it hurts
+    Inputs and labels do not belong together: sorted or shuffled apart, read from files in another order, off by one.
+    The model can only learn how often each label occurs, or learn the samples by heart.
+
+    ## What to try first
+    Take ten samples and look at them beside their labels. Then find the place where inputs and labels are loaded,
+    sorted, shuffled or split: both must go through it together.
+
+    ## When this is wrong
+    A hard task with a weak signal looks alike when there are few samples. It is only said when simple models find
+    nothing in hundreds of samples either, and when the model is able to learn: one batch by heart, or a twin of the
+    data with a rule in it.
+    """
+    lab = Lab(run)
+    permuted = lab.get("permuted-labels")
+    if permuted is None:
+        raise Abstain("the labels could not be permuted, or are not used")
+    if lab.signal is None:
+        raise Abstain("the samples were too few or too complex for simple models")
+    if lab.trouble not in ("flat", "memorises") or lab.signal != "none":
+        return
+    if not (lab.learns_twin or lab.learns_one_batch):
+        return
+    answer = lab.tried["simple-models"].answer
+    able = "a twin of the data with a rule in it" if lab.learns_twin else "a single batch by heart"
+    loader = run.first("loader")
+    held = lab.get("held-out")
+    only = f", and {held.exam:.3g} on samples it has not seen" if held is not None and held.exam is not None else ""
+    yield Finding(
+        what=f"the loss ends at {lab.base.last:.3g} with the real labels{only}; permuted, at {permuted.last:.3g}",
+        why=f"inputs and labels do not belong together, or the inputs say nothing about them: the model can "
+        f"learn {able}, and in {answer['samples']:,} samples a {answer['best']} finds nothing either",
+        remedy="look at ten samples beside their labels, then at where the two are read, sorted or shuffled",
+        where=at(loader),
+        evidence=(
+            lab.base.evidence(),
+            permuted.evidence(),
+            Evidence(name=f"best of the simple models ({answer['best']})", value=round(answer["score"], 3),
+                     limit=f"chance {answer['chance']:.3g}"),
+        ),
+        confidence=0.88,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""PM9: whether a run can be repeated."""
