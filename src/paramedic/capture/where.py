@@ -31,6 +31,13 @@ def _installed_prefixes() -> tuple[str, ...]:
 _INSTALLED = _installed_prefixes()
 
 
+def start_here() -> None:
+    """Paths are shown as seen from the folder that is current now, not from where this process was started."""
+    global _start_folder
+    _start_folder = os.getcwd() + os.sep
+    _shown.clear()
+
+
 def claim(folder: str) -> None:
     """Count the files below this folder as the user's own: the package given to `run -m`."""
     _own.append(os.path.abspath(folder) + os.sep)

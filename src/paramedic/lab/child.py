@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from paramedic.capture import where
 from paramedic.lab.experiment import Order
 from paramedic.launch import Target, launch
 from paramedic.settings import Settings
@@ -26,6 +27,7 @@ def carry_out(order: Order) -> NoReturn:
     folder.mkdir(parents=True, exist_ok=True)
     _separate(folder / OUTPUT)
     os.chdir(order.cwd)
+    where.start_here()
     _start_alike(order.threads)
     if order.original is not None:
         from paramedic.lab.scratch import protect

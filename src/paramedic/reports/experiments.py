@@ -79,7 +79,7 @@ def _row(screen: Screen, result: Result, meaning: str) -> None:
 
 
 def losses(result: Result) -> str:
-    if result.first is None:
+    if result.first is None or result.status == "not applied":
         return ""
     last = "not finite" if not result.finite else f"{result.last:.3g}"
     return f"{result.first:.3g} → {last}"

@@ -105,7 +105,7 @@ class Lab:
         longer = self.get("longer")
         if longer is not None and longer.better_than(self.control):
             return "none"  # it only takes its time
-        if self.base.better_than(self.control, by=0.0):
+        if self.base.better_than(self.control, by=0.0) and self.signal != "none":
             return "unclear"  # better, but not by much
         return "flat"
 
