@@ -21,7 +21,8 @@ def meaning(lab: Lab, name: str) -> str:
     if name == "baseline":
         return _baseline(lab)
     if lab.get(name) is None:
-        return NOTHING_CHANGED
+        unused = name == "zeroed-inputs"
+        return "the very same losses: the inputs do not reach them" if unused else NOTHING_CHANGED
     special: dict[str, Callable[[], str]] = {
         "permuted-labels": lambda: _control(lab, tried, "the labels"),
         "zeroed-inputs": lambda: _control(lab, tried, "the inputs"),

@@ -22,7 +22,7 @@ CAUSES: dict[str, Cause] = {
     "PM201": "unknown", "PM203": "unknown", "PM204": "unknown",
     "PM3": "data",
     "PM4": "model", "PM5": "model",
-    "PM6": "model", "PM604": "settings", "PM608": "settings", "PM615": "settings", "PM607": "settings",
+    "PM516": "model", "PM6": "model", "PM604": "settings", "PM608": "settings", "PM615": "settings", "PM607": "settings",
 }  # fmt: skip
 SILENT = ("PM7", "PM8", "PM9", "PM315", "PM614", "PM618")  # true, but no reason for a bad result
 CHANGES: dict[str, Cause] = {
@@ -73,8 +73,8 @@ def cause_of(finding: Finding) -> Cause:
         return CHANGES.get(str(finding.evidence[0].value), "unknown")
     if find_rule(finding.code).symptom and finding.code not in ("PM205", "PM206"):
         return "unknown"
-    if finding.code == "PM313" and finding.where.module:
-        return "model"
+    if finding.code == "PM313" and finding.where.function not in ("__getitem__", "__iter__", "collate", "collate_fn"):
+        return "model"  # code that gives the data another shape
     prefixes = [prefix for prefix in CAUSES if finding.code.startswith(prefix)]
     return CAUSES[max(prefixes, key=len)] if prefixes else "unknown"
 

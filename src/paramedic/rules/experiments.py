@@ -13,6 +13,8 @@ from statistics import median
 from typing import Any, Literal
 
 from paramedic.rules import Abstain, Event, Evidence, Run, Where
+from paramedic.rules.curves import loss_curves
+from paramedic.rules.outcome import guess
 
 Trouble = Literal["none", "flat", "diverges", "memorises", "unclear"]
 CLEARLY = 0.05  # of the loss: what counts as better
@@ -49,7 +51,12 @@ class Tried:
 
     @property
     def exploded(self) -> bool:
-        return not self.finite or self.last > max(2 * abs(self.first), self.first + 1)
+        return not self.finite or self.last > max(2 * abs(self.first), self.first + 1) or self.bottomless
+
+    @property
+    def bottomless(self) -> bool:
+        """A loss that falls and falls below zero."""
+        return self.first < 0 and self.last < 20 * self.first
 
     def evidence(self, limit: str = "") -> Evidence:
         shown = f"{self.first:.4g} → {self.last:.4g}" if self.finite else f"{self.first:.4g} → not finite"
@@ -85,14 +92,30 @@ class Lab:
 
     @cached_property
     def control(self) -> Tried | None:
-        """What is learnt without any information in the inputs; the lower one where there are two."""
-        found = [tried for name in ("permuted-labels", "zeroed-inputs") if (tried := self.get(name)) and tried.finite]
-        return found[0] if found else None
+        """What is learnt without any information in the inputs.
 
-    @property
+        Empty inputs are the second choice: where the input is the target as well, they are easier than real ones.
+        """
+        permuted, zeroed = self.get("permuted-labels"), self.get("zeroed-inputs")
+        if permuted is not None and permuted.finite:
+            return permuted
+        return zeroed if zeroed is not None and zeroed.finite and self.base.better_than(zeroed) else None
+
+    @cached_property
     def guessing(self) -> float:
-        """The loss without information, as far as it is known."""
-        return self.control.last if self.control is not None else self.base.first
+        """The loss of a model that knows nothing but how often each target occurs; the lowest of what is known of it."""
+        if self.control is None:
+            return self.base.first
+        known = [self.control.last, self._prior]
+        zeroed = self.get("zeroed-inputs")
+        if self.control.name == "permuted-labels" and zeroed is not None and zeroed.finite:
+            known.append(zeroed.last)
+        return min(value for value in known if value is not None)
+
+    @cached_property
+    def _prior(self) -> float | None:
+        curves = loss_curves(self.run)
+        return guess(self.run, curves[0]) if len(curves) == 1 and curves[0].task is not None else None
 
     @cached_property
     def trouble(self) -> Trouble:
@@ -100,21 +123,25 @@ class Lab:
             return "diverges"
         if self.control is None:
             return "none" if self.base.fell else "unclear"
-        if self.base.better_than(self.control):
+        if self.beats_guessing(self.base):
             return "memorises" if self._fails_exam else "none"
         longer = self.get("longer")
-        if longer is not None and longer.better_than(self.control):
+        if longer is not None and self.beats_guessing(longer):
             return "none"  # it only takes its time
-        if self.base.better_than(self.control, by=0.0) and self.signal != "none":
+        if self.beats_guessing(self.base, by=0.0) and self.signal != "none":
             return "unclear"  # better, but not by much
         return "flat"
+
+    def beats_guessing(self, tried: Tried, by: float = CLEARLY) -> bool:
+        noise = math.hypot(tried.noise, self.control.noise if self.control is not None else 0.0)
+        return tried.finite and tried.last < self.guessing - max(by * abs(self.guessing), 3 * noise)
 
     @property
     def _fails_exam(self) -> bool:
         exam = self.get("held-out")
         if exam is None or exam.exam is None or self.control is None:
             return False
-        return exam.exam > 0.97 * self.control.last and self.base.last < 0.8 * self.control.last
+        return exam.exam > 0.97 * self.guessing and self.base.last < 0.8 * self.guessing
 
     # Abilities ------------------------------------------------------------------------------------------------------
 
@@ -173,7 +200,7 @@ class Lab:
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
-        return tried.better_than(self.control, by=0.1) if self.control is not None else tried.fell
+        return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
 
 
 def smooth(values: Sequence[float]) -> list[float]:

@@ -28,7 +28,9 @@ class Model(nn.Module):
 
 def batch(size=16, length=32):
     starts = torch.randint(0, len(text) - length - 1, (size,))
-    return torch.stack([text[s : s + length] for s in starts]), torch.stack([text[s + 1 : s + length + 1] for s in starts])
+    return torch.stack([text[s : s + length] for s in starts]), torch.stack(
+        [text[s + 1 : s + length + 1] for s in starts]
+    )
 
 
 torch.manual_seed(0)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.experiments import Lab
+
+ERRORS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cross_entropy", "binary_cross_entropy_with_logits")
 
 
 @rule("PM516", "objective-sign", severity="warning", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective is pushed the wrong way: a clipped surrogate, or the entropy of a policy.
+    """An objective is pushed the wrong way: an error that is maximised, a clipped surrogate, the entropy of a policy.
 
     ## Why it hurts
     With the wrong sign the clipped objective of PPO takes the optimistic side, so nothing holds the policy back; and an
@@ -20,6 +23,7 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged.
     """
+    yield from _bottomless(run)
     policies = [op for op in run.events("op") if op["op"] == "log_prob"]
     for op in run.events("op"):
         if op["op"] == "clipped surrogate":
@@ -49,3 +53,25 @@ def check(run: Run) -> Iterator[Finding]:
 def _both_ways(policies: list[Event]) -> bool:
     """Whether actions are made more and less likely, as rewards do it; a likelihood is only ever raised."""
     return any(op["both_ways"] for op in policies) or {op["slope"] for op in policies} >= {-1, 1}
+
+
+def _bottomless(run: Run) -> Iterator[Finding]:
+    """Experiments show it: the loss falls and falls below zero, with the real labels and with permuted ones."""
+    try:
+        lab = Lab(run) if run.events("experiment") else None
+    except Abstain:
+        lab = None
+    control = lab.get("permuted-labels") if lab is not None else None
+    if lab is None or control is None or not (lab.base.bottomless and control.bottomless):
+        return
+    calls = [call for call in run.events("loss_call", phase="train") if call["function"] in ERRORS]
+    if calls:
+        yield Finding(
+            what=f"the loss falls from {lab.base.first:.3g} to {lab.base.last:.3g}, with permuted labels to "
+            f"{control.last:.3g}",
+            why=f"{calls[0]['function']} cannot be negative, so its negative is trained: the error is maximised",
+            remedy="take the minus sign away in front of the loss",
+            where=calls[0].where,
+            evidence=(lab.base.evidence("≥ 0"), control.evidence()),
+            confidence=0.93,
+        )

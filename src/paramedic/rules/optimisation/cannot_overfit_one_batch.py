@@ -36,7 +36,9 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
     tried = lab.get("one-batch")
     if tried is None:
         raise Abstain("a single batch could not be repeated")
-    if lab.trouble in ("none", "memorises", "unclear") or lab.learns_one_batch is not False:
+    known = lab.control is not None or any(event["function"] for event in run.events("backward"))
+    stuck = lab.trouble in ("flat", "diverges") or (lab.trouble == "unclear" and known and not lab.base.fell)
+    if not stuck or lab.learns_one_batch is not False:
         return
     if lab.one_batch_at_any_rate is not False:
         return

@@ -11,7 +11,7 @@ from paramedic.rules.experiments import Lab, at
     "too-much-regularisation",
     severity="warning",
     needs=["experiment"],
-    causes=["PM205", "PM206", "PM207", "PM209", "PM213", "PM214"],
+    causes=["PM205", "PM206", "PM207", "PM209", "PM210", "PM213", "PM214"],
 )
 def check(run: Run) -> Iterator[Finding]:
     """Without dropout and weight decay the model learns, with them it does not.
