@@ -23,9 +23,11 @@ def programs(kind: str) -> pytest.MarkDecorator:
 
 def needs(script: Path) -> list[pytest.MarkDecorator]:
     """A script that says `# needs: cuda` is only sick where there is an accelerator; one that says `# needs: a quiet
-    machine` is judged by its times, which a test must not do."""
+    machine` is judged by its times, which a test must not do; `# needs: experiments` is one for `diagnose`."""
     if re.search(r"^# needs: a quiet machine$", script.read_text(), re.MULTILINE):
         return [pytest.mark.skip(reason="judged by its times: make accuracy runs it")]
+    if re.search(r"^# needs: experiments$", script.read_text(), re.MULTILINE):
+        return [pytest.mark.skip(reason="only experiments can tell: test_diagnose.py and benchmarks.diagnose")]
     needy = re.search(r"^# needs: cuda$", script.read_text(), re.MULTILINE) and not torch.cuda.is_available()
     return [pytest.mark.skip(reason="needs an accelerator")] if needy else []
 

@@ -14,7 +14,7 @@ from workshop import Workshop
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
-COMMANDS = ("run", "check", "dump", "bundle", "report", "replay", "explain", "rules", "demo")
+COMMANDS = ("run", "check", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo")
 MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples")
 
 

@@ -43,8 +43,9 @@ def main() -> None:
         first = found["findings"][0]["code"] if found["findings"] else "–"
         right = "yes" if found["cause"] == found["expected"] else "no"
         alarm = found["expected"] == "none" and found.get("verdict") == "sick"
+        made, cost = len(found.get("experiments", [])), found.get("cost") or 0
         row = (program.stem, found["expected"], found["cause"], "false alarm" if alarm else right, first,
-               str(len(found.get("experiments", []))), f"{found['wall']:.0f} s", f"{found.get('cost') or 0:.0f}×")  # fmt: skip
+               str(made), f"{found['wall']:.0f} s", f"{cost:.0f}×")  # fmt: skip
         print(" | ".join(row), flush=True)
         rows.append(row)
     if not sys.argv[1:]:

@@ -12,8 +12,8 @@ import numpy as np
 from paramedic.lab.outcome import ANSWER
 
 FOLDS = 4
-MOST_SAMPLES = 2_000
-MOST_FEATURES = 400
+MOST_SAMPLES = 1_500
+MOST_FEATURES = 300
 FEWEST = 100  # samples
 
 
@@ -49,6 +49,7 @@ def examine(captured: Path) -> dict[str, Any]:
     models = _classes(x, y[:, 0]) if task == "classes" else _values(x, y[:, 0])
     best = max(models, key=lambda name: models[name]["z"])
     return {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
+            "structure": structure(x),
             "copy": copied_column(x, y[:, 0], task) if is_table else None, **models[best]}  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
     candidates = {
         "linear model": LogisticRegression(max_iter=200),
         "random forest": RandomForestClassifier(100, max_depth=12, random_state=0),
-        "small network": MLPClassifier((32,), max_iter=60, random_state=0),
+        "small network": MLPClassifier((32,), max_iter=30, random_state=0),
         "kernel machine": SVC(random_state=0),
     }
     found = {}
@@ -120,6 +121,15 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
         score = float(1 - ((guessed - y) ** 2).mean())
         found[name] = {"score": score, "chance": 0.0, "z": together * np.sqrt(len(y)), "kappa": max(together, 0.0) ** 2}
     return found
+
+
+def structure(x: Any) -> float:
+    """How far the features hang together: their largest common direction, relative to what pure noise would have."""
+    varying = x[:, x.std(0) > 0]
+    if varying.shape[1] < 2:
+        return 0.0
+    largest = float(np.linalg.eigvalsh(np.cov(varying, rowvar=False))[-1])
+    return largest / float((1 + np.sqrt(varying.shape[1] / len(x))) ** 2)
 
 
 def copied_column(x: Any, y: Any, task: str) -> int | None:

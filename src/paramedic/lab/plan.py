@@ -10,18 +10,9 @@ from paramedic.record.reader import Run
 from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain
 
-FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out", "zeroed-inputs")
-WHEN_ILL = ("longer", "lr-down", "lr-up", "one-batch-range", "no-regularisation")
-WHEN_STILL_UNKNOWN = (
-    "standardised",
-    "fresh-start",
-    "no-batchnorm",
-    "batch-x4",
-    "simple-loss",
-    "clipped",
-    "fp32",
-    "eager",
-)
+FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out", "zeroed-inputs", "again")
+WHEN_ILL = ("longer", "lr-down", "lr-up", "one-batch-range", "no-regularisation", "standardised", "fresh-start")
+WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "simple-loss", "clipped", "fp32", "eager")
 CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
 
 

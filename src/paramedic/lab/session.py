@@ -21,6 +21,7 @@ from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain, Rule
 from paramedic.settings import Settings
 
+SIMPLE_LIMIT = 120.0
 LEAST_LIMIT = 20.0  # seconds before an experiment counts as hung
 
 
@@ -106,6 +107,7 @@ class Session:
 
             folder = self.runner.folder_of(experiment.name)
             captured = self.runner.folder / "captured.npz"
+            self.runner.limit = SIMPLE_LIMIT
             self.runner.start_function(experiment, lambda: classical.answer(captured, folder))
             return
         base = self.results.get("baseline")

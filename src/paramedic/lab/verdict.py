@@ -21,8 +21,8 @@ CAUSES: dict[str, Cause] = {
     "PM212": "unknown", "PM213": "unknown", "PM217": "settings", "PM207": "unknown", "PM209": "unknown",
     "PM201": "unknown", "PM203": "unknown", "PM204": "unknown",
     "PM3": "data",
-    "PM4": "model", "PM5": "model",
-    "PM516": "model", "PM6": "model", "PM604": "settings", "PM608": "settings", "PM615": "settings", "PM607": "settings",
+    "PM4": "model", "PM5": "model", "PM6": "model",
+    "PM604": "settings", "PM608": "settings", "PM615": "settings", "PM607": "settings",
 }  # fmt: skip
 SILENT = ("PM7", "PM8", "PM9", "PM315", "PM614", "PM618")  # true, but no reason for a bad result
 CHANGES: dict[str, Cause] = {
@@ -106,7 +106,7 @@ def ruled_out(run: Run, cause: Cause) -> tuple[str, ...]:
         what = "a plain rule" if lab.learns_twin else "one batch by heart"
         found.append(f"a model that cannot learn: it learns {what}")
     control = lab.get("permuted-labels")
-    if control is not None and lab.base.better_than(control):
+    if control is not None and lab.trouble == "none" and lab.base.better_than(control):
         found.append("labels that do not belong to the inputs: permuted ones are worse")
     if lab.signal == "strong":
         found.append("data without a signal: simple models find one")

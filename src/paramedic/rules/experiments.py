@@ -103,7 +103,7 @@ class Lab:
 
     @cached_property
     def guessing(self) -> float:
-        """The loss of a model that knows nothing but how often each target occurs; the lowest of what is known of it."""
+        """The loss of a model that knows only how often each target occurs; the lowest of what is known of it."""
         if self.control is None:
             return self.base.first
         known = [self.control.last, self._prior]

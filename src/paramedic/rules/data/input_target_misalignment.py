@@ -13,7 +13,7 @@ from paramedic.rules.experiments import Lab, at
     needs=["experiment"],
     causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
 )
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     """The real labels are no better than permuted ones, for this model and for simple ones.
 
     ## Why it hurts
@@ -27,7 +27,10 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     A hard task with a weak signal looks alike when there are few samples. It is only said when simple models find
     nothing in hundreds of samples either, and when the model is able to learn: one batch by heart, or a twin of the
-    data with a rule in it.
+    data with a rule in it. Features that do not even depend on each other are PM322.
+
+    ## Options
+    `structured`: how far the features depend on each other; 1 is what pure noise has.
     """
     lab = Lab(run)
     permuted = lab.get("permuted-labels")
@@ -37,9 +40,9 @@ def check(run: Run) -> Iterator[Finding]:
         raise Abstain("the samples were too few or too complex for simple models")
     if lab.trouble not in ("flat", "memorises") or lab.signal != "none":
         return
-    if not (lab.learns_twin or lab.learns_one_batch):
-        return
     answer = lab.tried["simple-models"].answer
+    if not (lab.learns_twin or lab.learns_one_batch) or answer["structure"] < structured:
+        return  # features that are mere noise are another illness
     able = "a twin of the data with a rule in it" if lab.learns_twin else "a single batch by heart"
     loader = run.first("loader")
     held = lab.get("held-out")

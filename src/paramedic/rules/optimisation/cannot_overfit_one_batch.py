@@ -42,7 +42,10 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
         return
     if lab.one_batch_at_any_rate is not False:
         return
-    if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation", "standardised")):
+    if any(
+        lab.helps(name)
+        for name in ("lr-up", "lr-down", "no-regularisation", "standardised", "fresh-start", "no-batchnorm")
+    ):
         return
     backward = run.first("backward")
     yield Finding(
