@@ -12,7 +12,7 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	touch $@
 
 $(VENV)/test: $(VENV)/installed
-	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16"
+	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" "ray>=2.30"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed

@@ -17,6 +17,7 @@ from paramedic.launch import check as check_target
 from paramedic.rules.catalogue import select as select_rules
 
 if TYPE_CHECKING:
+    from paramedic.lab.on_ray import RayRunner
     from paramedic.lab.runner import Runner
 
 Only = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Only these experiments, after the baseline.")]
@@ -78,21 +79,30 @@ def diagnose(
     session = Session(runner, options, rules, rule_options(config), progress.result)
     session.investigate(progress.tick)
     progress.done()
-    if not (folder / "main.db").exists():
-        output = folder / "output.txt"
-        raise ParamedicError(
-            "the script itself could not be run, so there is nothing to compare with",
-            expected=f"a script that trains; what it said is in {output}",
-            fix=f"paramedic run {target.name}",
-        )
-    conclusion = session.conclude()
+    conclusion = session.conclude() if (folder / "main.db").exists() else None
+    if conclusion is None or not (session.results["baseline"].steps or conclusion.diagnosis.alarms):
+        raise _never_trained(target, folder)
     report.show(conclusion, verbose=verbose, quiet=quiet)
     report.write(conclusion, json=json, html=html)
     raise typer.Exit(int(conclusion.cause != "none" or bool(conclusion.diagnosis.alarms)))
 
 
-def _runner(on: str | None, target: Target, folder: Path, *, jobs: int | None, in_place: bool) -> Runner:
+def _never_trained(target: Target, folder: Path) -> ParamedicError:
+    output = folder / "output.txt"
+    said = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
+    return ParamedicError(
+        "the script took no optimizer step, so there is nothing to compare with",
+        expected=f"a script that trains; the last that it said was: {said[-1] if said else 'nothing'}",
+        fix=f"paramedic run {target.name}",
+    )
+
+
+def _runner(on: str | None, target: Target, folder: Path, *, jobs: int | None, in_place: bool) -> Runner | RayRunner:
     """Processes on this machine, forked from one that has torch already; or tasks of a Ray cluster."""
+    if on is not None:
+        from paramedic.lab.on_ray import RayRunner
+
+        return RayRunner(target, folder, jobs=jobs, address=on)
     from paramedic.lab.runner import Runner, prepare
 
     prepare()

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paramedic.lab import child, scratch
@@ -60,7 +60,11 @@ class Runner:
 
     def start(self, experiment: Experiment, settings: Settings) -> None:
         copied = None if self.in_place else self._copied()
-        order = self.order(experiment, settings, cwd=copied or Path.cwd())
+        original = None if self.in_place else Path.cwd()
+        order = make_order(
+            self.target, self.folder_of(experiment.name), settings, cwd=copied or Path.cwd(), original=original
+        )
+        order = replace(order, threads=self.threads)
         self._fork(experiment, settings, copied, lambda: child.carry_out(order))
 
     def start_function(self, experiment: Experiment, function: Callable[[], object]) -> None:
@@ -75,22 +79,6 @@ class Runner:
                 child.leave(1)
 
         self._fork(experiment, Settings(), None, call)
-
-    def order(self, experiment: Experiment, settings: Settings, *, cwd: Path) -> Order:
-        script = self.target.name
-        if not self.target.is_module and not self.in_place and os.path.isabs(script):
-            with contextlib.suppress(ValueError):  # a script elsewhere stays where it is
-                script = str(cwd / Path(script).resolve().relative_to(Path.cwd()))
-        return Order(
-            script=script,
-            args=self.target.args,
-            is_module=self.target.is_module,
-            folder=str(self.folder_of(experiment.name)),
-            settings=settings.as_dict(),
-            cwd=str(cwd),
-            original=None if self.in_place else os.getcwd(),
-            threads=self.threads,
-        )
 
     def _copied(self) -> Path:
         place = Path(tempfile.mkdtemp(prefix="paramedic-"))
@@ -152,6 +140,24 @@ class Runner:
         if job.scratch is not None:
             shutil.rmtree(job.scratch, ignore_errors=True)
         return result
+
+
+def make_order(target: Target, folder: Path, settings: Settings, *, cwd: Path, original: Path | None) -> Order:
+    """What a process must know; `cwd` is a copy of the folder `original`, where there is one."""
+    script = target.name
+    if original is not None and not target.is_module and os.path.isabs(script):
+        with contextlib.suppress(ValueError):  # a script elsewhere stays where it is
+            script = str(cwd / Path(script).resolve().relative_to(original))
+    return Order(
+        script=script,
+        args=target.args,
+        is_module=target.is_module,
+        folder=str(folder),
+        settings=settings.as_dict(),
+        cwd=str(cwd),
+        original=None if original is None else str(original),
+        threads=1,
+    )
 
 
 def prepare() -> None:

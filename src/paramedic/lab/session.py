@@ -14,6 +14,7 @@ from paramedic.lab import plan, verdict
 from paramedic.lab.catalogue import BASELINE, EXAM
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.meanings import meaning
+from paramedic.lab.on_ray import RayRunner
 from paramedic.lab.runner import Runner
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.writer import append
@@ -39,7 +40,7 @@ class Session:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: Runner | RayRunner,
         options: Options,
         rules: Sequence[Rule],
         rule_options: Mapping[str, Mapping[str, Any]],
