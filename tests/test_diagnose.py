@@ -108,3 +108,20 @@ def test_ctrl_c_gives_the_verdict_so_far(shop: Workshop) -> None:
     _, said = process.communicate(timeout=60)
     found = json.loads((shop.folder / "out.json").read_text())
     assert "Verdict" in said and "interrupted" in [made["outcome"] for made in found["experiments"]]
+
+
+def test_on_a_ray_cluster_of_two_workers(shop: Workshop) -> None:
+    pytest.importorskip("ray")
+    shop.write("train.py", SCRIPT)
+    program = """
+    import ray, sys
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    sys.argv = "paramedic diagnose --on ray --steps 60 --only one-batch,twin --json out.json train.py".split()
+    from paramedic.__main__ import main
+    main()
+    """
+    done = shop.python(shop.write("on_ray.py", program))
+    made = {each["name"]: each for each in done.found["experiments"]}
+    assert {each["outcome"] for each in made.values()} == {"stopped"}, done.stderr
+    assert made["one-batch"]["last_loss"] < made["one-batch"]["first_loss"]
+    assert (Path(made["twin"]["run"]) / "main.db").exists()
