@@ -65,7 +65,11 @@ def _sweep(lab: Lab, tried: Tried) -> str:
     factor = lab.useful_factor(tried)
     if factor is None:
         return "it learns at no learning rate"
-    return "it learns best near your rate" if 0.1 < factor < 10 else f"it learns best at {factor:.2g} times your rate"
+    optimizer = lab.run.first("optimizer")
+    rate = max((group["lr"] or 0 for group in optimizer["groups"]), default=0) if optimizer is not None else 0
+    shown = f", lr={rate * factor:.1g}" if rate else ""
+    near = 0.1 < factor < 10
+    return "it learns best near your rate" if near else f"it learns best at {factor:.2g} times your rate{shown}"
 
 
 def _change(lab: Lab, tried: Tried) -> str:

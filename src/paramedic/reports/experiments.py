@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import math
 import shutil
 import time
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from paramedic.reports import json as contract
 from paramedic.reports.screen import Screen, speaks_unicode
 from paramedic.reports.terminal import render as render_findings
 from paramedic.reports.words import plural
+from paramedic.rules.experiments import SWEEP, smooth
 
 STYLES = {
     "model": "bold red",
@@ -186,6 +188,24 @@ def render_html(conclusion: Conclusion) -> str:
         "rows": rows,
         "sentence": f"{_sentence(WORDS[conclusion.cause])} {_sentence(conclusion.because)}",
         "ruled_out": conclusion.ruled_out,
-        "sweeps": [result for result in conclusion.results if "range" in result.name and result.values],
+        "sweeps": [
+            _sweep(result, meaning)
+            for result, meaning in zip(conclusion.results, conclusion.meanings, strict=True)
+            if "range" in result.name and len(result.values) > 5
+        ],
     }
     return page.render(diagnosis, lab=lab)
+
+
+def _sweep(result: Result, meaning: str) -> dict[str, Any]:
+    """A range test as a line: x is the logarithm of the factor, y that of the loss above its lowest value."""
+    low, high = (math.log10(factor) for factor in SWEEP)
+    values = smooth(result.values)
+    floor = min(values)
+    heights = [math.log1p(min(value - floor, 1e6)) for value in values]
+    top = max(heights) or 1.0
+    width = len(values) - 1
+    points = " ".join(f"{40 + 800 * i / width:.0f},{170 - 160 * height / top:.0f}" for i, height in enumerate(heights))
+    ticks = [(40 + 800 * (n - low) / (high - low), f"{10.0**n:g}×") for n in range(round(low), round(high) + 1)]
+    return {"name": result.name, "points": points, "ticks": ticks, "low": f"{floor:.3g}", "high": f"{max(values):.3g}",
+            "meaning": meaning}  # fmt: skip
