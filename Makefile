@@ -12,7 +12,8 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	touch $@
 
 $(VENV)/test: $(VENV)/installed
-	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" "ray>=2.30"
+	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
+	  "ipython>=8" "polars>=1.33" "pillow>=10" "ray>=2.30"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
@@ -23,6 +24,7 @@ demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its repo
 	-$(VENV)/bin/paramedic run --html report.html examples/train_digits.py
 
 test: check $(VENV)/test  ## lint, types and all tests
+	$(VENV)/bin/python -m compileall -q src
 	$(VENV)/bin/pytest -n 2
 
 check: $(VENV)/check  ## ruff and mypy

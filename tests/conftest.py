@@ -1,10 +1,12 @@
-"""Fixtures: `shop` runs real scripts in real processes; see workshop.py."""
+"""Fixtures: `shop` runs real scripts in real processes; see workshop.py. `warm_shop` starts them faster."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benchmarks.warm import Warm
 
 from workshop import Workshop
 
@@ -12,3 +14,14 @@ from workshop import Workshop
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
     return Workshop(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    with Warm(Workshop(tmp_path_factory.mktemp("warm")).env) as server:
+        yield server
+
+
+@pytest.fixture
+def warm_shop(tmp_path: Path, warm: Warm) -> Workshop:
+    return Workshop(tmp_path, warm)

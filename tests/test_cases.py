@@ -44,8 +44,8 @@ def examined(shop: Workshop, script: Path) -> Done:
 
 
 @programs("sick")
-def test_sick(shop: Workshop, script: Path) -> None:
-    done = examined(shop, script)
+def test_sick(warm_shop: Workshop, script: Path) -> None:
+    done = examined(warm_shop, script)
     code = script.parent.name.partition("-")[0]
     assert done.found["findings"], f"nothing found; abstained: {abstained(done, code)}"
     first = done.found["findings"][0]
@@ -65,8 +65,8 @@ def abstained(done: Done, code: str) -> list[str]:
 
 
 @programs("healthy")
-def test_healthy(shop: Workshop, script: Path) -> None:
-    done = examined(shop, script)
+def test_healthy(warm_shop: Workshop, script: Path) -> None:
+    done = examined(warm_shop, script)
     assert done.alarms == []
     assert done.code == 0
     assert done.found["verdict"] == "healthy", done.found.get("reason")

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.warm import Warm
+
 import paramedic
 
 TIMEOUT = 300  # seconds; a process that needs longer hangs
@@ -73,8 +75,10 @@ class Done:
 class Workshop:
     """A folder in which scripts are written and run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, warm: Warm | None = None) -> None:
+        """With `warm`, `run` and `paramedic` fork a process that has imported torch already."""
         self.folder = folder
+        self._warm = warm
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("PARAMEDIC")}
         for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONPATH", "RANK", "WORLD_SIZE"):
             self.env.pop(name, None)
@@ -91,6 +95,8 @@ class Workshop:
         return self._wait([sys.executable, *map(str, args)], **options)
 
     def paramedic(self, *args: object, **options: Any) -> Done:
+        if self._warm is not None and not options:
+            return self._fork(self._warm, [str(arg) for arg in args])
         return self.python("-m", "paramedic", *args, **options)
 
     def run(self, *args: object, options: tuple[object, ...] = (), **more: Any) -> Done:
@@ -133,6 +139,13 @@ class Workshop:
         )
         found = json.loads(report.read_text()) if report.exists() else None
         return Done(code=done.returncode, stdout=done.stdout, stderr=done.stderr, json=found)
+
+    def _fork(self, warm: Warm, args: list[str]) -> Done:
+        report, out, err = (self.folder / name for name in ("out.json", "stdout.txt", "stderr.txt"))
+        report.unlink(missing_ok=True)
+        code = warm.run(args, cwd=self.folder, env=self.env, out=out, err=err, timeout=TIMEOUT)
+        found = json.loads(report.read_text()) if report.exists() else None
+        return Done(code=code, stdout=out.read_text(), stderr=err.read_text(), json=found)
 
 
 def wait_for_line(process: subprocess.Popen[str], text: str) -> None:

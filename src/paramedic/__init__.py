@@ -1,5 +1,6 @@
 """paramedic: a doctor for PyTorch training."""
 
+from paramedic import synth
 from paramedic.errors import ParamedicError
 from paramedic.logbook import setup_logging
 from paramedic.postmortem.shell import shell
@@ -7,5 +8,5 @@ from paramedic.postmortem.summarize import summarize
 from paramedic.postmortem.tracebacks import install
 from paramedic.watching import Watch, watch
 
-__all__ = ["ParamedicError", "Watch", "install", "setup_logging", "shell", "summarize", "watch"]
+__all__ = ["ParamedicError", "Watch", "install", "setup_logging", "shell", "summarize", "synth", "watch"]
 __version__ = "0.1.0"

@@ -13,6 +13,7 @@ import torch
 from paramedic.capture.details import Details
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.evaluation import Evaluation
 from paramedic.capture.log import Log
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -99,6 +100,9 @@ class Attachment:
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
         if settings.replay is not None:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
+        evaluation = Evaluation(watcher, alarm)
+        losses.on_evaluation = evaluation.loss
+        calls.on_root.append(("evaluation", evaluation.answered))
         loaders.on_arrival = alarm.step_begins
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
@@ -108,16 +112,17 @@ class Attachment:
         passes.known_pass = loop.as_before
         passes.on_failure = loop.backward_failed
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
-        checkpoints = Checkpoints(watcher)
+        checkpoints, dropout = Checkpoints(watcher), Dropout(watcher)
+        dropout.on_tied = calls.dropped
         self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
             modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, workers, losses,
-            Dropout(watcher), GradMode(watcher), loop, scaling, Clipping(watcher, loop),
+            dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm,
+            Holdings(watcher), Pause(watcher), alarm, evaluation,
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

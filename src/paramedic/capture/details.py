@@ -22,6 +22,7 @@ from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
+from paramedic.capture.probes.ties import Ties
 from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
 
@@ -39,10 +40,10 @@ class Details:
         loop: Loop,
         checkpoints: Checkpoints,
     ) -> None:
-        followers = Followers(watcher, ops, lambda identity: identity in loop.owners)
+        followers = Followers(watcher, ops, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
-        answers = Answers(watcher, ops)
+        answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
         calls.on_root += [("active", active.called), ("answers", answers.called)]
@@ -52,9 +53,10 @@ class Details:
         losses.on_labels.append(("shifts", shifts.labels))
         passes.on_pass.append(("recurrence", recurrence.passed))
         checkpoints.on_optimizer = resumes.restored
+        losses.on_value = objectives.loss
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), Objectives(watcher, ops), Ctc(watcher),
+            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds),
         )  # fmt: skip
 
     def install(self) -> None:

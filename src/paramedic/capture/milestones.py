@@ -6,7 +6,7 @@ from paramedic.capture.watcher import Watcher
 
 SURE = 64  # steps; later milestones wait until the budget allows them,
 SURE_IF_CHEAP = 1024  # or come all the same where a look
-CHEAP = 0.02  # takes no more than so many seconds: a small model, and soon over
+CHEAP = 0.06  # takes no more than so many seconds: a small model, and soon over
 
 
 class Milestones:

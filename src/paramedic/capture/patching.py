@@ -24,6 +24,11 @@ class Patches:
         self._done.append((owner, name, vars(owner).get(name, _MISSING), value))
         setattr(owner, name, value)
 
+    def take_back(self, owner: Any, name: str) -> None:
+        for patch in [patch for patch in self._done if patch[0] is owner and patch[1] == name]:
+            self._done.remove(patch)
+            _restore(*patch[:3])
+
     def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Replace a function by `make(original)`; inside a graph being compiled the original is used."""
         original = getattr(owner, name)

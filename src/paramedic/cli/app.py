@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import bundle, demo, diagnose, dump, explain, replay, report, rules, run
+from paramedic.cli import bundle, demo, diagnose, dump, explain, replay, report, rules, run, synth
 
 
 def _version(wanted: bool) -> None:
@@ -35,6 +35,7 @@ def main(
     """A doctor for PyTorch training. Run your unmodified script under it:  paramedic run train.py"""
 
 
+synth.add_to(app)
 run.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)

@@ -48,6 +48,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "module_call": ("a sub-module's first examined call", "no nn.Module was called"),
     "chain": ("an affine layer that got another one's output as it was", "no two affine layers follow each other"),
     "loss_call": ("a call of a loss function of torch", "no loss function of torch was called"),
+    "pushed": ("the value of a loss function, and which way it is pushed", "no loss function of torch was trained on"),
     "backward": ("a backward() call", "backward() was never called"),
     "step": ("an optimizer step", "no optimizer took a step"),
     "rates": ("the highest learning rate of each parameter group", "the run has not ended"),
@@ -87,6 +88,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "mode": ("a train() or eval() switch", "train() and eval() were never called"),
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
+    "untied": ("weights that were one tensor and are trained as two", "no tied weights were parted"),
     "late_save": ("a state dict that was saved after the model had moved on", "no state dict was saved late"),
     "copy": (
         "a copy of the trained model at an evaluation, and its source",

@@ -26,7 +26,7 @@ _ADVICE: dict[str, tuple[str, str]] = {
     "norm": ("the slope of a norm is infinite at 0", "use (x.pow(2).sum(-1) + 1e-12).sqrt()"),
     "mean": ("the mean of no values is 0/0", "skip empty batches, or divide a sum by count.clamp(min=1)"),
     "atan2": ("atan2(0, 0) has no slope", "keep at least one argument away from 0"),
-    "std": ("std needs two values, and its slope is infinite where all are equal", "use (x.var(...) + 1e-8).sqrt()"),
+    "std": ("std needs two values, and its slope is infinite at 0", "use (x.var(..., correction=0) + 1e-8).sqrt()"),
 }  # fmt: skip
 _ADVICE |= {
     "reciprocal": _ADVICE["div"], "log2": _ADVICE["log"], "log10": _ADVICE["log"], "log1p": _ADVICE["log"],
@@ -78,6 +78,8 @@ def cases(run: Run, code: str | None = None) -> Iterator[Case]:
 
 
 def _severity(run: Run, event: Event) -> Severity:
+    if event["reached"] == "evaluation":
+        return "error"
     steps = [step for step in run.events("poisoned_step") if step.last_step >= event.step]
     if any(step["bad"] for step in steps):
         return "error"
@@ -97,6 +99,8 @@ def advice(event: Event) -> tuple[str, str]:
         return "a negative number has no such power", "take x.abs() or x.clamp(min=1e-8) to a power that is not whole"
     if op in ("log", "sqrt") and operands and operands[0]["negative"]:
         return f"{op} of a negative number is NaN", "find out why the argument is negative; keep it above 0"
+    if op == "div" and [operand["size"] for operand in operands] == [1, 1] and operands[1]["zeros"]:
+        return "nothing was counted for this batch", "divide by count.clamp(min=1), or leave such a batch out"
     if event.get("own_backward"):
         return "your own backward() made it from good values", "guard that operation in backward(), or derive it again"
     if op in _ADVICE:
@@ -113,12 +117,19 @@ def operands_in_words(event: Event) -> str:
     x = operands[min(1, len(operands) - 1)] if op in ("div", "remainder", "atan2") else operands[0]
     who = "denominator" if op == "div" and len(operands) > 1 else "value"
     if op in ("div", "log", "sqrt", "rsqrt", "pow", "reciprocal", "linalg_vector_norm", "norm", "xlogy") and x["zeros"]:
+        if x["size"] == 1:
+            return f"the {who} is 0"
         return f"{x['zeros']:,} of {x['size']:,} {who}s {'is' if x['zeros'] == 1 else 'are'} 0"
     if op in ("log", "sqrt", "pow") and x["negative"]:
         return f"{x['negative']:,} of {x['size']:,} {who}s {'is' if x['negative'] == 1 else 'are'} negative"
     if x["size"] == 0 or math.isnan(x["min"]):
         return f"no finite {who} went in"
     return " and ".join(f"values from {o['min']:.4g} to {o['max']:.4g}" for o in operands[:2]) + " went in"
+
+
+def moment(event: Event) -> str:
+    """' in the evaluation after step 30', or nothing where it is the training itself."""
+    return f" in the evaluation after step {event.step}" if event["reached"] == "evaluation" else ""
 
 
 def kind_of(event: Event) -> str:

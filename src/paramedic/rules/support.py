@@ -107,3 +107,8 @@ def measured(calls: Iterable[Event], *functions: str) -> list[Event]:
 def train_first(calls: Iterable[Event]) -> list[list[Event]]:
     """Loss calls by place, those of the training before those of evaluations."""
     return sorted(by_place(calls).values(), key=lambda group: group[0].phase != "train")
+
+
+def why_not(run: Run) -> str | None:
+    """Why no copy of the model could be asked, if that is known."""
+    return next((event["reason"] for event in run.events("asked") if event.get("reason")), None)

@@ -12,9 +12,17 @@ import torch
 from torch import nn
 
 from paramedic.capture.active.copying import CannotCopy, private_copy, unnoticed
-from paramedic.capture.active.questions import Batch, Subject, future, ignored, is_repeatable, mixing
+from paramedic.capture.active.questions import (
+    Batch,
+    Subject,
+    future,
+    ignored,
+    is_repeatable,
+    mixing,
+    present,
+)
 from paramedic.capture.facts import readable, tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
 FIRST, SECOND = 6, 40  # the steps from which on the first and the second round may take place
@@ -22,7 +30,7 @@ ROUNDS = 2
 MOST_MODELS = 3
 MOST_VALUES = 2_000_000  # in a batch
 FORWARDS = 16  # that a round takes, roughly
-GRACE = 0.25  # seconds that a round may cost in any case
+GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
 
 
 class Active:
@@ -39,6 +47,9 @@ class Active:
     def install(self) -> None:
         if self.watcher.settings.probes:
             self.watcher.on_step.append(("active", self._stepped))
+        else:
+            data = {"reason": "no copy of the model was asked: --no-probes was given"}
+            self.watcher.emit("asked", phase="setup", data=data)
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called while examining: is this a batch to ask about?"""
@@ -94,7 +105,8 @@ class Active:
     def _ask(self, subject: Subject) -> dict[str, Any]:
         if not is_repeatable(subject):
             return {"reason": "it does not give the same twice in eval mode"}
-        return {"mixing": mixing(subject), "future": future(subject), "ignored": ignored(subject), "size": subject.size}
+        answers = {"mixing": mixing(subject), "future": future(subject), "present": present(subject)}
+        return {**answers, "ignored": ignored(subject), "size": subject.size}
 
     def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
         """The module after which samples are mixed: what it is, and where the user built it or what contains it."""

@@ -127,19 +127,66 @@ def _traced(subject: Subject, batch: Batch, size: int) -> dict[str, list[torch.T
     return {path: tensors for path, tensors in found.items() if path} | {"": found[""]}
 
 
+def _places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:
+    """The length of the sequences that go in and come out, place by place."""
+    size = subject.size
+    lengths = {t.shape[1] for _, t in subject.inputs if t.dim() > 1 and t.shape[0] == size}
+    found = (n for n in lengths if n >= 4 and any(o.dim() == 3 and o.shape[:2] == (size, n) for o in outputs))
+    return next(found, None) if size >= 2 else None
+
+
+def _tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
+    """Inputs that are sequences of ids, without those that only serve a loss inside the model: labels."""
+    size = subject.size
+    found = [(p, t) for p, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64]
+    if len(found) < 2:
+        return found
+    kept = []
+    for wanted, tensor in found:
+
+        def change(path: str, given: torch.Tensor, wanted: str = wanted) -> torch.Tensor:
+            return given.roll(1, 0) if path == wanted else given
+
+        pairs = zip(outputs, subject.run(subject.changed(change)), strict=True)
+        if any(a.dim() == 3 and not torch.equal(a, b) for a, b in pairs):
+            kept.append((wanted, tensor))
+    return kept
+
+
+def present(subject: Subject) -> float | None:
+    """By how much the output at a place changes with the token at the same place: the least of all token inputs."""
+    outputs = subject.run(subject.batch)
+    length = _places(subject, outputs)
+    if length is None:
+        return None
+    size, here = subject.size, length // 2
+    influence = []
+    for wanted, tensor in _tokens(subject, outputs):
+        if tensor.shape[:2] != (size, length):
+            continue
+        changed = tensor.clone()
+        changed[:, here] = tensor[:, here].roll(1, 0)
+        if torch.equal(changed, tensor):
+            continue
+
+        def change(path: str, given: torch.Tensor, wanted: str = wanted, new: torch.Tensor = changed) -> torch.Tensor:
+            return new if path == wanted else given
+
+        after = subject.run(subject.changed(change))
+        pairs = [(a, b) for a, b in zip(outputs, after, strict=True) if a.dim() == 3 and a.shape[:2] == (size, length)]
+        influence.append(max(distance(a[:, here], b[:, here]) for a, b in pairs))
+    return min(influence, default=None)
+
+
 def future(subject: Subject) -> float | None:
     """By how much outputs change at the places before a change of the inputs: 0 for a causal model."""
     size = subject.size
-    lengths = {t.shape[1] for _, t in subject.inputs if t.dim() > 1 and t.shape[0] == size}
     outputs = subject.run(subject.batch)
-    length = next(
-        (n for n in lengths if n >= 4 and any(o.dim() == 3 and o.shape[:2] == (size, n) for o in outputs)), None
-    )
-    if length is None or size < 2:
+    length = _places(subject, outputs)
+    if length is None:
         return None
     # Of two sequences one may be a source that the model is meant to see as a whole.
-    tokens = [t for _, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64]
-    if len([t for t in tokens if not ((t >= 0) & (t <= 1)).all()]) > 1:
+    if len([t for _, t in _tokens(subject, outputs) if not ((t >= 0) & (t <= 1)).all()]) > 1:
         return None
     cut = length // 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ class Alarm:
         self.loop = loop
         self.random_state: torch.Tensor | None = None  # as it was when the current step began
         self._inquests = 0
-        self._suspicious = False  # the gradients of the current cycle have been seen to be bad
+        self.suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._bundled = False
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
         self._found: tuple[Conclusion, torch.Tensor | None, Any] | None = (
@@ -79,7 +80,7 @@ class Alarm:
         self._look_for_request(losses, before)
         thorough = not self.watcher.resting and self.watcher.affordable()
         self._checked = thorough
-        if self._suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+        if self.suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
             return
         self._suspect()
         if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
@@ -87,7 +88,7 @@ class Alarm:
             self._inquire("gradient", losses, user_site(), value, before)
 
     def _suspect(self) -> None:
-        self._suspicious = True
+        self.suspicious = True
         self.watcher.wake()  # the coming step must not pass unseen
         for account in self.loop.accounts.values():
             for backward in account.pending:
@@ -143,7 +144,7 @@ class Alarm:
 
     def about_to_step(self, optimizer: Optimizer) -> None:
         """Stop here if this step would write bad values into the weights."""
-        if not self._suspicious or self.loop.scaled is not None:
+        if not self.suspicious or self.loop.scaled is not None:
             return
         names = self.watcher.registry.parameter_names()
         bad, weights = [], []
@@ -168,9 +169,17 @@ class Alarm:
             f"paramedic: stopped before optimizer.step() of step {self.watcher.step}: {len(bad)} "
             f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
             f"  The weights are {state}."
+            + self._where_it_begins()
             + (f"\n  again:     paramedic replay {shown_path(str(path))}" if path is not None else "")
             + "\n  carry on:  paramedic run --on-nan continue …"
         )
+
+    def _where_it_begins(self) -> str:
+        found = self._found[0] if self._found is not None else Conclusion()
+        if found.data.get("origin") != "op" or not found.site.file:
+            return ""
+        derivative = "the derivative of " * bool(found.data["node"] and not found.data["own_backward"])
+        return f"\n  begins:    {found.site.file}:{found.site.line}, {derivative}{found.data['op']}"
 
     def _open_shell(self) -> None:
         from paramedic.postmortem.shell import open_shell
@@ -215,8 +224,8 @@ class Alarm:
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""
-        if self._suspicious or not self.watcher.affordable():
-            self._suspicious, self._found = False, None
+        if self.suspicious or not self.watcher.affordable():
+            self.suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if not _finite([p.detach() for p in parameters]):
@@ -263,10 +272,18 @@ def _finite(tensors: list[torch.Tensor]) -> bool:
     if not plain:
         return True
     if len(plain) > FEW:
-        total = float(torch.stack(list(torch._foreach_norm(plain, 2, torch.float32))).sum())
+        total = sum(float(torch.stack(norms).sum()) for norms in _norms(plain))
     else:
         total = sum(float(tensor.detach().sum()) for tensor in plain)
     return math.isfinite(total) or not any((seen := look(t)) is not None and seen.bad for t in plain)
+
+
+def _norms(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
+    """In float32 at least, since halves overflow; float64 may not be narrowed."""
+    for dtype in (torch.float32, torch.float64):
+        some = [t for t in tensors if (t.dtype == torch.float64) is (dtype == torch.float64)]
+        if some:
+            yield list(torch._foreach_norm(some, 2, dtype))
 
 
 def _distributed() -> bool:

@@ -30,6 +30,7 @@ class Excerpt:
     variables: dict[str, Any]
     inputs: dict[str, Any]  # those of them that the statements mention, as they were before
     function: str  # the name of the function they are from
+    text: str  # the statements as they are written
     attributes: list[tuple[Any, str, Any]]  # object, name, value: what the statements overwrite in the user's objects
     count: int  # of the statements
     in_loop: bool  # whether they stand in a loop
@@ -64,7 +65,8 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: boo
         return None
     attributes = [known for s in kept for name in _stored(s) if (known := _attribute(name, variables)) is not None]
     inputs = {name: variables[name] for name in code.co_names if name in variables}
-    return Excerpt(code, variables, inputs, frame.f_code.co_name, attributes, len(kept), loop is not None)
+    text = "\n".join(ast.unparse(statement) for statement in kept)
+    return Excerpt(code, variables, inputs, frame.f_code.co_name, text, attributes, len(kept), loop is not None)
 
 
 _trees: dict[str, ast.Module | None] = {}
@@ -134,7 +136,7 @@ def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any], al
         base = _collected(statement)
         if base in needed and _carries_gradient(base, variables):
             made.add(base)
-        if made and _may_run_again(statement):
+        if made and _may_run_again(statement, variables):
             kept.insert(0, statement)
             needed |= _loaded(statement)
     return kept
@@ -213,7 +215,11 @@ def _is_bad(tensor: torch.Tensor) -> bool:
     return tensor.dtype.is_floating_point and not bool(torch.isfinite(tensor.detach()).all())
 
 
-def _may_run_again(statement: ast.stmt) -> bool:
+def _may_run_again(statement: ast.stmt, variables: dict[str, Any]) -> bool:
+    loops = [node.iter for node in ast.walk(statement) if isinstance(node, (ast.For, ast.comprehension))]
+    given = [_value(_dotted(node), variables) for loop in loops for node in ast.walk(loop)]
+    if any(isinstance(value, torch.utils.data.DataLoader) or hasattr(value, "__next__") for value in given):
+        return False  # would be a new epoch, or nothing at all
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     names = [
         f.attr if isinstance(f, ast.Attribute) else f.id for f in calls if isinstance(f, (ast.Attribute, ast.Name))

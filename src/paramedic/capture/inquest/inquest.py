@@ -37,6 +37,7 @@ class Conclusion:
     place: Site = NOWHERE  # the statement that was run again, up to its backward()
     inputs: dict[str, Any] = field(default_factory=dict)  # the variables it was run with
     whole: bool = False  # statements without a gradient were run again as well
+    text: str = ""  # the statements themselves
 
     @property
     def certain(self) -> bool:
@@ -49,12 +50,18 @@ class Conclusion:
         return worth(self) > worth(other)
 
 
-def hold(watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random_state: Any) -> Conclusion:
-    """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was."""
+def hold(
+    watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random_state: Any, until: str = "backward"
+) -> Conclusion:
+    """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was.
+
+    `until` says what the statements lead to (see Tracer).
+    """
     best = Conclusion(data={"origin": "unknown", "reproduced": False})
     for frame in frames():
         for whole in (False, True):
-            found, loops = _try(watcher, frame, losses, backward=backward, random_state=random_state, whole=whole)
+            tracer = _tracer(watcher, until)
+            found, loops = _try(watcher, frame, losses, tracer, backward, random_state, whole=whole)
             if found is not None and found.better_than(best):
                 best = found
             if best.certain and best.data.get("same_loss"):
@@ -79,19 +86,29 @@ def frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def _tracer(watcher: Watcher, until: str) -> Tracer:
+    paths: dict[int, str] = {}
+    path_of = watcher.registry.path
+    return Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), path_of(module)), until)
+
+
 def _try(
-    watcher: Watcher, frame: FrameType, losses: list[torch.Tensor], *, backward: bool, random_state: Any, whole: bool
+    watcher: Watcher,
+    frame: FrameType,
+    losses: list[torch.Tensor],
+    tracer: Tracer,
+    backward: bool,
+    random_state: Any,
+    *,
+    whole: bool,
 ) -> tuple[Conclusion | None, bool]:
     """What the frame's own statements show; and whether the frame is the training loop."""
     statements = excerpt(frame, whole=whole)
     if statements is None:
         return None, False
     loops = statements.in_loop and statements.count > 1
-    paths: dict[int, str] = {}
-    registry = watcher.registry
-    tracer = Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), registry.path(module)))
     place, inputs = frame_site(frame), statements.inputs
-    with without_trace(registry.roots(), random_state):
+    with without_trace(watcher.registry.roots(), random_state):
         again = rerun(statements, tracer)
         if isinstance(again, BaseException):
             return None, loops
@@ -104,7 +121,7 @@ def _try(
             return None, loops
         same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
         found = _conclude(watcher, origin, tracer, frame, statements, same)
-        found.place, found.inputs, found.whole = place, inputs, whole
+        found.place, found.inputs, found.whole, found.text = place, inputs, whole, statements.text
         return found, loops
 
 

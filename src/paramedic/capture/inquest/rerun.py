@@ -6,7 +6,6 @@ import contextlib
 import io
 import random
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -14,15 +13,7 @@ import torch
 from torch import nn
 
 from paramedic.capture.inquest.excerpt import Excerpt
-from paramedic.capture.inquest.tracer import Tracer
-
-
-class Reached(BaseException):
-    """The re-executed statements have come to their backward(). Not an Exception: no user's handler may swallow it."""
-
-    def __init__(self, losses: list[torch.Tensor]) -> None:
-        self.losses = losses
-
+from paramedic.capture.inquest.tracer import Reached, Tracer
 
 _depth = [0]  # of re-executions under way
 
@@ -38,7 +29,7 @@ def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
 
 
 def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseException:
-    """The loss or losses that the statements hand to backward(), or what kept them from coming to that."""
+    """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:
         with tracer, torch._C._EnableTorchFunction(), torch.compiler.set_stance("force_eager"):
@@ -52,12 +43,15 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
         for owner, name, value in excerpt.attributes:
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)
-    return RuntimeError("backward() was not called again")
+    return RuntimeError("what had been waited for did not come again")
 
 
 @contextlib.contextmanager
 def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -> Iterator[None]:
-    """Lend the modules copies of their buffers and put random states back; what is printed meanwhile is lost."""
+    """Lend the modules copies of their buffers and put random states back; what is printed meanwhile is lost.
+
+    So are warnings: to catch them would make python show the old ones again.
+    """
     holders = [inner for module in modules for inner in module.modules() if inner._buffers]
     buffers = [(holder, holder._buffers.copy()) for holder in holders]
     parameters = tuple({id(p): p for module in modules for p in module.parameters()}.values())
@@ -72,9 +66,7 @@ def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -
             torch.random.fork_rng(devices=range(torch.cuda.device_count()) if torch.cuda.is_initialized() else []),
             contextlib.redirect_stdout(quiet),
             contextlib.redirect_stderr(quiet),
-            warnings.catch_warnings(),
         ):
-            warnings.simplefilter("ignore")
             if random_state is not None:
                 torch.set_rng_state(random_state)
             yield

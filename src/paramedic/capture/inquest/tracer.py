@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from paramedic.record.writer import Site
 
 # Their results are whatever lay in memory, until something is written there.
 UNINITIALISED = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "empty_permuted")
+MOST_SECONDS = 20.0  # for an evaluation; a training that has failed can wait for its reason
 
 
 @dataclass(slots=True, eq=False)
@@ -62,12 +64,25 @@ class Op:
         return any(seen.nan for seen in self.outputs)
 
 
-class Tracer(TorchDispatchMode):
-    """Records the operations of a step. Far too slow for anything but a step that has already failed."""
+class Reached(BaseException):
+    """The re-executed statements have come to their end. Not an Exception: no user's handler may swallow it."""
 
-    def __init__(self, path_of: Callable[[nn.Module], str]) -> None:
+    def __init__(self, losses: list[torch.Tensor]) -> None:
+        self.losses = losses
+
+
+class Tracer(TorchDispatchMode):
+    """Records the operations of a step. Far too slow for anything but a step that has already failed.
+
+    In an evaluation there is no backward() at which to end. `until` says what to wait for instead: "number", a bad one
+    that the script reads; "loss", a bad result that is a single number; "answer", a model that gives nothing but NaN.
+    """
+
+    def __init__(self, path_of: Callable[[nn.Module], str], until: str = "backward") -> None:
         super().__init__()
         self.path_of = path_of
+        self.until = until
+        self._end = time.monotonic() + MOST_SECONDS if until != "backward" else math.inf
         self.ops: list[Op] = []
         self.by_node: dict[int, Op] = {}  # sequence number of a node of the autograd graph -> what it differentiates
         self._writers: dict[int, list[int]] = {}  # memory -> operations that wrote into it
@@ -94,16 +109,22 @@ class Tracer(TorchDispatchMode):
         inside = self._modules[-1][1] if self._modules else False
         self._modules.append((self.path_of(module), inside or any(True for _ in module.parameters())))
 
-    def _left(self, *_: Any) -> None:
+    def _left(self, module: nn.Module, args: Any, output: Any) -> None:
         if self._modules:
             self._modules.pop()
+        if self.until == "answer" and not self._modules and (bad := only_nan(output)):
+            raise Reached(bad[:1])
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if time.monotonic() > self._end:
+            raise TimeoutError("an evaluation is not worth so long a wait")
         inputs = [seen for tensor in _tensors((args, kwargs)) if (seen := look(tensor)) is not None]
         result = func(*args, **kwargs)
         name = func._schema.name.partition("::")[2]
         outputs = [seen for tensor in _tensors(result) if (seen := look(tensor)) is not None]
+        if self.until == "number" and name == "_local_scalar_dense" and any(seen.bad for seen in inputs):
+            raise Reached([inputs[0].tensor])
         if func.is_view or name in ("detach", "alias", "lift_fresh") or not outputs:
             return result
         path, inside = self._modules[-1] if self._modules else (None, False)
@@ -116,6 +137,8 @@ class Tracer(TorchDispatchMode):
             self._writers.setdefault(seen.memory, []).append(op.index)
             if seen.bad:
                 self._spoiled.setdefault(seen.memory, []).append(op.index)
+        if self.until == "loss" and outputs[0].bad and outputs[0].tensor.dim() == 0:
+            raise Reached([outputs[0].tensor])
         return result
 
     def spoiler(self, seen: Seen, before: int) -> Op | None:
@@ -137,6 +160,12 @@ def look(tensor: torch.Tensor) -> Seen | None:
         return None
     low, high = torch.aminmax(tensor.detach())
     return Seen(tensor, float(low), float(high))
+
+
+def only_nan(answer: Any) -> list[torch.Tensor]:
+    """The tensors of a model's answer, if there is not a single number in them."""
+    floats = [t for t in _tensors(answer) if t.dtype.is_floating_point and readable(t)]
+    return floats if floats and all(bool(torch.isnan(tensor).all()) for tensor in floats) else []
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 

@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from torch import nn
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
+from paramedic.capture.probes.call import Call, Told
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.rebuilt import Rebuilt
 from paramedic.capture.watcher import Watcher
@@ -23,31 +23,6 @@ from paramedic.record.writer import Site
 
 EXAMINED_PER_PATTERN = 64  # evaluation calls, so that the metric behind them is seen as well
 MOST_CALLS = 256  # remembered between two optimizer steps
-
-
-@dataclass(slots=True)
-class Call:
-    """One call of a module, from its forward pre-hook until it is known what became of its output."""
-
-    module: Any  # the nn.Module; None once the call is over
-    root: Any
-    path: str
-    site: Site
-    training: bool
-    grad: bool
-    step: int
-    paused: bool = False  # the function mode was taken off for the duration of this call
-    cut_at: Site | None = None  # the line that turned gradients off, when a module that has them on called this one
-    nodes: list[Any] = field(default_factory=list)  # graph nodes of the outputs
-    loader: int | None = None
-    repeated: bool = False  # the very same input for the third time in a row, as in Monte-Carlo dropout
-    moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
-    uses: set[str] = field(default_factory=set)  # "loss", "metric", "training": what its output was put to
-    age: int = 0
-    fed: bool = False  # a top-level call: its first module with weights was seen
-
-
-Told = Callable[[Call, Any, Any, Any], None]  # a call that is over, its arguments, keyword arguments and output
 
 
 class Calls:
@@ -76,6 +51,7 @@ class Calls:
         self._hooks: list[Any] = []
         self._order = 0
         self._last_input: weakref.ref[torch.Tensor] | None = None
+        self._last_step = 0  # at which it was given
         self._repeats = 0
 
     def install(self) -> None:
@@ -86,6 +62,13 @@ class Calls:
     def follow_this_thread(self) -> None:
         """Only one thread's calls can be followed: the one that trains."""
         self._thread = threading.get_ident()
+
+    def dropped(self, training: bool) -> None:
+        """Functional dropout that follows train() and eval() of the module which calls it."""
+        if self.stack and len(self.stack[0].moody) < MOST_CALLS:
+            path = self.stack[-1].path
+            about = {"path": path, "class": "F.dropout", "training": training, "norm": False, "trainable": False}
+            self.stack[0].moody.append(about)
 
     def inside(self) -> str | None:
         return self.stack[-1].path if self.stack else None
@@ -207,7 +190,7 @@ class Calls:
             return  # a loss or an activation called by itself
         pattern = (id(call.module), call.training, call.grad)
         self.patterns[pattern] += 1
-        call.moody = moody_modules(call.module, call.path)
+        call.moody = [*moody_modules(call.module, call.path), *call.moody]
         call.loader = self.loader()
         call.repeated = self._same_input_again(args)
         if len(self.open) < MOST_CALLS:
@@ -222,8 +205,9 @@ class Calls:
         first = next((tensor for _, tensor in tensors_in(args)), None)
         if first is None:
             return False
-        again = self._last_input is not None and self._last_input() is first
-        self._last_input = weakref.ref(first)
+        # At the same step: full-batch training gives the same input in every one.
+        again = self._last_input is not None and self._last_input() is first and self._last_step == self.watcher.step
+        self._last_input, self._last_step = weakref.ref(first), self.watcher.step
         self._repeats = self._repeats + 1 if again else 0
         return self._repeats >= 2
 

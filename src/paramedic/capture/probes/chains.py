@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
 _AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)

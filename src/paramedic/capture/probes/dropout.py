@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from torch import nn
@@ -24,6 +25,7 @@ class Dropout:
         self.watcher = watcher
         self._seen: Counter[tuple[Site, bool, bool | None]] = Counter()
         self._inside = False
+        self.on_tied: Callable[[bool], None] = lambda training: None  # told of calls that follow train() and eval()
 
     def install(self) -> None:
         for name in FUNCTIONS:
@@ -55,6 +57,8 @@ class Dropout:
         training = bool(given.get("training", True))
         site = frame_site(frame)
         caller = locals_of(frame).get("self")
+        if given.get("p", 0.5) > 0 and isinstance(caller, nn.Module) and caller.training == training:
+            self.on_tied(training)
         place = (site, training, getattr(caller, "training", None))
         self._seen[place] += 1
         if self._seen[place] > CALLS_PER_SITE:

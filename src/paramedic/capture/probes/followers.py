@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from paramedic.capture.facts import address, readable
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from paramedic.capture.facts import readable, tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
 LOOKS = 12  # calls that are measured, per layer and mode

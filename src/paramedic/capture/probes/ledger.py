@@ -24,6 +24,7 @@ class Backward:
     private: bool  # it also wrote gradients that no optimizer holds (adversarial inputs): using those is use enough
     certain: bool = True  # whose gradients it wrote was seen, or is the same for every pass from its line
     used: bool = False
+    measured: bool = False  # its gradients were clipped, and so their norm is known: who drops them decides to
     told: bool = False  # already reported as discarded
 
 
@@ -37,6 +38,7 @@ class Account:
     stale: bool = False  # what is there now was used by a step and has not been cleared since
     soiled: list[torch.Tensor] = field(default_factory=list)  # parameters with a new gradient on top of a used one
     blind: bool = False  # until its next step: backward passes may have gone by unseen
+    unknown: bool = False  # steps went by unwatched, and no zero_grad was seen since
     unsure: bool = False  # nobody looked whether they were cleared by hand, or whether they were written at all
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
@@ -64,25 +66,25 @@ class Account:
         soiled, self.soiled = self.soiled, []
         for backward in used:
             backward.used = True
-        self.stale, self.blind = True, False
+        self.stale, self.blind, self.unknown = True, False, False
         self.steps += 1
         self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
         return used, soiled
 
-    def rested(self, *, blind: bool) -> None:
-        """Some steps went by unwatched. What is there now may be new, used or cleared: nobody knows.
+    def rested(self, *, blind: bool, used: bool) -> None:
+        """Some steps went by unwatched. What is there now may be new or cleared, unless it is known to be `used`.
 
         Blind: not even which backward passes came since its own last step, for another optimizer stepped later.
         """
-        self.blind = blind
-        self.pending, self.soiled, self.stale = [], [], False
+        self.blind, self.unknown, self.stale = blind, not used, used
+        self.pending, self.soiled = [], []
         self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
 
     def cleared(self) -> list[Backward]:
         """zero_grad was called. Returns the backward passes whose gradients were lost by it."""
         lost = [backward for backward in self.pending if not backward.used]
         self.pending, self.soiled = [], []
-        self.stale = False
+        self.stale = self.unknown = False
         return lost
 
     def wrote(self, backward: Backward, reached: set[int] | None, *, may_wait: bool) -> None:
@@ -105,7 +107,7 @@ class Account:
 
         To look at the values of an accelerator means to wait for it, which only an examined step may do.
         """
-        self.unsure = False
+        self.unsure = self.unknown
         if not self.stale:
             return []
         self.unsure = not may_wait and any(p.device.type != "cpu" for p, _, _ in self.sentinels)

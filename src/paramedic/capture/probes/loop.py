@@ -11,6 +11,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from paramedic.capture.closures import guarded, has_closure
 from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.clock import Clock
@@ -120,6 +121,9 @@ class Loop:
         """id of a parameter -> number of the optimizer that holds it."""
         return {identity: found[0].number for identity in self.owners if (found := self.accounts_of(identity))}
 
+    def holds(self, identity: int) -> bool:
+        return identity in self.owners
+
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
         alive = [optimizer for reference in self.owners.get(identity, []) if (optimizer := reference()) is not None]
@@ -141,11 +145,13 @@ class Loop:
 
         Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
         """
+        written = any(beat.call[0] == "backward" for beat in self.rhythm.path)
         for account in self.accounts.values():
-            account.rested(blind=account is not self._stepped_last)
+            stepped = account is self._stepped_last
+            account.rested(blind=not stepped, used=stepped and not written)
             account.passes = self._passes
         if self.scaled is not None:
-            self.scaled = any(beat.call[0] == "backward" for beat in self.rhythm.path)
+            self.scaled = written
         for beat in self.rhythm.path:
             op, on = beat.call
             if op == "backward":
@@ -252,9 +258,10 @@ class Loop:
             "discard",
             site=site,
             phase="train",
-            key=(backward.site, site),
+            key=(backward.site, site, backward.measured),
             data={
                 "optimizer": account.number,
+                "measured": backward.measured,
                 "backward_file": backward.site.file,
                 "backward_line": backward.site.line,
             },
@@ -262,20 +269,24 @@ class Loop:
 
     # Steps ------------------------------------------------------------------------------------------------------
 
-    def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
-            return
-        closure = _has_closure(args, kwargs)
+            return None
+        closure = has_closure(args, kwargs)
         if closure:
             self.watcher.wake()  # its calls differ from step to step
         if not self.watcher.resting:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
             if not closure:
-                self.watcher.ask("alarm", self.before_step, optimizer)
-                self.watcher.check_alarm()
+                self._look_at_gradients(optimizer)
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
+        return guarded(args, kwargs, lambda: self._look_at_gradients(optimizer)) if closure else None
+
+    def _look_at_gradients(self, optimizer: Optimizer) -> None:
+        self.watcher.ask("alarm", self.before_step, optimizer)
+        self.watcher.check_alarm()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
@@ -285,7 +296,7 @@ class Loop:
             self.clock.rested()
             return
         self.watcher.ask("alarm", self.after_step, optimizer)
-        self.watcher.ask("loop", self._stepped, optimizer, _has_closure(args, kwargs))
+        self.watcher.ask("loop", self._stepped, optimizer, has_closure(args, kwargs))
         self.watcher.check_stop()
 
     def _rest_on(self, optimizer: Optimizer) -> bool:
@@ -385,8 +396,3 @@ class Loop:
         ops, self._ops = tuple(self._ops), []
         self._written = set()
         self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
-
-
-def _has_closure(args: Any, kwargs: Any) -> bool:
-    """torch hands the hooks the arguments of `step`, the optimizer itself first."""
-    return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None

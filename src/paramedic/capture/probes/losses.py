@@ -41,6 +41,8 @@ class Losses:
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
+        self.on_evaluation: Callable[[torch.Tensor, float], None] = lambda *_: None  # told of values without a graph
+        self.on_value: Callable[[str, torch.Tensor], object] = lambda name, value: None  # one with a graph
         self._sites: dict[str, Site] = {}  # where each function was called last
         self._glances = 0  # calls while resting
         self._overdue = False
@@ -58,14 +60,18 @@ class Losses:
             return
         if result.grad_fn is not None:
             self.results[result.grad_fn] = name
+            self.watcher.ask_within("objectives", self.on_value, name, result)
             if name == "kl_div" and result.dim() == 0:
                 self._tell_divergence(result)
         elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
             site, step = user_site(), self.watcher.step
             series = f"eval_loss:{site.file}:{site.line}"
-            self.watcher.read(
-                result.detach().reshape(1).float(), lambda found: self.watcher.writer.point(series, step, found[0])
-            )
+
+            def use(found: list[float]) -> None:
+                self.watcher.writer.point(series, step, found[0])
+                self.watcher.ask_within("evaluation", self.on_evaluation, result, found[0])
+
+            self.watcher.read(result.detach().reshape(1).float(), use)
 
     def _tell_divergence(self, result: torch.Tensor) -> None:
         site, step = user_site(), self.watcher.step

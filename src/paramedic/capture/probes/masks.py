@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from paramedic.capture.facts import readable, tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.padding import run_at_end
 from paramedic.capture.watcher import Watcher

@@ -22,6 +22,10 @@ _REDUCTIONS = [T.mean, torch.mean, T.sum, torch.sum]
 _LEAST = [torch.min, torch.minimum, T.min, T.minimum]
 _MOST = [torch.max, torch.maximum, T.max, T.maximum]
 LOOKS = 40  # per place
+DISTANCES = (
+    "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
+    "smooth_l1_loss", "huber_loss",
+)  # fmt: skip
 
 
 class Objectives:
@@ -81,6 +85,25 @@ class Objectives:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
             found = {"op": op, "slope": slope, "both_ways": numbers[1] < 0 < numbers[2], **data}
             watcher.emit("op", site=site, step=step, key=(op, site, slope, found["both_ways"]), data=found)
+
+        result.register_hook(came_by)
+
+    # Loss functions ---------------------------------------------------------------------------------------------
+
+    def loss(self, function: str, result: torch.Tensor) -> None:
+        """The value of a loss function, and whether it is made smaller or larger."""
+        site, step, watcher = user_site(), self.watcher.step, self.watcher
+        self._looks[("loss", site)] += 1
+        if self._looks[("loss", site)] > LOOKS or result.dim() > 0 or function not in DISTANCES:
+            return
+        value = result.detach()
+
+        def came_by(slope: torch.Tensor) -> None:
+            watcher.ask("objectives", watcher.read, torch.stack([slope.detach(), value]).float(), tell)
+
+        def tell(numbers: list[float]) -> None:
+            data = {"function": function, "slope": numbers[0], "value": numbers[1]}
+            watcher.emit("pushed", site=site, phase="train", step=step, data=data)
 
         result.register_hook(came_by)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path
 from paramedic.record.writer import Site

@@ -17,6 +17,7 @@ from paramedic.capture.watcher import Watcher
 MOST_INDICES = 200_000  # remembered per loader
 MOST_CONTENTS = 20_000
 MOST_LOADERS = 32
+LEAST_VALUES = 4  # of a sample that is told from others by its content
 
 
 @dataclass(slots=True)
@@ -27,6 +28,9 @@ class Given:
     indices: set[tuple[int, int]] = field(default_factory=set)  # root dataset and number in it
     contents: set[bytes] = field(default_factory=set)
     rows: int = 0  # samples whose content was looked at
+    passes: int = 0
+    first_rows: int = 0  # of them in the first pass, in which no sample comes twice
+    first_contents: int = 0  # and how many different ones there were
 
 
 class Samples:
@@ -40,6 +44,8 @@ class Samples:
     def started(self, number: int, loader: Any) -> None:
         if number not in self.given and len(self.given) < MOST_LOADERS:
             self.given[number] = Given(weakref.ref(loader))
+        if number in self.given:
+            self.given[number].passes += 1
 
     def gave(self, number: int, dataset: Any, index: Any) -> None:
         """A batch was made from these indices."""
@@ -54,15 +60,19 @@ class Samples:
         if seen is None or seen.rows >= MOST_CONTENTS:
             return
         inputs = next((t for _, t in tensors if t.dim() > 1), None)
-        if inputs is None or inputs.device.type != "cpu" or not readable(inputs) or not inputs.dtype.is_floating_point:
+        if inputs is None or inputs.device.type != "cpu" or not readable(inputs):
             return
         rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
-        if rows.shape[1] < 4 or rows.numel() * rows.element_size() > 16_000_000:
+        if rows.shape[1] < LEAST_VALUES or rows.numel() * rows.element_size() > 16_000_000:
             return
-        raw = rows.view(torch.uint8).numpy()
-        for row in raw:
-            seen.contents.add(hashlib.blake2b(row.tobytes(), digest_size=8).digest())
-        seen.rows += len(raw)
+        kept = _without_padding(rows)
+        raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
+        for row, length in zip(raw, kept, strict=True):
+            if length >= LEAST_VALUES:
+                seen.contents.add(hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest())
+                seen.rows += 1
+        if seen.passes <= 1:
+            seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
 
     def tell(self, number: int | None = None) -> None:
         """What a loader (or each) has in common with the others, as far as it is not told yet."""
@@ -91,7 +101,16 @@ class Samples:
                 "shared_contents": by_content,
                 "contents": len(a.contents),
                 "other_contents": len(b.contents),
-                "rows": a.rows,
-                "other_rows": b.rows,
+                "first_rows": a.first_rows,
+                "first_contents": a.first_contents,
+                "other_first_rows": b.first_rows,
+                "other_first_contents": b.first_contents,
             }
             self.watcher.emit("overlap", phase="setup", data=data)
+
+
+def _without_padding(rows: torch.Tensor) -> list[int]:
+    """How many values each row has before it ends in a run of one value: batches are padded to different lengths."""
+    same = rows == rows[:, -1:]
+    run = same.flip(1).to(torch.uint8).cumprod(1).sum(1)
+    return [int(n) for n in rows.shape[1] - run]

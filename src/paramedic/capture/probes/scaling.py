@@ -54,6 +54,8 @@ class Clipping:
         with_gradient = [p for p in tensors if p.grad is not None]
         accounts = [account for p in with_gradient for account in loop.accounts_of(id(p))]
         pending = any(account.pending for account in accounts)
+        for backward in [b for account in accounts for b in account.pending]:
+            backward.measured = True
         stale = bool(accounts) and not fresh
         scaled = bool(loop.scaled)
         trainable = sum(1 for a in loop.accounts for g in a.param_groups for p in g["params"] if p.grad is not None)

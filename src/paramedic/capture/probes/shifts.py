@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.padding import as_sequences
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Site

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.probes.calls import Call
+from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
@@ -31,13 +33,16 @@ class Views:
 
     def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("input")
-        if not isinstance(x, T) or not isinstance(result, T) or x.dim() < 3 or not x.dtype.is_floating_point:
-            return
-        found = scrambled(list(x.shape), list(result.shape))
         caller = sys._getframe(3)
-        if not found or not is_users(caller.f_code.co_filename):
+        if not isinstance(x, T) or not isinstance(result, T) or not is_users(caller.f_code.co_filename):
             return
         site = frame_site(caller)
+        if self.ops.inside_model() and cuts_samples(x.shape, result.shape):
+            cut = {"op": "cutting view", "function": func.__name__, "from": list(x.shape), "to": list(result.shape)}
+            self.watcher.emit("op", site=site, data=cut, key=("cutting view", site))
+        found = scrambled(list(x.shape), list(result.shape))
+        if not found or x.dim() < 3 or not x.dtype.is_floating_point:
+            return
         before, after = found[0]
         data = {
             "op": "scrambling view",
@@ -67,6 +72,17 @@ class Views:
                 if known is not None and known[0]() is tensor:
                     known[1]()
             self._pending.clear()
+
+
+def cuts_samples(old: Sequence[int], new: Sequence[int]) -> bool:
+    """Whether pieces of the first axis, samples if that is the batch, are cut up or exchanged with another axis.
+
+    (32, 12) -> (12, 32) does, (32, 12) -> (16, 24) and (32, 12) -> (64, 6) leave them whole, or cut each for itself.
+    """
+    if len(old) < 2 or not new or 0 in old or old[0] == 1 or new[0] == 1 or old[0] == new[0]:
+        return False
+    swapped = len(new) > 1 and math.prod(old[1:]) > 1 and new[-1] == old[0] and math.prod(new[:-1]) > 1
+    return swapped or (old[0] % new[0] != 0 and new[0] % old[0] != 0)
 
 
 def scrambled(old: list[int], new: list[int]) -> list[tuple[list[int], list[int]]]:

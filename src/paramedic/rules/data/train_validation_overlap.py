@@ -34,7 +34,9 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     only_evaluated = {number: events for number, events in evaluated.items() if number not in trained}
     if not trained or not only_evaluated:
         raise Abstain("no loader was used for evaluation only")
-    overlaps = {(event["loader"], event["other"]): event for event in run.events("overlap")}  # the last one counts
+    # The last comparison counts; but once a dataset is gone, indices cannot be compared any more.
+    known = sorted(run.events("overlap"), key=lambda event: event["shared_indices"] > 0)
+    overlaps = {(event["loader"], event["other"]): event for event in known}
     found = []
     for number, events in only_evaluated.items():
         for other in _training_before(events, trained):
@@ -100,5 +102,5 @@ def _shared(event: Event) -> tuple[float, int, str] | None:
 
 def _repeated(event: Event, which: str) -> float:
     """The share of different samples of a loader that have the content of another one."""
-    samples = min(event[f"{which}indices"], event[f"{which}rows"])
-    return max(0.0, 1 - event[f"{which}contents"] / samples) if samples else 1.0
+    samples = event[f"{which}first_rows"]
+    return 1 - event[f"{which}first_contents"] / samples if samples else 1.0

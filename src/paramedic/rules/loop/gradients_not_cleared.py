@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
 @rule(
     "PM601", "gradients-not-cleared", severity="error", needs=["backward", "step"], causes=["PM202", "PM208", "PM101"]
 )
-def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.5, in_a_row: int = 5) -> Iterator[Finding]:
     """backward() adds to gradients that a step has already used.
 
     PyTorch adds new gradients to `.grad`. Without `zero_grad()` between two steps each update uses the sum over all
@@ -26,20 +26,22 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     Gradient accumulation is not reported: there, gradients are cleared after the step that used them.
 
     ## Options
-    `share`: the least share of steps in which it must happen.
+    `share`: the least share of steps in which it must happen; `in_a_row`: or the steps at the end of the run, none of
+    them without it.
     """
     taken: dict[int, int] = {}
     for event in run.events("stale_backward"):
         taken[event["optimizer"]] = taken.get(event["optimizer"], 0) + event.count
     for event in run.events("stale_backward"):
         steps = taken[event["optimizer"]]
-        if not event["stale"] or event.count < 2 or event.count < share * (steps - 1):
+        often = event.count >= max(2, share * (steps - 1))
+        if not event["stale"] or not (often or (event.count >= in_a_row and _never_clean_since(run, event))):
             continue
         several = len(taken) > 1
         whose = f" of optimizer {event['optimizer']} ({listed(event['parameters'])})" if several else ""
         yield Finding(
-            what=f"in {event.count:,} of {steps:,} steps backward() added to gradients{whose} "
-            "that the last step had used",
+            what=(f"in {event.count:,} of {steps:,} steps" if often else f"since step {event.step:,}")
+            + f" backward() added to gradients{whose} that the last step had used",
             why="each update uses the sum of all gradients so far, not the gradient of its batch",
             remedy="call optimizer.zero_grad() before this line, once per step",
             where=event.where,
@@ -49,3 +51,8 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
             ),
             confidence=0.98,
         )
+
+
+def _never_clean_since(run: Run, stale: Event) -> bool:
+    clean = [e for e in run.events("stale_backward") if not e["stale"] and e["optimizer"] == stale["optimizer"]]
+    return all(event.last_step <= stale.step for event in clean)

@@ -20,7 +20,8 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
 
     ## When this is wrong
     A head that is to predict the token after the next, beside one that predicts the next: that is not reported. Nor are
-    unshifted labels of a model that sees the whole sequence, as in an auto-encoder.
+    unshifted labels of a model that sees the whole sequence, as in an auto-encoder, or that does not see the token at
+    the place it predicts, as a policy that is also fed its past actions.
 
     ## Options
     `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs.
@@ -33,12 +34,13 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
     }
     right = any(found["1"] > share for found in means.values())
     futures = [e["future"] for e in run.events("asked") if e.get("future") is not None]
-    causal = bool(futures) and all(value <= tolerance for value in futures)
+    presents = [e["present"] for e in run.events("asked") if e.get("present") is not None]
+    copies = bool(futures) and all(value <= tolerance for value in futures) and min(presents, default=0) > tolerance
     for place, found in means.items():
         if right or max(found["0"], found["2"]) <= share or min(found["0"], found["2"]) > 0.9:
             continue
         twice = found["2"] > share
-        if not twice and not causal:
+        if not twice and not copies:
             continue
         yield Finding(
             what=f"{found['2' if twice else '0']:.0%} of the labels are the input "

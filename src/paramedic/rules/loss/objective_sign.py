@@ -2,28 +2,28 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.experiments import Lab
-
-ERRORS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cross_entropy", "binary_cross_entropy_with_logits")
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 
 @rule("PM516", "objective-sign", severity="warning", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective is pushed the wrong way: an error that is maximised, a clipped surrogate, the entropy of a policy.
+    """An objective is pushed the wrong way: a distance, a clipped surrogate, or the entropy of a policy.
 
     ## Why it hurts
-    With the wrong sign the clipped objective of PPO takes the optimistic side, so nothing holds the policy back; and an
-    entropy that is minimised makes the policy deterministic before it has explored anything.
+    A distance to the targets that is maximised teaches the model to be wrong. With the wrong sign the clipped objective
+    of PPO takes the optimistic side, so nothing holds the policy back; and an entropy that is minimised makes the
+    policy deterministic before it has explored anything.
 
     ## What to try first
-    `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or `torch.max` of the negated products; and
-    `loss - 0.01 * entropy`.
+    Losses of torch are to be minimised: no minus sign in front. For PPO `-torch.min(ratio * adv, ratio.clamp(1 - eps,
+    1 + eps) * adv).mean()`, or `torch.max` of the negated products; and `loss - 0.01 * entropy`.
 
     ## When this is wrong
-    When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged.
+    When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A
+    distance may be maximised beside others, or by one of two optimizers (adversaries do so): only one that is all there
+    is, and that rises, is reported.
     """
-    yield from _bottomless(run)
+    yield from _maximised(run)
     policies = [op for op in run.events("op") if op["op"] == "log_prob"]
     for op in run.events("op"):
         if op["op"] == "clipped surrogate":
@@ -55,23 +55,22 @@ def _both_ways(policies: list[Event]) -> bool:
     return any(op["both_ways"] for op in policies) or {op["slope"] for op in policies} >= {-1, 1}
 
 
-def _bottomless(run: Run) -> Iterator[Finding]:
-    """Experiments show it: the loss falls and falls below zero, with the real labels and with permuted ones."""
-    try:
-        lab = Lab(run) if run.events("experiment") else None
-    except Abstain:
-        lab = None
-    control = lab.get("permuted-labels") if lab is not None else None
-    if lab is None or control is None or not (lab.base.bottomless and control.bottomless):
+def _maximised(run: Run) -> Iterator[Finding]:
+    pushed = run.events("pushed")
+    if len(pushed) < 5 or len(run.events("optimizer")) != 1 or not all(event["slope"] < 0 for event in pushed):
         return
-    calls = [call for call in run.events("loss_call", phase="train") if call["function"] in ERRORS]
-    if calls:
-        yield Finding(
-            what=f"the loss falls from {lab.base.first:.3g} to {lab.base.last:.3g}, with permuted labels to "
-            f"{control.last:.3g}",
-            why=f"{calls[0]['function']} cannot be negative, so its negative is trained: the error is maximised",
-            remedy="take the minus sign away in front of the loss",
-            where=calls[0].where,
-            evidence=(lab.base.evidence("≥ 0"), control.evidence()),
-            confidence=0.93,
-        )
+    first, last = pushed[0]["value"], pushed[-1]["value"]
+    if not last > 1.5 * first + 0.1:
+        return
+    function = pushed[0]["function"]
+    yield Finding(
+        what=f"{function} is maximised: it rose from {first:.3g} to {last:.3g} by step {pushed[-1].step:,}",
+        why="a minus sign in front of it makes training push the model away from its targets",
+        remedy=f"loss = {function}(...), without the minus sign",
+        where=pushed[0].where,
+        evidence=(
+            Evidence(name="slope_of_the_loss", value=round(pushed[0]["slope"], 6), limit="> 0"),
+            Evidence(name="value_at_first_and_last", value=f"{first:.4g}, {last:.4g}", limit="falls"),
+        ),
+        confidence=0.95,
+    )

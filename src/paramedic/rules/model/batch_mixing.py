@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import at
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at, shape, why_not
 
 
 @rule("PM413", "batch-mixing", severity="error", needs=["asked"], causes=["PM207", "PM209", "PM313"])
@@ -14,27 +14,32 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## Why it hurts
     A module reads the batch as if it were the sequence. torch's recurrent and attention modules expect (time, batch,
-    features) unless they are told `batch_first=True`. The model learns from relations between unrelated samples, and
-    its answer changes with the company a sample is in.
+    features) unless they are told `batch_first=True`. Or a reshape cuts across the samples. The model learns from
+    relations between unrelated samples, and its answer changes with the company a sample is in.
 
     ## What to try first
-    `batch_first=True`, or swap the first two dimensions before and after.
+    `batch_first=True`, or swap the first two dimensions before and after. `x.reshape(len(x), -1)` keeps samples whole;
+    axes are swapped by `transpose`, not by `reshape`.
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension are reported.
+    their first dimension, and reshapes that cut the batch up, are reported.
 
     ## Options
     `tolerance`: relative change of an output that is still taken for rounding.
     """
     asked = [event for event in run.events("asked") if event.get("mixing")]
     if not asked:
-        raise Abstain(
-            next((e["reason"] for e in run.events("asked") if e.get("reason")), "no batch could be exchanged")
-        )
+        raise Abstain(why_not(run) or "no batch could be exchanged")
+    cuts = [op for op in run.events("op") if op["op"] == "cutting view"]
     for event in asked:
-        if not event["mixing"]["gap"] > tolerance or event.get("batch_first") is not False:
+        if not event["mixing"]["gap"] > tolerance:
             continue
+        if event.get("batch_first") is not False and not cuts:
+            continue
+        if event.get("batch_first") is not False:
+            yield _cut(event, cuts[0], tolerance)
+            return
         name = f"{event.module}.{event['mixing']['module']}"
         yield Finding(
             what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch "
@@ -46,3 +51,19 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             confidence=0.95,
         )
         return
+
+
+def _cut(event: Event, cut: Event, tolerance: float) -> Finding:
+    """A reshape inside the model that does not leave samples whole."""
+    return Finding(
+        what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch are "
+        f"exchanged: {cut['function']} turns {shape(cut['from'])} into {shape(cut['to'])}",
+        why="it cuts the numbers anew without moving an axis, so rows now hold parts of several samples",
+        remedy="keep the batch first, x.reshape(len(x), -1), or swap axes with transpose or permute",
+        where=cut.where,
+        evidence=(
+            Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),
+            Evidence(name="reshaped_to", value=shape(cut["to"]), limit=f"({cut['from'][0]}, …)"),
+        ),
+        confidence=0.92,
+    )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import why_not
 
 
 @rule("PM419", "ignored-input", severity="warning", needs=["asked"])
@@ -28,7 +29,7 @@ def check(run: Run) -> Iterator[Finding]:
         if event.get("ignored") is not None:
             rounds.setdefault(event.module, []).append(event)
     if not any(len(events) > 1 for events in rounds.values()):
-        raise Abstain("no model could be asked twice")
+        raise Abstain(why_not(run) or "no model could be asked twice")
     for events in rounds.values():
         paths = set.intersection(*({path for path, idle in e["ignored"].items() if idle} for e in events))
         if all(path in paths for path in events[0]["ignored"]):

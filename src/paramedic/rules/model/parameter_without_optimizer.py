@@ -8,7 +8,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many
 
 
-@rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"], causes=["PM601"])
+@rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"])
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """Trainable parameters receive gradients but belong to no optimizer.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
@@ -23,6 +23,7 @@ def check(run: Run) -> Iterator[Finding]:
     table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
     """
     batch = _batch_sizes(run)
+    classes = {call["input"]["shape"][1] for call in run.events("loss_call") if _wants_log_probabilities(call)}
     calls = [op for op in run.events("op") if op["op"] in ("softmax", "log_softmax")]
     grows = {(op.where.file, op.where.line) for op in calls if op["size"] > 1}
     for op in calls:
@@ -33,6 +34,9 @@ def check(run: Run) -> Iterator[Finding]:
         elif op["dim"] == 0 and len(sizes) > 1 and sizes[0] in batch and sizes[0] > 1 and sizes[0] != sizes[1]:
             told = f"over dimension 0 of {shape(sizes)}, the batch of {sizes[0]} samples"
             why = "samples compete with each other: a sample's output depends on the rest of its batch"
+        elif op["op"] == "log_softmax" and op["dim"] == 0 and len(sizes) == 2 and sizes[1] in classes:
+            told = f"over dimension 0 of {shape(sizes)}, but nll_loss reads {sizes[1]} classes from dimension 1"
+            why = "the probabilities of a sample do not sum to 1: samples compete with each other, not classes"
         else:
             continue
         choice = " (dim was left out, and torch chose it)" if op["implicit"] else ""
@@ -56,6 +60,10 @@ def _batch_sizes(run: Run) -> set[int]:
     loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
     inputs = {t["shape"][0] for e in run.events("forward") for t in e["inputs"] if t["shape"]}
     return inputs & targets if targets else loaded & inputs
+
+
+def _wants_log_probabilities(call: Event) -> bool:
+    return call["function"] == "nll_loss" and len(call["input"]["shape"]) == 2
 
 
 def _count(sizes: list[int]) -> int:

@@ -35,6 +35,7 @@ def check(run: Run) -> Iterator[Finding]:
             remedy="give every row one position: drop empty samples or unmask their first position",
             where=event.where,
             evidence=(
+                Evidence(name="operation", value=event.get("op")),
                 Evidence(name="masked_rows", value=masked, limit="0"),
                 Evidence(name="rows", value=rows),
                 Evidence(name="reached", value=event["reached"]),

@@ -11,6 +11,7 @@ from paramedic.rules.bad_values import (
     divergence,
     evidence,
     kind_of,
+    moment,
     operands_in_words,
     operation,
 )
@@ -18,7 +19,7 @@ from paramedic.rules.bad_values import (
 
 @rule("PM102", "non-finite-activation", severity="error", causes=["PM101"])
 def check(run: Run) -> Iterator[Finding]:
-    """An operation inside the model makes NaN or infinity from good values, and it reaches the loss.
+    """An operation inside the model makes NaN or infinity from good values, and it reaches the loss or an evaluation.
 
     ## Why it hurts
     Everything behind it becomes NaN: the loss, the gradients and, after the next step, all weights.
@@ -39,7 +40,8 @@ def check(run: Run) -> Iterator[Finding]:
         if diverged is not None:
             why, remedy = diverged, SLOW_DOWN
         yield Finding(
-            what=f"{operation(event)} made {kind_of(event)} from good values: {operands_in_words(event)}",
+            what=f"{operation(event)} made {kind_of(event)} from good values{moment(event)}: "
+            + operands_in_words(event),
             why=why,
             remedy=remedy,
             where=event.where,

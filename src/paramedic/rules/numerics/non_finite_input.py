@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.bad_values import moment
 from paramedic.rules.curves import non_finite_steps
 from paramedic.rules.support import listed
 
@@ -23,7 +24,7 @@ def check(run: Run) -> Iterator[Finding]:
     """
     bad = run.events("bad_input")
     targets = [call for call in run.events("loss_call") if (call.get("values") or {}).get("target_nan")]
-    inquests = [event for event in run.events("non_finite") if event["reached"] == "loss"]
+    inquests = [event for event in run.events("non_finite") if event["reached"] != "gradient"]
     if any(event["origin"] == "op" for event in inquests):
         return  # running the step again has shown that an operation made the bad value, from good ones
     broken = non_finite_steps(run)
@@ -70,7 +71,7 @@ def _variable(event: Event) -> Finding:
     nan, inf = event["outside"]["nan"], event["outside"]["inf"]
     return Finding(
         what=f"{event['name']!r} holds {nan or inf:,} {'NaN' if nan else 'infinite'} values before the model sees it",
-        why=f"the loss is not finite at step {event.step}, and running the step again shows that it begins here",
+        why=f"the loss is not finite{moment(event) or f' at step {event.step}'}; run again, it begins here",
         remedy="look at how this tensor is made; clean or drop the samples in question",
         where=event.where,
         evidence=(Evidence(name="nan", value=nan, limit="0"), Evidence(name="inf", value=inf, limit="0")),

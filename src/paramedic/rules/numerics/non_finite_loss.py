@@ -13,6 +13,7 @@ from paramedic.rules.bad_values import (
     evidence,
     illness,
     kind_of,
+    moment,
     operands_in_words,
     operation,
 )
@@ -44,14 +45,15 @@ def check(run: Run) -> Iterator[Finding]:
         raise Abstain("backward() was never called")
     for case in cases(run):
         event = case.event
-        if event["reached"] != "loss":
+        if event["reached"] == "gradient" or event.get("met") == "answer":
             continue
         diverged = divergence(run, event)
         loss = "NaN" if math.isnan(event["loss"]) else f"{event['loss']}"
         if illness(event) != "PM101":
-            what, (why, remedy) = f"the loss is {loss} at step {event.step}", ELSEWHERE
+            what, (why, remedy) = f"the loss is {loss}{moment(event) or f' at step {event.step}'}", ELSEWHERE
         elif event["origin"] == "op":
-            what = f"{operation(event)} made {kind_of(event)}, and the loss is {loss}: {operands_in_words(event)}"
+            made = f"{operation(event)} made {kind_of(event)}{moment(event)}, and the loss is {loss}"
+            what = f"{made}: {operands_in_words(event)}"
             why, remedy = advice(event)
         else:
             what, (why, remedy) = f"the loss is {loss} at step {event.step}", UNCLEAR

@@ -45,6 +45,7 @@ def check(run: Run) -> Iterator[Finding]:
             else "look at what changes it outside of this step: the optimizer's settings, a hand-written update",
             where=event.where,
             evidence=(
+                Evidence(name="operation", value=event.get("op")),
                 Evidence(name="nan", value=event["outside"]["nan"], limit="0"),
                 Evidence(name="inf", value=event["outside"]["inf"], limit="0"),
             ),
@@ -60,7 +61,8 @@ def _from_step(event: Event) -> Finding:
     why = "the gradients were finite, so the update itself made it"
     remedy = "look at the optimizer's settings and at what else writes into the weights"
     if eps is not None and (eps == 0 or (half and eps < TINY_IN_HALF)):
-        why = f"eps={eps:g} is 0 in {event['dtype']}, so {event['optimizer']} divides 0 by 0"
+        nothing = f"eps={eps:g}" + (f" is 0 in {event['dtype']}" if eps else "")
+        why = f"{nothing}, so {event['optimizer']} divides 0 by 0 where a gradient has always been 0"
         remedy = "keep the weights in float32 and use autocast" if half else "give eps its default again: 1e-8"
     gradient = event["gradient"]
     return Finding(

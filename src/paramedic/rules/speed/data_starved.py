@@ -17,7 +17,9 @@ def check(
     least_wait: float = 0.02,
     seconds: float = 1.5,
     steps: int = 30,
+    alone: float = 20.0,
     with_workers: float = 60.0,
+    nearly_all: float = 0.85,
 ) -> Iterator[Finding]:
     """Training waits for its data most of the time.
 
@@ -32,13 +34,14 @@ def check(
 
     ## When this is wrong
     Only the second half of the run counts, so a cache that fills in the first epoch is no reason. Short runs and waits
-    of a few milliseconds per batch are passed over, and with workers it takes a minute of waiting before this is more
-    than a note. On an accelerator the wait is what the device saw, not what the host saw: a wait that is hidden behind
-    queued work does not count.
+    of a few milliseconds per batch are passed over. With workers it takes a minute of waiting before this is more than
+    a note; without any, twenty seconds, unless training does nearly nothing else. On an accelerator the wait is what
+    the device saw, not what the host saw: a wait that is hidden behind queued work does not count.
 
     ## Options
     `share`: least share of the time spent waiting; `least_wait`: least seconds per step; `seconds`, `steps`: what a run
-    must at least have waited and trained; `with_workers`: the least seconds of waiting that alarm despite workers.
+    must at least have waited and trained; `alone`, `with_workers`: the least seconds of waiting that alarm, without and
+    with workers; `nearly_all`: the share that alarms at once.
     """
     late = latest_times(run)
     wait = late.parts.get("data", 0.0)
@@ -50,6 +53,7 @@ def check(
     if loader is None:
         raise Abstain("no batch of a training loader was timed")
     workers = int(loader["workers"])
+    long = 2 * wait >= (with_workers if workers else alone)
     helpers = many(workers, "worker") if workers else "no workers"
     yield Finding(
         what=f"training waited for data {late.share('data'):.0%} of the time: {1000 * wait / late.steps:.0f} ms "
@@ -57,7 +61,7 @@ def check(
         why="the model stands still while a batch is prepared; nothing but faster data makes this run faster",
         remedy=_remedy(run, loader, late),
         where=loader.where,
-        severity="note" if workers and 2 * wait < with_workers else "warning",
+        severity="warning" if long or (not workers and late.share("data") >= nearly_all) else "note",
         evidence=(
             Evidence(name="share_of_time_waiting_for_data", value=round(late.share("data"), 3), limit=f"< {share}"),
             Evidence(name="seconds_waiting_per_step", value=round(wait / late.steps, 4), limit=f"< {least_wait}"),

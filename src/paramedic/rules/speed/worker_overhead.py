@@ -21,7 +21,7 @@ class Bill:
 
 
 @rule("PM707", "worker-overhead", severity="warning", needs=["epoch"], causes=["PM701"])
-def check(run: Run, *, share: float = 0.4, seconds: float = 1.5, factor: float = 3.0) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float = 3.0) -> Iterator[Finding]:
     """DataLoader workers that cost more than they bring.
 
     ## Why it hurts
@@ -50,7 +50,7 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 1.5, factor: float =
         if bill is None or bill.fetched < 0.5 * bill.batches or bill.batches < 20:
             continue
         lost = bill.waiting - bill.fetching
-        if lost < 0.3 * seconds or bill.waiting < share * bill.total or bill.waiting < factor * bill.fetching:
+        if lost < 0.05 * seconds or bill.waiting < share * bill.total or bill.waiting < factor * bill.fetching:
             continue
         yield replace(_finding(loader, bill, lost, factor), severity="warning" if lost >= seconds else "note")
     if not any(bills[number].fetched for number in loaders if number in bills):

@@ -1,0 +1,146 @@
+"""Tied weights: one tensor under two names, until a load, an assignment or a conversion parts them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from paramedic.capture.facts import address, readable
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
+
+CONVERSIONS = ("to", "half", "bfloat16", "float", "double", "cuda", "cpu")
+MOST = 100
+
+
+class Slot(NamedTuple):
+    """A parameter's place, which stays when another tensor is put there."""
+
+    owner: weakref.ref[nn.Module]
+    name: str
+
+    def now(self) -> nn.Parameter | None:
+        owner = self.owner()
+        return None if owner is None else owner._parameters.get(self.name)
+
+
+class Parted(NamedTuple):
+    """Two slots that held the same weights."""
+
+    first: Slot
+    second: Slot
+    how: str  # loaded, assigned or converted
+    site: Site
+
+
+class Ties:
+    """Remembers which slots a parameter was put into; tells of those that are trained apart afterwards."""
+
+    def __init__(self, watcher: Watcher, held: Callable[[int], bool]) -> None:
+        self.watcher = watcher
+        self.held = held  # whether an optimizer holds the parameter with this id
+        self._slots: dict[int, list[Slot]] = {}
+        self._alive: dict[int, weakref.ref[nn.Parameter]] = {}  # forgets the slots of parameters that are gone
+        self._parted: list[Parted] = []
+
+    def install(self) -> None:
+        register = torch.nn.modules.module.register_module_parameter_registration_hook
+        handle = register(lambda *registered: self.watcher.ask("ties", self._registered, *registered))
+        self.watcher.patches.on_undo(handle.remove)
+        for name in CONVERSIONS:
+            self.watcher.patches.wrap(nn.Module, name, self._watched_conversion)
+        self.watcher.on_step.append(("ties", self._look))
+
+    def _registered(self, module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        before = module._parameters.get(name)
+        if before is parameter:
+            return
+        slot = Slot(weakref.ref(module), name)
+        if before is not None and parameter is not None:
+            for other in self._slots.get(id(before), ()):
+                if other.owner() is not module and other.now() is before:
+                    self._part(slot, other, parameter, before)
+        if parameter is not None:
+            self._remember(slot, parameter)
+
+    def _part(self, slot: Slot, other: Slot, parameter: nn.Parameter, before: nn.Parameter) -> None:
+        loaded = _loading()
+        if not loaded and parameter.shape == before.shape and readable(parameter) and torch.equal(parameter, before):
+            return  # an equal copy put there by hand: parted on purpose
+        if len(self._parted) < MOST:
+            self._parted.append(Parted(slot, other, "loaded" if loaded else "assigned", user_site()))
+
+    def _remember(self, slot: Slot, parameter: nn.Parameter) -> None:
+        identity = id(parameter)
+
+        def forget(_: object) -> None:
+            self._slots.pop(identity, None)
+            self._alive.pop(identity, None)
+
+        if identity not in self._alive:
+            self._alive[identity] = weakref.ref(parameter, forget)
+        self._slots.setdefault(identity, []).append(slot)
+
+    def _watched_conversion(self, original: Any) -> Any:
+        def convert(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            before = self.watcher.ask("ties", _shared, module)
+            result = original(module, *args, **kwargs)
+            if before:
+                self.watcher.ask("ties", self._converted, before)
+            return result
+
+        return convert
+
+    def _converted(self, pairs: list[tuple[Slot, Slot]]) -> None:
+        for first, second in pairs:
+            if _apart(first, second) and len(self._parted) < MOST:
+                self._parted.append(Parted(first, second, "converted", user_site()))
+
+    def _look(self) -> None:
+        """After a step: of those that were parted, which does an optimizer train apart?"""
+        waiting, self._parted = self._parted, []
+        for parted in waiting:
+            first, second = parted.first.now(), parted.second.now()
+            if first is None or second is None or not _apart(parted.first, parted.second):
+                continue
+            if not (self.held(id(first)) and self.held(id(second))):
+                continue
+            names = [self.watcher.registry.parameter_name(p) for p in (first, second)]
+            data = {"names": names, "how": parted.how, "numel": first.numel()}
+            self.watcher.emit("untied", site=parted.site, data=data, key=(parted.site, *names))
+
+
+def _apart(first: Slot, second: Slot) -> bool:
+    a, b = first.now(), second.now()
+    return a is not None and b is not None and a is not b and address(a) != address(b)
+
+
+def _shared(module: nn.Module) -> list[tuple[Slot, Slot]]:
+    """Different parameters over the same memory: tied by their data only."""
+    seen: dict[tuple[int, torch.Size], tuple[Slot, nn.Parameter]] = {}
+    pairs = []
+    for owner in module.modules():
+        for name, parameter in owner._parameters.items():
+            if parameter is None or not parameter.numel() or not readable(parameter):
+                continue
+            slot = Slot(weakref.ref(owner), name)
+            other, known = seen.setdefault((address(parameter), parameter.shape), (slot, parameter))
+            if known is not parameter:
+                pairs.append((other, slot))
+    return pairs
+
+
+def _loading() -> bool:
+    """Whether torch is putting a state dict's tensors in place."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "_load_from_state_dict":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
