@@ -28,6 +28,8 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
         wanted = FIRST
     elif found or not _in_trouble(run):
         wanted = ()
+    elif Lab(run).needs_time:
+        wanted = ("longer",)
     elif not _done(results, WHEN_ILL):
         wanted = _when_ill(run, results)
     else:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from paramedic.errors import ParamedicError
 from paramedic.lab import child, scratch
 from paramedic.lab.experiment import Experiment, Order, Result, Status
 from paramedic.lab.outcome import measure
@@ -48,7 +49,7 @@ class Runner:
         self.in_place = in_place
         self.running: list[Job] = []
         self.limit = 120.0  # seconds for one experiment
-        self.threads = max(1, len(os.sched_getaffinity(0)) // jobs)
+        self.threads = max(1, _cores() // jobs)
 
     @property
     def free(self) -> bool:
@@ -160,8 +161,16 @@ def make_order(target: Target, folder: Path, settings: Settings, *, cwd: Path, o
     )
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def prepare() -> None:
     """Import what every experiment needs, once. No thread may be started before the last fork."""
+    if not hasattr(os, "fork"):
+        raise ParamedicError(
+            "experiments need a system that can fork processes", expected="Linux or macOS", fix="--on ray, or WSL"
+        )
     import torch._dynamo  # noqa: F401
 
     import paramedic.capture.attach  # noqa: F401

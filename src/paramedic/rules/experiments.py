@@ -143,6 +143,21 @@ class Lab:
             return False
         return exam.exam > 0.97 * self.guessing and self.base.last < 0.8 * self.guessing
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the model has so few weights that it could not learn a batch by heart if it wanted to."""
+        models = self.run.events("model")
+        weights = max((sum(p["numel"] for p in m["parameters"] if p["requires_grad"]) for m in models), default=0)
+        sizes = [loader["batch_size"] or 0 for loader in self.run.events("loader")]
+        sizes += [call["target"]["shape"][0] for call in self.run.events("loss_call", phase="train")
+                  if call.get("target") and call["target"].get("shape")]  # fmt: skip
+        return weights < 10 * max(sizes, default=0)
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether the script was stopped before its end, and nobody knows what it would have done."""
+        return self.base.data["status"] == "stopped" and self.trouble == "flat" and "longer" not in self.tried
+
     # Abilities ------------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -26,7 +26,8 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
     first layer whose weights do not change? Does the output differ between two samples?
 
     ## When this is wrong
-    When the batch contradicts itself: the same input with different labels. It is only said when no learning rate of a
+    When the batch contradicts itself: the same input with different labels. Models with fewer than ten weights per
+    sample of a batch are not judged. It is only said when no learning rate of a
     wide range lets the loss fall, and when the whole data do not let it fall either.
 
     ## Options
@@ -36,6 +37,8 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
     tried = lab.get("one-batch")
     if tried is None:
         raise Abstain("a single batch could not be repeated")
+    if lab.is_small:
+        raise Abstain("the model has too few weights to learn a batch by heart")
     known = lab.control is not None or any(event["function"] for event in run.events("backward"))
     stuck = lab.trouble in ("flat", "diverges") or (lab.trouble == "unclear" and known and not lab.base.fell)
     if not stuck or lab.learns_one_batch is not False:
