@@ -85,7 +85,7 @@ def test_simple_models_find_a_signal_where_there_is_one(tmp_path: Path) -> None:
     found = examine(save(tmp_path, x, y))
     assert found["z"] > 6 and found["best"] != "linear model"
     nothing = examine(save(tmp_path, x, dice.permutation(y)))
-    assert nothing["z"] < 3 and abs(nothing["score"] - nothing["chance"]) < 0.1
+    assert nothing["z"] < 3.5 and abs(nothing["score"] - nothing["chance"]) < 0.1
     weak = examine(save(tmp_path, x, (x[:, :1] * 0.15 + dice.normal(size=(500, 1))).astype(np.float32)))
     assert weak["task"] == "values" and weak["score"] < 0.1
 
@@ -93,7 +93,7 @@ def test_simple_models_find_a_signal_where_there_is_one(tmp_path: Path) -> None:
 def test_a_sample_seen_twice_is_no_signal(tmp_path: Path) -> None:
     dice = np.random.default_rng(0)
     x, y = dice.normal(size=(300, 6)).astype(np.float32), dice.integers(0, 2, 300)
-    assert examine(save(tmp_path, np.tile(x, (4, 1)), np.tile(y, 4)))["z"] < 3
+    assert examine(save(tmp_path, np.tile(x, (4, 1)), np.tile(y, 4)))["z"] < 3.5
 
 
 def test_a_target_among_the_inputs_is_found(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 from paramedic.lab.outcome import ANSWER
 
 FOLDS = 4
-MOST_SAMPLES = 1_500
+MOST_SAMPLES = 1_500  # for all but the linear model
+MOST_NUMBERS = 2_000_000  # of the table that the linear model gets
 MOST_FEATURES = 300
 FEWEST = 100  # samples
 
@@ -34,7 +35,7 @@ def examine(captured: Path) -> dict[str, Any]:
         is_table = kept["x"].ndim == 2 and np.issubdtype(kept["x"].dtype, np.floating)
     y = y.reshape(len(y), -1)
     _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
-    chosen = np.sort(first)[:MOST_SAMPLES]
+    chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
     x, y = x[chosen], y[chosen]
     if len(x) < FEWEST:
         return {"task": None, "reason": f"only {len(x)} different samples were seen; {FEWEST} are needed"}
@@ -78,29 +79,36 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
     from sklearn.svm import SVC
 
     kept = np.isin(y, [label for label, count in zip(*np.unique(y, return_counts=True), strict=True) if count >= FOLDS])
-    x, y = x[kept], y[kept]
-    y = np.unique(y, return_inverse=True)[1]
+    x, y = x[kept], np.unique(y[kept], return_inverse=True)[1]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     candidates = {
-        "linear model": LogisticRegression(max_iter=200),
-        "random forest": RandomForestClassifier(100, max_depth=12, random_state=0),
-        "small network": MLPClassifier((32,), max_iter=30, random_state=0),
-        "kernel machine": SVC(random_state=0),
+        "linear model": (LogisticRegression(max_iter=100), "predict_proba", len(x)),
+        "random forest": (RandomForestClassifier(100, max_depth=12, random_state=0), "predict_proba", MOST_SAMPLES),
+        "small network": (MLPClassifier((32,), max_iter=30, random_state=0), "predict_proba", MOST_SAMPLES),
+        "kernel machine": (SVC(random_state=0), "decision_function", MOST_SAMPLES),
     }
     found = {}
-    for name, model in candidates.items():
-        guessed = cross_val_predict(model, x, y, cv=folds)
-        right = float((guessed == y).mean())
-        # What the same guesses get right by chance: agreement beyond it is Cohen's kappa.
-        chance = float(sum((guessed == c).mean() * (y == c).mean() for c in range(y.max() + 1)))
-        found[name] = {"score": right, "chance": chance, "z": (right - chance) / _error(guessed, y, chance),
-                       "kappa": (right - chance) / max(1 - chance, 1e-9)}  # fmt: skip
+    for name, (model, method, most) in candidates.items():
+        held = cross_val_predict(model, x[:most], y[:most], cv=folds, method=method)
+        scores = np.stack([-held, held], 1) if held.ndim == 1 else held
+        found[name] = _judged(scores, y[:most])
     return found
 
 
-def _error(guessed: Any, y: Any, chance: float) -> float:
-    """How much the agreement of two independent labellings varies."""
-    return float(max(np.sqrt(chance * (1 - chance) / len(y)), 1e-9))
+def _judged(scores: Any, y: Any) -> dict[str, float]:
+    """How well scores tell the classes apart: by ranks, because a rare class is hardly ever the most likely one."""
+    guessed = scores.argmax(1)
+    chance = float(sum((guessed == c).mean() * (y == c).mean() for c in range(scores.shape[1])))
+    ranked = []
+    for c in range(scores.shape[1]):
+        order = scores[:, c].argsort(kind="stable").argsort()
+        inside, outside = int((y == c).sum()), int((y != c).sum())
+        area = (order[y == c].sum() - inside * (inside - 1) / 2) / max(inside * outside, 1)
+        error = np.sqrt((inside + outside + 1) / (12 * max(inside * outside, 1)))
+        ranked.append(((area - 0.5) / error, 2 * area - 1, 2 * error))
+    z, strength, error = max(ranked)
+    right = float((guessed == y).mean())
+    return {"score": right, "chance": chance, "z": float(z), "strength": float(strength), "error": float(error)}
 
 
 def _values(x: Any, y: Any) -> dict[str, Any]:
@@ -111,16 +119,17 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
 
     y = (y - y.mean()) / (y.std() or 1)
     candidates = {
-        "linear model": RidgeCV(np.logspace(-2, 4, 7)),
-        "random forest": RandomForestRegressor(60, max_depth=12, max_features=0.5, random_state=0),
-        "kernel machine": SVR(),
+        "linear model": (RidgeCV(np.logspace(-2, 4, 7)), len(x)),
+        "random forest": (RandomForestRegressor(60, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
+        "kernel machine": (SVR(), MOST_SAMPLES),
     }
     found = {}
-    for name, model in candidates.items():
-        guessed = cross_val_predict(model, x, y, cv=KFold(FOLDS, shuffle=True, random_state=0))
-        together = float(np.corrcoef(guessed, y)[0, 1]) if guessed.std() > 0 else 0.0
-        score = float(1 - ((guessed - y) ** 2).mean())
-        found[name] = {"score": score, "chance": 0.0, "z": together * np.sqrt(len(y)), "kappa": max(together, 0.0) ** 2}
+    for name, (model, most) in candidates.items():
+        held, wanted = x[:most], y[:most]
+        guessed = cross_val_predict(model, held, wanted, cv=KFold(FOLDS, shuffle=True, random_state=0))
+        together = float(np.corrcoef(guessed, wanted)[0, 1]) if guessed.std() > 0 else 0.0
+        score, error = float(1 - ((guessed - wanted) ** 2).mean()), float(1 / np.sqrt(len(wanted)))
+        found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error}
     return found
 
 

@@ -8,7 +8,7 @@ import torch
 
 from paramedic.lab.surroundings import Inputs, Surroundings
 
-MOST_SAMPLES = 3_000
+MOST_SAMPLES = 20_000
 MOST_BYTES = 64_000_000
 SAVE_AT = (20, 60, 150, 400, 1000)  # steps: a run that is killed later leaves what it has
 
