@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check bench accuracy docs clean
+.PHONY: nan demo test check bench accuracy docs clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -37,6 +37,9 @@ bench: $(VENV)/test  ## overhead of watching, beside other tools where they inst
 
 accuracy: $(VENV)/installed  ## what it finds in real bugs, what it says wrongly of healthy programs
 	$(VENV)/bin/python -m benchmarks.accuracy
+
+nan: $(VENV)/test  ## who names the line that made a NaN: beside other tools
+	$(VENV)/bin/python -m benchmarks.nan
 
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py

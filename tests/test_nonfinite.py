@@ -70,7 +70,7 @@ def test_the_script_is_stopped_before_the_weights_are_spoilt(warm_shop: Workshop
     done = warm_shop.run("train.py")
     assert done.code == 3 and done.stdout == "end True\n"
     assert "stopped before optimizer.step() of step 20" in done.stderr and "--on-nan continue" in done.stderr
-    assert "begins:    train.py:14, the derivative of sqrt\n" in done.stderr
+    assert "train.py:14, the derivative of sqrt\n  again: " in done.stderr
 
 
 def test_continue_runs_exactly_like_python(warm_shop: Workshop) -> None:

@@ -113,13 +113,14 @@ class Attachment:
         passes.on_failure = loop.backward_failed
         passes.on_bad_loss = lambda: loaders.tell_last(describe=False)
         checkpoints, dropout = Checkpoints(watcher), Dropout(watcher)
-        dropout.on_tied = calls.dropped
+        dropout.on_tied, seeds = calls.dropped, Seeds(watcher)
+        calls.draws_apart = seeds.draws_apart
         self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
-            modules, freezes, Modes(watcher), checkpoints, Seeds(watcher), loaders, workers, losses,
+            modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
             Holdings(watcher), Pause(watcher), alarm, evaluation,

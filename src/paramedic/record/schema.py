@@ -68,6 +68,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "bad_input": ("NaN or infinity in a batch or in a model's input", "all batches were finite"),
     "non_finite": ("a loss or gradient that is not finite, and the operation it came from", "all were finite"),
     "poisoned_step": ("an optimizer step with gradients that are not finite", "all gradients used were finite"),
+    "edge": ("a leap of the gradient that came from an operation near its edge", "no gradient leapt"),
     "bad_parameter": ("weights that turned non-finite in a step with finite gradients", "all weights were finite"),
     "replay": ("a bundle's step that was run again", "no bundle was replayed"),
     "overlap": ("samples that two loaders have both given", "no two loaders were compared"),

@@ -13,7 +13,9 @@ import torch
 from torch.optim import Optimizer
 
 from paramedic import voice
+from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
+from paramedic.capture.inquest.leaps import Leaps
 from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
 from paramedic.capture.inquest.tracer import look
 from paramedic.capture.probes.loop import Loop
@@ -44,6 +46,7 @@ class Alarm:
             None  # of this step: outcome, loss, random state
         )
         self._looked_for_request = 0.0
+        self._leaps = Leaps()
         self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
@@ -69,7 +72,10 @@ class Alarm:
             return False
         for optimizer in self.loop.accounts:
             gradients = [p.grad for held in self._sentinels.get(optimizer, ()) if (p := held()) is not None]
-            if not gradients or not all(_sums_up(gradient) for gradient in gradients):
+            if not gradients or not all(_readable(gradient) for gradient in gradients):
+                return False
+            size = sum(abs(gradient.sum().item()) for gradient in gradients if gradient is not None and gradient.is_cpu)
+            if not math.isfinite(size) or self._leaps.by(optimizer, size):
                 return False
         self.random_state, self._checked = torch.get_rng_state(), False
         return True
@@ -80,12 +86,30 @@ class Alarm:
         self._look_for_request(losses, before)
         thorough = not self.watcher.resting and self.watcher.affordable()
         self._checked = thorough
-        if self.suspicious or all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+        if self.suspicious:
+            return
+        if all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
+            self._look_for_leap(before)
             return
         self._suspect()
         if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
             value = float(losses[0].detach()) if losses[0].numel() == 1 else None
             self._inquire("gradient", losses, user_site(), value, before)
+
+    def _look_for_leap(self, state: Any) -> None:
+        """All gradients are finite. Has one of them become larger than ever, by orders of magnitude?"""
+        if self.loop.scaled is not None or _distributed():
+            return
+        for optimizer in self.loop.accounts:
+            known = self._sentinels.get(optimizer) or self._choose(optimizer)
+            gradients = [p.grad for held in known if (p := held()) is not None and _readable(p.grad) and p.grad.is_cpu]
+            leap = self._leaps.by(optimizer, sum(abs(gradient.sum().item()) for gradient in gradients), final=True)
+            if leap and self._inquests < MOST_INQUESTS:
+                self._inquests += 1
+                edge = find_edge(self.watcher, state)
+                if edge is not None:
+                    op, data = edge.op, {**edge.data, "leap": leap}
+                    self.watcher.emit("edge", site=op.site, module=op.module, phase="train", data=data, key=op.site)
 
     def _suspect(self) -> None:
         self.suspicious = True
@@ -260,10 +284,8 @@ class Alarm:
         )
 
 
-def _sums_up(gradient: torch.Tensor | None) -> bool:
-    if gradient is None or type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
-        return False
-    return not gradient.is_cpu or math.isfinite(gradient.sum().item())
+def _readable(gradient: torch.Tensor | None) -> bool:
+    return gradient is not None and type(gradient) is torch.Tensor and gradient.layout is torch.strided
 
 
 def _finite(tensors: list[torch.Tensor]) -> bool:

@@ -60,7 +60,7 @@ def hold(
     best = Conclusion(data={"origin": "unknown", "reproduced": False})
     for frame in frames():
         for whole in (False, True):
-            tracer = _tracer(watcher, until)
+            tracer = tracer_for(watcher, until)
             found, loops = _try(watcher, frame, losses, tracer, backward, random_state, whole=whole)
             if found is not None and found.better_than(best):
                 best = found
@@ -86,7 +86,7 @@ def frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _tracer(watcher: Watcher, until: str) -> Tracer:
+def tracer_for(watcher: Watcher, until: str = "backward") -> Tracer:
     paths: dict[int, str] = {}
     path_of = watcher.registry.path
     return Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), path_of(module)), until)

@@ -26,6 +26,8 @@ class Call:
     loader: int | None = None
     repeated: bool = False  # the very same input for the third time within a step, as in Monte-Carlo dropout
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
+    random: Any = None  # the random state before a top-level call without gradients
+    drew: bool = False  # random numbers, in such a call
     uses: set[str] = field(default_factory=set)  # "loss", "metric", "training": what its output was put to
     age: int = 0
     fed: bool = False  # a top-level call: its first module with weights was seen

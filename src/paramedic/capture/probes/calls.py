@@ -43,6 +43,7 @@ class Calls:
         self.on_call: list[tuple[str, Told]] = []  # probes told of every call
         self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
         self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
+        self.draws_apart: Callable[[], bool] = lambda: False  # whether the random state will be put back
         self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
@@ -128,6 +129,7 @@ class Calls:
                 call.cut_at = parent.cut_at
         if parent is None:
             self.ops.fresh = True
+            call.random = None if call.grad or self.draws_apart() else torch.get_rng_state()
             self.rebuilt.turn += 1
         self.stack.append(call)
         self.on_enter(call.path)
@@ -192,6 +194,8 @@ class Calls:
         self.patterns[pattern] += 1
         call.moody = [*moody_modules(call.module, call.path), *call.moody]
         call.loader = self.loader()
+        call.drew = call.random is not None and not torch.equal(call.random, torch.get_rng_state())
+        call.random = None
         call.repeated = self._same_input_again(args)
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
@@ -326,7 +330,7 @@ class Calls:
             module=call.path,
             phase=phase,
             step=call.step,
-            key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader, call.repeated),
+            key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader, call.repeated, call.drew),
             data={
                 "training": call.training,
                 "grad": call.grad,
@@ -334,6 +338,7 @@ class Calls:
                 "uses": uses,
                 "loader": call.loader,
                 "repeated": call.repeated,
+                "drew": call.drew,
             },
         )
 

@@ -22,6 +22,7 @@ def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account,
         {
             "lr": float(group["lr"]) if "lr" in group else None,
             "weight_decay": float(group.get("weight_decay") or 0.0),
+            "momentum": float(group.get("momentum") or 0.0),
             "parameters": [registry.parameter_name(p) for p in group["params"]],
             "types": [str(p.dtype).removeprefix("torch.") for p in group["params"]],
             "strangers": [list(p.shape) for p in group["params"] if id(p) not in names],

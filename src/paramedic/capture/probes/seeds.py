@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
@@ -17,6 +19,7 @@ class Seeds:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
+        self._forks = 0  # fork_rng() blocks that are open
 
     def install(self) -> None:
         for owner, name, library in (
@@ -25,6 +28,23 @@ class Seeds:
             (numpy.random, "seed", "numpy"),
         ):
             self._watch(owner, name, library)
+        self.watcher.patches.wrap(torch.random, "fork_rng", self._watched_fork)
+
+    def draws_apart(self) -> bool:
+        """Whether whatever is drawn now leaves the program's random state as it was."""
+        return self._forks > 0
+
+    def _watched_fork(self, original: Any) -> Any:
+        @contextlib.contextmanager
+        def fork(*args: Any, **kwargs: Any) -> Iterator[None]:
+            with original(*args, **kwargs):
+                self._forks += 1
+                try:
+                    yield
+                finally:
+                    self._forks -= 1
+
+        return fork
 
     def _watch(self, owner: Any, name: str, library: str) -> None:
         def watched(original: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at
 
 
 @rule("PM301", "unscaled-input", severity="warning", needs=["input"], causes=["PM2", "PM512"])
-def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterator[Finding]:
+def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: float = 20.0) -> Iterator[Finding]:
     """The first layer gets numbers of a scale that networks are not made for.
 
     Measured where it matters, at the first layer with weights: scaling inside the model or the loop counts.
@@ -25,12 +26,15 @@ def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterat
     the weights are initialised for them.
 
     ## Options
-    `pixels`: the largest value of an image that is still fine; `deviation`: the largest standard deviation of a column.
+    `pixels`: the largest value of an image that is still fine; `deviation`: the largest standard deviation of a column;
+    `failing`: the largest standard deviation of any input, when nothing is learnt.
     """
     for event in run.events("input", phase="train"):
         if event["samples"] < 16 or _normalised_next(run, event):
             continue
         finding = _image(event, pixels) if event["class"].startswith("Conv") else _table(event, deviation)
+        if finding is None and event["std"] > failing and _fails(run):
+            finding = _large(event)
         if finding is not None:
             what, why, remedy = finding
             yield Finding(
@@ -72,6 +76,22 @@ def _table(event: Event, deviation: float) -> tuple[str, str, str] | None:
         f"a column of the input of {event.module} has a standard deviation of {largest:,.4g}{uneven}",
         "features of such a scale drown the others and make the first layer's gradients huge",
         "standardise each column: (x - mean) / std, with the numbers of the training part",
+    )
+
+
+def _fails(run: Run) -> bool:
+    try:
+        return outcome(run).bad
+    except Abstain:
+        return False
+
+
+def _large(event: Event) -> tuple[str, str, str]:
+    return (
+        f"the input of {event.module} goes from {event['min']:.4g} to {event['max']:.4g} "
+        f"(deviation {event['std']:.3g}), and nothing is learnt from it",
+        "the first outputs, and with them the first gradients, are as many times too large",
+        "scale it to a deviation of about 1: (x - mean) / std, with the numbers of the training part",
     )
 
 

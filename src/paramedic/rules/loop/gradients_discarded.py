@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import GRADIENT
 
 
 @rule("PM602", "gradients-discarded", severity="error", needs=["backward"], causes=["PM610", "PM403", "PM405"])
@@ -34,7 +35,7 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
         if event.count < 2 or not total or event.count < share * total:
             continue
         all_lost = event.count >= 0.9 * total
-        if event["measured"] and not all_lost:
+        if not all_lost and (event["measured"] or _starved(run)):
             continue
         yield Finding(
             what=f"{event.count:,} of {total:,} backward passes were cleared here before any step used them",
@@ -52,3 +53,11 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
             ),
             confidence=0.98 if all_lost else 0.92,
         )
+
+
+def _starved(run: Run) -> bool:
+    """Whether one of several optimizers never gets a gradient: then its passes, cut off, write to another's only."""
+    flags: dict[int, list[int]] = {}
+    for census in run.events("census"):
+        flags.setdefault(census["optimizer"], []).extend(census["flags"])
+    return len(flags) > 1 and any(not any(flag & GRADIENT for flag in found) for found in flags.values())

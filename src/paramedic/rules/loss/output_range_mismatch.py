@@ -24,11 +24,11 @@ _NODES = {
 
 @rule("PM512", "output-range-mismatch", severity="warning", needs=["loss_call"])
 def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
-    """Targets lie outside of what the output activation can produce.
+    """Targets lie outside of what the output activation, or the loss, allows.
 
     ## Why it hurts
     A sigmoid never gives 1.7 and a ReLU never gives -1. For such targets the loss has a floor that no training can
-    pass, and the units saturate while they try.
+    pass, and the units saturate while they try. Binary cross-entropy with targets beyond 0 and 1 has no minimum at all.
 
     ## What to try first
     Remove the activation from the output layer, choose one that covers the targets, or scale the targets into its
@@ -40,6 +40,7 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     ## Options
     `share`: the share of targets outside of the range that is still tolerated.
     """
+    yield from _no_probabilities(run, share)
     functions = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
     seen = measured(run.events("loss_call", phase="train"), *functions)
     # One line may hold several losses, each with an activation and targets of its own.
@@ -65,6 +66,28 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
                 Evidence(name="share_outside", value=round(beyond, 4), limit=f"≤ {share:g}"),
             ),
             confidence=0.9,
+        )
+
+
+def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
+    functions = ("binary_cross_entropy_with_logits", "binary_cross_entropy")
+    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
+        beyond = sum(call["values"]["below_0"] + call["values"]["above_1"] for call in calls) / len(calls)
+        if beyond <= share:
+            continue
+        least = min(call["values"]["target_min"] for call in calls)
+        most = max(call["values"]["target_max"] for call in calls)
+        yield Finding(
+            what=f"F.{calls[0]['function']} got targets from {least:.4g} to {most:.4g}",
+            why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls for ever",
+            remedy="scale the targets into 0 to 1, or use a loss for values: F.mse_loss",
+            where=calls[0].where,
+            evidence=(
+                Evidence(name="target_min", value=least, limit="≥ 0"),
+                Evidence(name="target_max", value=most, limit="≤ 1"),
+                Evidence(name="share_outside", value=round(beyond, 4), limit=f"≤ {share:g}"),
+            ),
+            confidence=0.95,
         )
 
 

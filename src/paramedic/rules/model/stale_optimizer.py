@@ -32,13 +32,15 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     `fewest`: examined steps in which the model's new parameters must have had a gradient.
     """
     sizes = {p["name"]: p["shape"] for m in run.events("model") for p in m["parameters"]}
+    called = {(event.module or "").partition(".")[0] for event in run.events("forward")}
     for optimizer in run.events("optimizer"):
         strangers = [size for group in optimizer["groups"] for size in group["strangers"]]
         idle = _idle(run, optimizer["number"])
         if not strangers and not idle:
             continue
         if idle == optimizer["held"] and not strangers:
-            strangers = [sizes.get(n, []) for g in optimizer["groups"] for n in g["parameters"]]
+            names = [name for group in optimizer["groups"] for name in group["parameters"]]
+            strangers = [sizes.get(name, []) for name in names if name.partition(".")[0] not in called]
         new = _outside(run, optimizer["number"], fewest)
         if not strangers or not new or not idle:
             continue

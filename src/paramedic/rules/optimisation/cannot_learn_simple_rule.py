@@ -37,7 +37,7 @@ def check(run: Run) -> Iterator[Finding]:
     if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation", "standardised", "twin-range")):
         return
     range_test = lab.get("twin-range")
-    if range_test is None or range_test.lowest < 0.85 * lab.guessing:
+    if range_test is None or range_test.lowest < 0.7 * lab.guessing:
         return
     if lab.signal != "strong" and lab.learns_one_batch is not False:
         return

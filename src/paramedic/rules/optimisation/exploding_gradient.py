@@ -48,7 +48,7 @@ def check(
     if len(norms) < 3:
         raise Abstain("fewer than three steps were sampled")
     weights = [math.hypot(*(s.norm for s in sample.summaries.values())) for sample in run.samples("weight")]
-    typical, weight = median(norms), median(weights)
+    typical, weight = median(norms), weights[0] if weights else 0.0  # before they were thrown about
     loss = max(abs(judged.curve.end), abs(judged.curve.first))
     measured = typical * weight / loss if loss else 0.0
     limits = [event["limit"] for event in run.events("clip") if event["limit"]]

@@ -42,6 +42,10 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     judged = None if exploded is not None else outcome(run)
     if judged is not None and not judged.bad:
         return
+    endless = _endless_momentum(run)
+    if endless is not None:
+        yield endless
+        return
     ratios = pushes(run)
     if len(ratios) < 2:
         raise Abstain("the optimizer's updates were not sampled")
@@ -58,6 +62,21 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
         rise, story = _rise(judged), str(judged)
     if worst >= push and rise >= jump:
         yield _finding(story, optimizer, worst, rise, push)
+
+
+def _endless_momentum(run: Run) -> Finding | None:
+    for optimizer in run.events("optimizer"):
+        momentum = max((group["momentum"] for group in optimizer["groups"]), default=0.0)
+        if momentum >= 1:
+            return Finding(
+                what=f"{optimizer['class']} runs with momentum={momentum:g}: no gradient is ever forgotten",
+                why="the velocity is the sum of all gradients so far, so steps grow and overshoot whatever the rate",
+                remedy="momentum=0.9",
+                where=optimizer.where,
+                evidence=(Evidence(name="momentum", value=momentum, limit="< 1"),),
+                confidence=0.96,
+            )
+    return None
 
 
 def _rise(judged: Outcome) -> float:

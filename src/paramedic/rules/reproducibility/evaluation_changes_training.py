@@ -1,0 +1,33 @@
+"""PM903."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+
+
+@rule("PM903", "evaluation-changes-training", severity="note", needs=["eval_forward", "train_forward", "step"])
+def check(run: Run) -> Iterator[Finding]:
+    """An evaluation draws random numbers from the stream that training uses.
+
+    ## Why it hurts
+    Whatever comes after an evaluation (shuffling, dropout, augmentation) gets other random numbers than without it. Two
+    runs that evaluate at different times, or on a different number of batches, cannot be compared step by step.
+
+    ## What to try first
+    `with torch.random.fork_rng(): evaluate()`, or a `torch.Generator` of its own for whatever is drawn.
+
+    ## When this is wrong
+    When runs need not be the same. The single number that a DataLoader draws when its iteration begins is not counted.
+    """
+    last = max(event.last_step for event in run.events("step"))
+    for event in run.events("eval_forward"):
+        if event["drew"] and not event["training"] and event["uses"] and event.step < last:
+            yield Finding(
+                what=f"{event.module} drew random numbers in {event.count:,} of its calls for evaluation",
+                why="training goes on with other random numbers than it would have without the evaluation",
+                remedy="with torch.random.fork_rng(): around the evaluation",
+                where=event.where,
+                evidence=(Evidence(name="calls_that_drew", value=event.count, limit="0"),),
+                confidence=0.95,
+            )
+            return
