@@ -32,7 +32,8 @@ def check(run: Run) -> Iterator[Finding]:
     twin = lab.get("twin")
     if twin is None:
         raise Abstain("no twin of the data could be made")
-    if lab.trouble != "flat" or lab.learns_twin is not False:
+    stuck = lab.trouble == "flat" or (lab.trouble == "unclear" and not lab.base.fell)
+    if not stuck or lab.learns_twin is not False:
         return
     if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation", "standardised", "twin-range")):
         return
