@@ -24,9 +24,11 @@ def programs(kind: str) -> pytest.MarkDecorator:
 
 def needs(script: Path) -> list[pytest.MarkDecorator]:
     """A script that says `# needs: cuda` is only sick where there is an accelerator; one that says `# needs: a quiet
-    machine` is judged by its times, which a test must not do."""
+    machine` is judged by its times, which a test must not do; `# needs: experiments` is one for `diagnose`."""
     if re.search(r"^# needs: a quiet machine$", script.read_text(), re.MULTILINE):
         return [pytest.mark.skip(reason="judged by its times: make accuracy runs it")]
+    if re.search(r"^# needs: experiments$", script.read_text(), re.MULTILINE):
+        return [pytest.mark.skip(reason="only experiments can tell: test_diagnose.py and benchmarks.diagnose")]
     needy = re.search(r"^# needs: cuda$", script.read_text(), re.MULTILINE) and not torch.cuda.is_available()
     return [pytest.mark.skip(reason="needs an accelerator")] if needy else []
 
@@ -34,7 +36,7 @@ def needs(script: Path) -> list[pytest.MarkDecorator]:
 def examined(shop: Workshop, script: Path) -> Done:
     """Run a case from its own folder; what went wrong inside paramedic itself is never accepted."""
     report = shop.folder / "verdict"
-    if find_rule(script.parent.name[:5]).reads == "audit":  # an illness of the data alone
+    if judged_by_audit(script):
         done = shop.paramedic("audit", "--json", "out.json", "--script", script)
     else:
         done = shop.run(script, options=("--runs", report))
@@ -43,6 +45,12 @@ def examined(shop: Workshop, script: Path) -> Done:
     assert "failed and was detached" not in done.stderr
     assert not [notice for notice in done.found["run"]["notices"] if "detached" in notice]
     return done
+
+
+def judged_by_audit(script: Path) -> bool:
+    """An illness of the data alone, or a program that says so."""
+    marked = re.search(r"^# judged by: audit$", script.read_text(), re.MULTILINE)
+    return marked is not None or find_rule(script.parent.name[:5]).reads == "audit"
 
 
 @programs("sick")

@@ -14,8 +14,10 @@ from workshop import Workshop
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
-COMMANDS = ("run", "check", "audit", "dump", "bundle", "report", "replay", "explain", "rules", "demo", "synth")
-MAY_IMPORT_TORCH = ("capture", "postmortem", "integrations", "examples", "synth")
+COMMANDS = (
+    "run", "check", "audit", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo", "synth",
+)  # fmt: skip
+MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth")
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

@@ -1,25 +1,49 @@
-"""A weak relation in much noise: hard, but there is something to learn."""
+"""Pictures of waves with a lot of noise."""
+# needs: experiments
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-torch.manual_seed(0)
-rng = np.random.default_rng(0)
-table = rng.normal(size=(900, 6)).astype("float32")
-labels = (0.8 * table[:, 0] - 0.5 * table[:, 1] + rng.normal(0, 1.5, 900) > 0).astype("int64")
-x, y, vx, vy = (torch.tensor(part) for part in (table[:700], labels[:700], table[700:], labels[700:]))
 
-loader = DataLoader(TensorDataset(x, y), batch_size=64, shuffle=True)
-val_loader = DataLoader(TensorDataset(vx, vy), batch_size=256)
-model = nn.Sequential(nn.Linear(x.shape[1], 64), nn.ReLU(), nn.Linear(64, 2))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(1, 16, 3, padding=1),
+            nn.BatchNorm2d(16),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(16, 32, 3, padding=1),
+            nn.BatchNorm2d(32),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+        )
+        self.head = nn.Linear(32 * 4 * 4, 3)
+
+    def forward(self, x):
+        return self.head(self.features(x).flatten(1))
+
+
+torch.manual_seed(0)
+y = torch.randint(0, 3, (1200,))
+grid = torch.linspace(0, 6.28, 16)
+waves = torch.stack(
+    [
+        torch.sin(grid)[None, :].expand(16, 16),
+        torch.sin(grid)[:, None].expand(16, 16),
+        torch.sin(grid)[None, :] * torch.sin(grid)[:, None],
+    ]
+)
+x = (waves[y] + 0.8 * torch.randn(1200, 16, 16)).unsqueeze(1)
+loader = DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True)
+model = Net()
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-for epoch in range(3):
-    for inputs, labels in loader:
-        loss = nn.functional.cross_entropy(model(inputs), labels)
+criterion = nn.CrossEntropyLoss()
+for epoch in range(6):
+    for xb, yb in loader:
         optimizer.zero_grad()
+        loss = criterion(model(xb), yb)
         loss.backward()
         optimizer.step()
-    with torch.no_grad():
-        print(epoch, nn.functional.cross_entropy(model(vx), vy).item())
+    print(epoch, loss.item())

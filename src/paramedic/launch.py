@@ -58,10 +58,10 @@ class Outcome:
     loaders: tuple[Any, ...] = ()  # what the script has built, where an audit was asked for
 
 
-def launch(target: Target, *, runs: Path, settings: Settings) -> Outcome:
+def launch(target: Target, *, runs: Path, settings: Settings, name: str | None = None) -> Outcome:
     """Run the target to its end. Never raises what the script raises; returns what python would have returned."""
-    _check(target)
-    folder = runs.absolute() / new_run_id()
+    check(target)
+    folder = runs.absolute() / (new_run_id() if name is None else name)
     meta = {"script": target.name, "command": target.command, "cwd": os.getcwd()}
     attachments: list[Attachment] = []
     process = os.getpid()
@@ -105,7 +105,7 @@ def _harmless(attach: Any) -> None:
         voice.say(f"paramedic: cannot watch this run ({type(error).__name__}: {error}). It goes on alone.")
 
 
-def _check(target: Target) -> None:
+def check(target: Target) -> None:
     if target.is_module:
         return
     if not Path(target.name).exists():

@@ -14,6 +14,7 @@ class Settings:
     """Everything here can be written as JSON, for child processes read it from their environment."""
 
     stop_after: int | None = None  # optimizer steps, then the script is stopped
+    stop_after_seconds: float | None = None  # since torch was imported, at the end of a step
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
     on_nan: str = "stop"  # before a step whose gradients are not finite: stop, continue, or open a shell
     bundle_limit: int = 1_000  # megabytes of a bundle; 0: none is written
@@ -28,6 +29,8 @@ class Settings:
     log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
     audit: bool = False  # hold on to the loaders, whose data is audited when the script is over
     trace: int = 0  # steps to write a profiler's trace of
+
+    intervention: str | None = None  # what an experiment changes around the script (see lab/interventions)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

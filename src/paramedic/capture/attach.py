@@ -49,6 +49,7 @@ from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
+from paramedic.lab.interventions import install
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import Writer
@@ -59,6 +60,8 @@ class Attachment:
     """A watcher at work in this process."""
 
     def __init__(self, writer: Writer, settings: Settings, name: str) -> None:
+        # An experiment's change comes first, so that all that is recorded is what the script really gets.
+        self.surroundings = install(settings.intervention, writer.path.parent) if settings.intervention else None
         self.watcher = watcher = Watcher(writer, settings)
         self.clock = clock = Clock(watcher)
         self.windows = windows = Windows(watcher, clock)
@@ -168,6 +171,8 @@ class Attachment:
         """The script is over: settle what is open, put torch back, close the record."""
         watcher = self.watcher
         self.sampler.stop()
+        if self.surroundings is not None:
+            watcher.ask("surroundings", self._tell_surroundings)
         watcher.ask("calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
@@ -195,6 +200,12 @@ class Attachment:
         watcher.writer.close()
         if self in _current:
             _current.remove(self)
+
+    def _tell_surroundings(self) -> None:
+        assert self.surroundings is not None
+        for finish in self.surroundings.on_finish:
+            finish()
+        self.watcher.emit("intervention", data=self.surroundings.summary())
 
     def _tell_exception(self, error: BaseException) -> None:
         site = raised_at(error)

@@ -278,6 +278,9 @@ class Watcher:
         """After a step: have all the steps that were wanted been taken?"""
         if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
             raise StopTraining(0)
+        limit = self.settings.stop_after_seconds
+        if limit is not None and time.perf_counter() - self.started > limit:
+            raise StopTraining(0)
 
     def check_alarm(self) -> None:
         """Before a step: would it spoil the weights?"""

@@ -114,6 +114,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "retained": ("a variable that keeps graphs from step to step", "no graph was kept"),
     "hoard": ("a variable whose content grows from step to step", "nothing piled up"),
     "out_of_memory": ("who held what when memory ran out", "memory did not run out"),
+    "intervention": ("whether what an experiment changes was really changed", "this run is not an experiment"),
+    "experiment": ("one experiment and how it went", "experiments would answer this: paramedic diagnose"),
     "exception": ("the exception that ended the script", "the script ended by itself"),
     "probe_failed": ("a probe that failed and was detached", "no probe failed"),
     "not_summarised": ("a tensor without statistics, and why", "every tensor could be summarised"),

@@ -25,10 +25,17 @@ PAGE = Path(__file__).parent / "page"
 VERDICT_MARKS = {"sick": "✗", "healthy": "✓", "inconclusive": "?"}
 
 
-def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None, data: Mapping[str, Any] | None = None) -> str:
+def render(
+    diagnosis: Diagnosis,
+    *,
+    rules: Sequence[Rule] | None = None,
+    data: Mapping[str, Any] | None = None,
+    lab: Mapping[str, Any] | None = None,
+) -> str:
     """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue.
 
-    `data` is what an audit shows of the data: see page/data.html.
+    `data` is what an audit shows of the data: see page/data.html. `lab` holds what experiments have added: a row for
+    each, the sentence of their verdict, what they ruled out.
     """
     known = {rule.code: rule for rule in (_catalogue() if rules is None else rules)}
     cards = _cards(diagnosis, known)
@@ -40,7 +47,8 @@ def render(diagnosis: Diagnosis, *, rules: Sequence[Rule] | None = None, data: M
         run=diagnosis.run,
         data=data,
         cards=cards,
-        sentence=words.verdict(diagnosis),
+        sentence=lab["sentence"] if lab else words.verdict(diagnosis),
+        lab=lab,
         verdict_mark=VERDICT_MARKS[diagnosis.verdict],
         facts=list(_facts(diagnosis.run)),
         chart=chart.draw(diagnosis.run.losses, marked),

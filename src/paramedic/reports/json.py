@@ -27,7 +27,7 @@ def render(diagnosis: Diagnosis) -> str:
         "run": _run(diagnosis.run),
         "reason": diagnosis.reason,
     }
-    return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
+    return json.dumps(plain(report), indent=2, allow_nan=False) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _run(run: RunFacts) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value in JSON's own types; what JSON cannot say becomes text rather than an error."""
     if value is None or isinstance(value, bool | str):
         return value
@@ -88,9 +88,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, numbers.Real):
         return _real(float(value))
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return str(value)
 
 

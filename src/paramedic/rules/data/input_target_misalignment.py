@@ -1,70 +1,65 @@
 """PM311."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from paramedic.rules import Abstain, Evidence, Finding, rule
-
-if TYPE_CHECKING:
-    from paramedic.audit.audit import Audit
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.experiments import Lab, at
 
 
-@rule("PM311", "input-target-misalignment", severity="error", reads="audit", causes=["PM322", "PM310"])
-def check(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
-    """The targets do not belong to the inputs they stand beside.
-
-    A random forest and the nearest neighbour do no better than with permuted targets, and there is a reason to think
-    that they should: moved by some rows the targets fit; or other rows of the same data have a relation; or the inputs
-    are images of several classes. Found by `paramedic audit`.
+@rule(
+    "PM311",
+    "input-target-misalignment",
+    severity="error",
+    needs=["experiment"],
+    causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
+)
+def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
+    """The real labels are no better than permuted ones, for this model and for simple ones.
 
     ## Why it hurts
-    There is nothing true to learn. The network learns the samples by heart, and the validation stays at chance.
+    Inputs and labels do not belong together: sorted or shuffled apart, read from files in another order, off by one.
+    The model can only learn how often each label occurs, or learn the samples by heart.
 
     ## What to try first
-    Look at ten samples with their targets. Look for what was shuffled, filtered or sorted on one side only: inputs and
-    targets from two listings, a `sort` or `drop_duplicates` before a join, `shuffle` applied to one of two arrays.
+    Take ten samples and look at them beside their labels. Then find the place where inputs and labels are loaded,
+    sorted, shuffled or split: both must go through it together.
 
     ## When this is wrong
-    A hard task with a weak relation looks the same to a simple model; without further proof it is PM322, a warning.
+    A hard task with a weak signal looks alike when there are few samples. It is only said when simple models find
+    nothing in hundreds of samples either, and when the model is able to learn: one batch by heart, or a twin of the
+    data with a rule in it. Features that do not even depend on each other are PM322.
 
     ## Options
-    `chance`: the p-value above which targets count as no better than permuted ones.
+    `structured`: how far the features depend on each other; 1 is what pure noise has.
     """
-    from paramedic.audit.models.alignment import broken_from, moved_by, should_be_learnable
-
-    signal = audit.signal
-    if signal is None:
-        raise Abstain("too few samples, or no single target per sample")
-    random = signal.score < signal.guess + 0.05 and should_be_learnable(audit)
-    if signal.p_value < chance and not random:
-        row = broken_from(audit.train, audit.task)
-        if row is not None:
-            what = f"up to sample {row:,} inputs and targets of train are related, behind it they are not"
-            yield _finding(what, "from there on the targets are those of other samples", signal.p_value, row)
+    lab = Lab(run)
+    permuted = lab.get("permuted-labels")
+    if permuted is None:
+        raise Abstain("the labels could not be permuted, or are not used")
+    if lab.signal is None:
+        raise Abstain("the samples were too few or too complex for simple models")
+    if lab.trouble not in ("flat", "memorises") or lab.signal != "none":
         return
-    shift = moved_by(audit.train, audit.task)
-    if shift is not None:
-        rows = f"{shift:+d} row{'s' * (abs(shift) > 1)}"
-        what = f"the targets of train fit when they are moved by {rows}, and not as they are"
-        yield _finding(what, "a row was lost or added on one side (a header, a dropped sample)", signal.p_value, None)
-    elif random:
-        what = (
-            "the targets of train fit their inputs no better than permuted ones: a forest is right in "
-            f"{signal.score:.1%}, guessing in {signal.guess:.1%} of {signal.size:,} samples"
-        )
-        why = "pictures of several classes that a simple model cannot tell apart at all are rare"
-        yield _finding(what, why, signal.p_value, None)
-
-
-def _finding(what: str, why: str, p_value: float, row: int | None) -> Finding:
-    return Finding(
-        what=what,
-        why=why,
-        remedy="look at ten samples with their targets; find what was shuffled, sorted or dropped on one side only",
-        evidence=(Evidence(name="p_value", value=p_value, limit="< 0.01"),),
-        confidence=0.9,
-        split="train",
-        samples=(row,) if row is not None else (),
-    )
+    if lab.needs_time:
+        raise Abstain("the script was stopped early and may only take its time")
+    answer = lab.tried["simple-models"].answer
+    if not (lab.learns_twin or lab.learns_one_batch) or answer["structure"] < structured:
+        return  # features that are mere noise are another illness
+    able = "a twin of the data with a rule in it" if lab.learns_twin else "a single batch by heart"
+    loader = run.first("loader")
+    held = lab.get("held-out")
+    only = f", and {held.exam:.3g} on samples it has not seen" if held is not None and held.exam is not None else ""
+    yield Finding(
+        what=f"the loss ends at {lab.base.last:.3g} with the real labels{only}; permuted, at {permuted.last:.3g}",
+        why=f"inputs and labels do not belong together, or the inputs say nothing about them: the model can "
+        f"learn {able}, and in {answer['samples']:,} samples a {answer['best']} finds nothing either",
+        remedy="look at ten samples beside their labels, then at where the two are read, sorted or shuffled",
+        where=at(loader),
+        evidence=(
+            lab.base.evidence(),
+            permuted.evidence(),
+            Evidence(name=f"best of the simple models ({answer['best']})", value=round(answer["score"], 3),
+                     limit=f"chance {answer['chance']:.3g}"),
+        ),
+        confidence=0.88,
+    )  # fmt: skip

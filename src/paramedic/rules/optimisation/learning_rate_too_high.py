@@ -5,6 +5,7 @@ from statistics import mean, median
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
+from paramedic.rules.rates import lower_helps
 
 
 @rule(
@@ -33,6 +34,10 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     `push`: typical size of an update relative to the weight; `jump`: how far the loss rose above its first value or
     above guessing, whichever is higher.
     """
+    tried = lower_helps(run)
+    if tried is not None:
+        yield tried
+        return
     exploded = explosion(run)
     judged = None if exploded is not None else outcome(run)
     if judged is not None and not judged.bad:

@@ -5,6 +5,7 @@ from statistics import median
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, optimizer_of, outcome, pushes, rates_of
+from paramedic.rules.rates import higher_helps
 from paramedic.rules.support import parameter_histories
 
 
@@ -32,6 +33,10 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`:
     how many times the run's length it would take to halve the loss.
     """
+    tried = higher_helps(run)
+    if tried is not None:
+        yield tried
+        return
     optimizer = optimizer_of(run)
     if optimizer is None:
         raise Abstain("several optimizers are at work")

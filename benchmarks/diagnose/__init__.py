@@ -1,0 +1,1 @@
+"""How often `paramedic diagnose` names the right cause."""

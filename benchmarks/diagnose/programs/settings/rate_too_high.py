@@ -1,0 +1,21 @@
+"""Three classes from twelve features, with steps that are far too large."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+centres = torch.randn(3, 12)
+y = torch.randint(0, 3, (1500,))
+x = centres[y] + torch.randn(1500, 12)
+loader = DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True)
+model = nn.Sequential(nn.Linear(12, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=5.0, momentum=0.9)
+criterion = nn.CrossEntropyLoss()
+for epoch in range(8):
+    for xb, yb in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+    print(epoch, loss.item())

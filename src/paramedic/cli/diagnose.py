@@ -1,0 +1,109 @@
+"""`paramedic diagnose`: controlled experiments on the unmodified script, then a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paramedic import voice
+from paramedic.cli.run import Html, Ignore, Json, Quiet, Runs, Select, Verbose, words
+from paramedic.cli.script import ScriptCommand, target_of
+from paramedic.config import load_config, new_run_id, rule_options, runs_folder
+from paramedic.errors import ParamedicError
+from paramedic.launch import Target
+from paramedic.launch import check as check_target
+from paramedic.rules.catalogue import select as select_rules
+
+if TYPE_CHECKING:
+    from paramedic.lab.on_ray import RayRunner
+    from paramedic.lab.runner import Runner
+
+Only = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Only these experiments, after the baseline.")]
+Steps = Annotated[int, typer.Option(min=20, metavar="N", help="Optimizer steps of each run at most.")]
+Limit = Annotated[float, typer.Option(min=5, metavar="SECONDS", help="Time for all experiments together.")]
+Jobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Experiments at the same time (default: 2).")]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Run in this folder, not in copies of it.")]
+On = Annotated[str | None, typer.Option(metavar="ray", help="Run on a Ray cluster: ray, or ray://HOST:PORT.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("diagnose", cls=ScriptCommand, rich_help_panel="After training")(diagnose)
+
+
+def diagnose(
+    ctx: typer.Context,
+    only: Only = None,
+    steps: Steps = 300,
+    time_limit: Limit = 300.0,
+    jobs: Jobs = None,
+    on: On = None,
+    in_place: InPlace = False,
+    json: Json = None,
+    html: Html = None,
+    runs: Runs = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Find out by experiment why a script's result is bad: its model, its data or its settings.
+
+    The script runs a number of times with one thing around it changed: one batch for ever, permuted labels, another
+    learning rate … It runs in copies of the working directory, so nothing of yours is overwritten. Exits with 0 when
+    nothing wrong was found, with 1 when something was.
+
+    Examples:
+
+      paramedic diagnose train.py --epochs 3
+
+      paramedic diagnose --only one-batch,twin --steps 500 train.py
+    """
+    from paramedic.lab.catalogue import chosen
+    from paramedic.lab.session import Options, Session
+    from paramedic.reports import experiments as report
+
+    target = target_of(ctx)
+    check_target(target)
+    config = load_config()
+    rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    options = Options(steps=steps, time_limit=time_limit, only=chosen(words(only)))
+    for path in (json, html):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
+    folder = runs_folder(config, runs) / new_run_id()
+    progress = report.Progress(voice.stream(), quiet=quiet)
+    progress.opening(target.command)
+    runner = _runner(on, target, folder, jobs=jobs, in_place=in_place)
+    session = Session(runner, options, rules, rule_options(config), progress.result)
+    session.investigate(progress.tick)
+    progress.done()
+    conclusion = session.conclude() if (folder / "main.db").exists() else None
+    if conclusion is None or not (session.results["baseline"].steps or conclusion.diagnosis.alarms):
+        raise _never_trained(target, folder)
+    report.show(conclusion, verbose=verbose, quiet=quiet)
+    report.write(conclusion, json=json, html=html)
+    raise typer.Exit(int(conclusion.cause != "none" or bool(conclusion.diagnosis.alarms)))
+
+
+def _never_trained(target: Target, folder: Path) -> ParamedicError:
+    output = folder / "output.txt"
+    said = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
+    return ParamedicError(
+        "the script took no optimizer step, so there is nothing to compare with",
+        expected=f"a script that trains; the last that it said was: {said[-1] if said else 'nothing'}",
+        fix=f"paramedic run {target.name}",
+    )
+
+
+def _runner(on: str | None, target: Target, folder: Path, *, jobs: int | None, in_place: bool) -> Runner | RayRunner:
+    """Processes on this machine, forked from one that has torch already; or tasks of a Ray cluster."""
+    if on is not None:
+        from paramedic.lab.on_ray import RayRunner
+
+        return RayRunner(target, folder, jobs=jobs, address=on)
+    from paramedic.lab.runner import Runner, prepare
+
+    prepare()
+    return Runner(target, folder, jobs=jobs or 2, in_place=in_place)

@@ -1,0 +1,136 @@
+"""All experiments, in the order in which they are worth trying."""
+
+from __future__ import annotations
+
+from paramedic.errors import ParamedicError
+from paramedic.lab.experiment import Experiment
+from paramedic.rules.experiments import SWEEP
+
+LOWEST, HIGHEST = SWEEP
+RANGE_STEPS = 150
+EXAM = 40  # steps at the end of the held-out experiment
+
+
+def _sweep(before: str = "") -> str:
+    return f"{before}rate_range={LOWEST}:{HIGHEST}:{RANGE_STEPS}"
+
+
+BASELINE = Experiment(name="baseline", changed="nothing", order="capture", asks="does the script learn?")
+
+ALL = (
+    Experiment(
+        name="permuted-labels",
+        changed="the targets of every batch dealt out anew",
+        order="permuted_labels",
+        asks="do the labels matter?",
+    ),
+    Experiment(
+        name="one-batch",
+        changed="the same batch at every step, no dropout, no weight decay",
+        order="one_batch",
+        asks="can the model learn anything at all?",
+    ),
+    Experiment(
+        name="simple-models",
+        changed="the model: linear, forest, kernel machine on the captured samples",
+        order="",
+        asks="is there anything in the inputs that tells the target?",
+    ),
+    Experiment(
+        name="twin",
+        changed="data of the same shapes and classes that follow a plain rule",
+        order="twin",
+        asks="can the model learn a rule?",
+    ),
+    Experiment(
+        name="held-out",
+        changed="a fifth of the samples kept back for the last steps",
+        order="held_out",
+        asks="is it learnt, or known by heart?",
+    ),
+    Experiment(
+        name="zeroed-inputs", changed="inputs without content", order="zeroed_inputs", asks="do the inputs matter?"
+    ),
+    Experiment(
+        name="longer", changed="four times as many steps", order="capture", asks="does it learn if it gets more time?"
+    ),
+    Experiment(
+        name="lr-down",
+        changed="a tenth of the learning rate",
+        order="learning_rate=0.1",
+        asks="are the steps too large?",
+    ),
+    Experiment(
+        name="lr-up", changed="ten times the learning rate", order="learning_rate=10", asks="are the steps too small?"
+    ),
+    Experiment(
+        name="one-batch-range",
+        changed="one batch, and a learning rate that grows a millionfold",
+        order=_sweep("one_batch,"),
+        asks="is there any rate at which the model learns?",
+        steps=RANGE_STEPS,
+    ),
+    Experiment(
+        name="no-regularisation",
+        changed="no dropout, no weight decay",
+        order="no_regularisation",
+        asks="is the model held back?",
+    ),
+    Experiment(
+        name="standardised",
+        changed="inputs scaled to mean 0 and spread 1",
+        order="standardised",
+        asks="is the scale of the inputs the trouble?",
+    ),
+    Experiment(
+        name="twin-range",
+        changed="the twin, and a learning rate that grows a millionfold",
+        order=_sweep("twin,"),
+        asks="is there any rate at which it learns a rule?",
+        steps=RANGE_STEPS,
+    ),
+    Experiment(
+        name="clipped",
+        changed="gradients clipped to a norm of 1",
+        order="clipped",
+        asks="are single gradients too large?",
+    ),
+    Experiment(
+        name="fresh-start", changed="torch's own initialisation", order="fresh_start", asks="is it the initialisation?"
+    ),
+    Experiment(name="no-batchnorm", changed="BatchNorm does nothing", order="no_batchnorm", asks="is it BatchNorm?"),
+    Experiment(
+        name="batch-x4", changed="batches four times as large", order="batch_size=x4", asks="are the batches too small?"
+    ),
+    Experiment(
+        name="simple-loss", changed="the plain loss of the same task", order="simple_loss", asks="is it the loss?"
+    ),
+    Experiment(name="fp32", changed="full precision", order="fp32", asks="is it the precision?"),
+    Experiment(name="eager", changed="no torch.compile", order="eager", asks="is it the compiler?"),
+    Experiment(
+        name="batch-1", changed="batches of one sample", order="batch_size=1", asks="do samples disturb each other?"
+    ),
+    Experiment(
+        name="rate-range",
+        changed="a learning rate that grows a millionfold",
+        order=_sweep(),
+        asks="which learning rate is a good one?",
+        steps=RANGE_STEPS,
+    ),
+    Experiment(
+        name="again", changed="nothing, once more", order="capture", asks="does the same start give the same run?"
+    ),
+)
+BY_NAME = {experiment.name: experiment for experiment in ALL}
+
+
+def chosen(names: tuple[str, ...]) -> tuple[Experiment, ...]:
+    """The experiments of these names."""
+    for name in names:
+        if name not in BY_NAME:
+            raise ParamedicError(
+                f"there is no experiment {name!r}",
+                expected=f"some of: {', '.join(BY_NAME)}",
+                fix="paramedic diagnose --only one-batch,twin train.py",
+            )
+    return tuple(BY_NAME[name] for name in names)

@@ -1,0 +1,161 @@
+"""Simple and classical models on the captured samples: is there anything in the inputs that tells the target?"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paramedic.lab.outcome import ANSWER
+
+FOLDS = 4
+MOST_SAMPLES = 1_500  # for all but the linear model
+MOST_NUMBERS = 2_000_000  # of the table that the linear model gets
+MOST_FEATURES = 300
+FEWEST = 100  # samples
+
+
+def answer(captured: Path, folder: Path) -> None:
+    """Write what simple models find in the captured samples, by cross-validation."""
+    warnings.simplefilter("ignore")
+    found = examine(captured)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ANSWER).write_text(json.dumps(found))
+
+
+def examine(captured: Path) -> dict[str, Any]:
+    if not captured.exists():
+        return {"task": None, "reason": "no pairs of inputs and targets could be kept"}
+    with np.load(captured) as kept:
+        x, y = features(kept["x"]), kept["y"]
+        is_table = kept["x"].ndim == 2 and np.issubdtype(kept["x"].dtype, np.floating)
+    y = y.reshape(len(y), -1)
+    _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
+    chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
+    x, y = x[chosen], y[chosen]
+    if len(x) < FEWEST:
+        return {"task": None, "reason": f"only {len(x)} different samples were seen; {FEWEST} are needed"}
+    if y.shape[1] > 4:
+        y = y.argmax(1)[:, None] if _is_one_hot(y) else y
+    if y.shape[1] > 4:
+        return {"task": None, "reason": f"the target has {y.shape[1]} values per sample"}
+    whole = y.shape[1] == 1 and bool(np.all(y == np.round(y)))
+    classes = len(np.unique(y)) if whole else 0
+    if whole and classes < 2:
+        return {"task": None, "reason": "all kept samples have the same target"}
+    task = "classes" if whole and classes <= max(20, len(y) // 20) else "values"
+    models = _classes(x, y[:, 0]) if task == "classes" else _values(x, y[:, 0])
+    best = max(models, key=lambda name: models[name]["z"])
+    return {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
+            "structure": structure(x),
+            "copy": copied_column(x, y[:, 0], task) if is_table else None, **models[best]}  # fmt: skip
+
+
+def features(x: Any) -> Any:
+    """One row of numbers per sample: token ids are counted, large inputs thinned out."""
+    if np.issubdtype(x.dtype, np.integer) and x.dtype != np.uint8 and x.ndim == 2 and x.shape[1] > 1:
+        size = min(int(x.max()) + 1, MOST_FEATURES)
+        return np.stack([np.bincount(row.clip(0, size - 1), minlength=size) for row in x]).astype(float)
+    x = np.nan_to_num(x.reshape(len(x), -1).astype(float), posinf=0, neginf=0)
+    if x.shape[1] > MOST_FEATURES:
+        x = x[:, :: x.shape[1] // MOST_FEATURES + 1]
+    spread = x.std(0)
+    return (x - x.mean(0)) / np.where(spread > 0, spread, 1)
+
+
+def _is_one_hot(y: Any) -> bool:
+    return bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
+
+
+def _classes(x: Any, y: Any) -> dict[str, Any]:
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.svm import SVC
+
+    kept = np.isin(y, [label for label, count in zip(*np.unique(y, return_counts=True), strict=True) if count >= FOLDS])
+    x, y = x[kept], np.unique(y[kept], return_inverse=True)[1]
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    candidates = {
+        "linear model": (LogisticRegression(max_iter=100), "predict_proba", len(x)),
+        "random forest": (RandomForestClassifier(100, max_depth=12, random_state=0), "predict_proba", MOST_SAMPLES),
+        "small network": (MLPClassifier((32,), max_iter=30, random_state=0), "predict_proba", MOST_SAMPLES),
+        "kernel machine": (SVC(random_state=0), "decision_function", MOST_SAMPLES),
+    }
+    found = {}
+    for name, (model, method, most) in candidates.items():
+        held = cross_val_predict(model, x[:most], y[:most], cv=folds, method=method)
+        scores = np.stack([-held, held], 1) if held.ndim == 1 else held
+        found[name] = _judged(scores, y[:most])
+    return found
+
+
+def _judged(scores: Any, y: Any) -> dict[str, float]:
+    """How well scores tell the classes apart: by ranks, because a rare class is hardly ever the most likely one."""
+    guessed = scores.argmax(1)
+    chance = float(sum((guessed == c).mean() * (y == c).mean() for c in range(scores.shape[1])))
+    ranked = []
+    for c in range(scores.shape[1]):
+        order = scores[:, c].argsort(kind="stable").argsort()
+        inside, outside = int((y == c).sum()), int((y != c).sum())
+        area = (order[y == c].sum() - inside * (inside - 1) / 2) / max(inside * outside, 1)
+        error = np.sqrt((inside + outside + 1) / (12 * max(inside * outside, 1)))
+        ranked.append(((area - 0.5) / error, 2 * area - 1, 2 * error))
+    z, strength, error = max(ranked)
+    right = float((guessed == y).mean())
+    return {"score": right, "chance": chance, "z": float(z), "strength": float(strength), "error": float(error)}
+
+
+def _values(x: Any, y: Any) -> dict[str, Any]:
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import RidgeCV
+    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.svm import SVR
+
+    y = (y - y.mean()) / (y.std() or 1)
+    candidates = {
+        "linear model": (RidgeCV(np.logspace(-2, 4, 7)), len(x)),
+        "random forest": (RandomForestRegressor(60, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
+        "kernel machine": (SVR(), MOST_SAMPLES),
+    }
+    found = {}
+    for name, (model, most) in candidates.items():
+        held, wanted = x[:most], y[:most]
+        guessed = cross_val_predict(model, held, wanted, cv=KFold(FOLDS, shuffle=True, random_state=0))
+        together = float(np.corrcoef(guessed, wanted)[0, 1]) if guessed.std() > 0 else 0.0
+        score, error = float(1 - ((guessed - wanted) ** 2).mean()), float(1 / np.sqrt(len(wanted)))
+        found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error}
+    return found
+
+
+def structure(x: Any) -> float:
+    """How far the features hang together: their largest common direction, relative to what pure noise would have."""
+    varying = x[:, x.std(0) > 0]
+    if varying.shape[1] < 2:
+        return 0.0
+    largest = float(np.linalg.eigvalsh(np.cov(varying, rowvar=False))[-1])
+    return largest / float((1 + np.sqrt(varying.shape[1] / len(x))) ** 2)
+
+
+def copied_column(x: Any, y: Any, task: str) -> int | None:
+    """A column of the inputs that is the target, under another name for each class or on another scale."""
+    if x.shape[1] < 2 or len(np.unique(y)) < 2:
+        return None
+    for column in range(x.shape[1]):
+        seen = x[:, column]
+        if task == "classes":
+            pairs = len(set(zip(seen.tolist(), y.tolist(), strict=True)))
+            if pairs == len(np.unique(seen)) == len(np.unique(y)):
+                return column
+        elif seen.std() > 0 and abs(np.corrcoef(seen, y)[0, 1]) > 1 - 1e-9:
+            return column
+    return None
+
+
+if __name__ == "__main__":
+    answer(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,54 @@
+"""An examination with the script's own code: a fifth of the samples is kept back and only seen in the last steps.
+
+In those steps the learning rate is zero, so the loss that the script computes there is the loss on samples it has never
+trained on.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from torch.optim import Optimizer
+from torch.utils.data import IterableDataset
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from paramedic.lab.surroundings import Surroundings
+
+SHARE = 5  # one in so many samples is held out
+
+
+def install(surroundings: Surroundings, argument: str) -> None:
+    begins = int(argument)  # the first step of the examination
+    surroundings.reason = "no DataLoader over numbered samples is used"
+    dice = random.Random(0)
+    watched: list[int] = []  # the data set that training reads: the first one
+
+    def choose(original: Any) -> Any:
+        def next_index(iterator: Any) -> Any:
+            index = original(iterator)
+            data = iterator._dataset
+            if isinstance(data, IterableDataset) or not isinstance(index, list) or not index or len(data) < 10 * SHARE:
+                return index
+            watched.append(id(data)) if not watched else None
+            if id(data) != watched[0]:
+                return index
+            surroundings.applied += 1
+            if surroundings.step >= begins:
+                held = [i for i in range(len(data)) if is_held_out(i)]
+                return dice.sample(held, min(len(index), len(held)))
+            return [i for i in index if not is_held_out(i)] or index
+
+        return next_index
+
+    def still(optimizer: Optimizer) -> None:
+        if surroundings.step >= begins:
+            for group in optimizer.param_groups:
+                group["lr"] = group["lr"] * 0
+
+    surroundings.replace(_BaseDataLoaderIter, "_next_index", choose)
+    surroundings.around_steps(still, lambda optimizer: None)
+
+
+def is_held_out(index: int) -> bool:
+    return (index * 2654435761 >> 8) % SHARE == 0

@@ -1,0 +1,89 @@
+"""What the outcome of each experiment means, in half a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paramedic.rules.experiments import Lab, Tried
+
+NOTHING_CHANGED = "changed nothing: the script does not use it"
+
+
+def meaning(lab: Lab, name: str) -> str:
+    """What has been learnt from it."""
+    tried = lab.tried[name]
+    if tried.data["status"] == "not applied":
+        return f"could not be tried: {tried.data['reason']}"
+    if name == "simple-models":
+        return _simple_models(lab, tried)
+    if not tried.ran:
+        return f"{tried.data['status']}: {tried.data['reason']}" if tried.finite else "the loss is no longer finite"
+    if name == "baseline":
+        return _baseline(lab)
+    if lab.get(name) is None:
+        unused = name == "zeroed-inputs"
+        return "the very same losses: the inputs do not reach them" if unused else NOTHING_CHANGED
+    special: dict[str, Callable[[], str]] = {
+        "permuted-labels": lambda: _control(lab, tried, "the labels"),
+        "zeroed-inputs": lambda: _control(lab, tried, "the inputs"),
+        "one-batch": lambda: _able(lab.learns_one_batch, "it learns the batch by heart", "it cannot learn one batch"),
+        "twin": lambda: _able(lab.learns_twin, "it learns the rule", "it does not learn even a plain rule"),
+        "held-out": lambda: _exam(lab, tried),
+        "one-batch-range": lambda: _sweep(lab, tried),
+        "twin-range": lambda: _sweep(lab, tried),
+        "rate-range": lambda: _sweep(lab, tried),
+        "again": lambda: "the same numbers" if tried.data["values"] == lab.base.data["values"] else "other numbers",
+    }
+    return special[name]() if name in special else _change(lab, tried)
+
+
+def _baseline(lab: Lab) -> str:
+    if lab.base.exploded:
+        return "the loss grows"
+    return "the loss falls" if lab.base.fell else "the loss does not fall"
+
+
+def _control(lab: Lab, tried: Tried, what: str) -> str:
+    if lab.base.better_than(tried):
+        return f"{what} matter: without them it is worse"
+    if lab.base.better_than(tried, by=0.0):
+        return f"{what} matter a little"
+    return f"no worse without {what}"
+
+
+def _able(answer: bool | None, yes: str, no: str) -> str:
+    return {True: yes, False: no, None: "in between: it cannot be told"}[answer]
+
+
+def _exam(lab: Lab, tried: Tried) -> str:
+    if tried.exam is None:
+        return "no steps were left for the samples held back"
+    return f"{tried.exam:.3g} on samples it has never seen"
+
+
+def _sweep(lab: Lab, tried: Tried) -> str:
+    factor = lab.useful_factor(tried)
+    if factor is None:
+        return "it learns at no learning rate"
+    optimizer = lab.run.first("optimizer")
+    rate = max((group["lr"] or 0 for group in optimizer["groups"]), default=0) if optimizer is not None else 0
+    shown = f", lr={rate * factor:.1g}" if rate else ""
+    near = 0.1 < factor < 10
+    return "it learns best near your rate" if near else f"it learns best at {factor:.2g} times your rate{shown}"
+
+
+def _change(lab: Lab, tried: Tried) -> str:
+    if lab.helps(tried.name):
+        return "that helps"
+    if lab.base.better_than(tried):
+        return "worse"
+    return "better" if tried.better_than(lab.base) else "no difference"
+
+
+def _simple_models(lab: Lab, tried: Tried) -> str:
+    answer = tried.answer
+    if not answer.get("task"):
+        return f"could not be tried: {answer.get('reason', tried.data['reason'])}"
+    score = f"{answer['best']} {answer['score']:.2f}, chance {answer['chance']:.2f}"
+    word = {"none": "nothing to be found", "some": "a weak signal", "strong": "a clear signal"}[lab.signal or "some"]
+    return f"{word}: {score}"

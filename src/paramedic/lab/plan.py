@@ -1,0 +1,57 @@
+"""Which experiment comes next: the cheap and telling ones first, others only where they may change the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paramedic.lab.catalogue import BY_NAME
+from paramedic.lab.experiment import Experiment, Result
+from paramedic.record.reader import Run
+from paramedic.rules.experiments import Lab
+from paramedic.rules.rule import Abstain
+
+FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out", "zeroed-inputs", "again")
+WHEN_ILL = ("longer", "lr-down", "lr-up", "one-batch-range", "no-regularisation", "standardised", "fresh-start")
+WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "simple-loss", "clipped", "fp32", "eager")
+CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
+
+
+def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) -> tuple[Experiment, ...]:
+    """The experiments to make now; none when the verdict will not change any more.
+
+    `named` says that the baseline alone shows an error, `found` that the rules have a cause by now.
+    """
+    wanted: tuple[str, ...]
+    if named:
+        wanted = CONFIRM
+    elif not _done(results, FIRST):
+        wanted = FIRST
+    elif found or not _in_trouble(run):
+        wanted = ()
+    elif Lab(run).needs_time:
+        wanted = ("longer",)
+    elif not _done(results, WHEN_ILL):
+        wanted = _when_ill(run, results)
+    else:
+        wanted = (*_twin_range(run), *WHEN_STILL_UNKNOWN)
+    return tuple(BY_NAME[name] for name in wanted if name not in results)
+
+
+def _done(results: Mapping[str, Result], names: tuple[str, ...]) -> bool:
+    return all(name in results or name == "longer" for name in names)
+
+
+def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
+    """A script that has come to its own end needs no more time."""
+    return tuple(name for name in WHEN_ILL if name != "longer" or results["baseline"].status == "stopped")
+
+
+def _twin_range(run: Run) -> tuple[str, ...]:
+    return ("twin-range",) if Lab(run).learns_twin is False else ()
+
+
+def _in_trouble(run: Run) -> bool:
+    try:
+        return Lab(run).trouble != "none"
+    except Abstain:
+        return False

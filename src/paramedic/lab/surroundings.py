@@ -1,0 +1,160 @@
+"""Inside an experiment: where the surroundings of a training script can be changed without touching its source.
+
+Batches are changed where they leave a DataLoader, so that the script's own code still works on them. A script without
+DataLoaders gets them changed where its model is called and where a loss function of torch takes the targets.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.optim import Optimizer
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from paramedic.lab.roles import Batch, is_changeable
+
+Inputs = list[torch.Tensor]
+LOSSES = (
+    "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
+    "smooth_l1_loss", "huber_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "multi_margin_loss",
+    "poisson_nll_loss", "gaussian_nll_loss", "kl_div",
+)  # fmt: skip
+
+
+class Surroundings:
+    """What an intervention may change. Nothing is patched before an intervention asks for it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder  # of the run's record; files that belong to it may be left there
+        self.on_finish: list[Callable[[], object]] = []
+        self.step = 0  # optimizer steps completed
+        self.applied = 0  # how often something was really changed
+        self.reason = "the script never came to where this would have changed something"
+        self.failed: str | None = None  # why it did not work after all
+        self.loader_used = False
+        self.iterator: object = None  # the pass over a loader that the batch at hand comes from
+        self.target_seen = False  # a loss function of torch has taken a target, so that targets can be changed there
+        self.place: object = None  # what the batch at hand belongs to: a loader, or the number of the call in its step
+        self._calls = 0  # of models since the last step
+        self._depth = 0  # of module calls
+        self._inputs: list[Callable[[Inputs], Inputs]] = []
+        self._targets: list[Callable[[torch.Tensor], torch.Tensor]] = []
+        register_optimizer_step_post_hook(self._stepped)
+
+    # What interventions ask for -----------------------------------------------------------------------------------
+
+    def change_batches(
+        self,
+        *,
+        inputs: Callable[[Inputs], Inputs] | None = None,
+        target: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    ) -> None:
+        """Change what the model is trained on. For every batch the inputs are asked for first, then the target."""
+        if not self._inputs and not self._targets:
+            self._watch_batches()
+        self._inputs += [inputs] if inputs else []
+        self._targets += [target] if target else []
+        self.reason = "no DataLoader gave tensors, and no loss function of torch was called with a target"
+
+    def around_steps(self, before: Callable[[Optimizer], object], after: Callable[[Optimizer], object]) -> None:
+        register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: before(optimizer))
+        register_optimizer_step_post_hook(lambda optimizer, args, kwargs: after(optimizer))
+
+    def replace(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        """Replace a function of torch by `make(original)`; inside a graph being compiled the original is used."""
+        original = getattr(owner, name)
+        changed = make(original)
+
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling():
+                return original(*args, **kwargs)
+            return changed(*args, **kwargs)
+
+        setattr(owner, name, wrapper)
+
+    def summary(self) -> dict[str, Any]:
+        """What became of the intervention, for the record."""
+        worked = self.applied > 0 and self.failed is None
+        return {"applied": worked, "reason": "" if worked else self.failed or self.reason}
+
+    # Batches ------------------------------------------------------------------------------------------------------
+
+    def _watch_batches(self) -> None:
+        self.replace(_BaseDataLoaderIter, "__next__", self._loader_gives)
+        self.replace(nn.Module, "__call__", self._module_called)
+        for name in LOSSES:
+            self.replace(F, name, self._loss_called)
+
+    def _loader_gives(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def following(iterator: Any) -> Any:
+            batch = Batch(original(iterator))
+            if batch.inputs or batch.target is not None:
+                self.loader_used = True
+                self.place, self.iterator = id(iterator._dataset), iterator
+                batch.inputs = self._through_inputs(batch.inputs)
+                batch.target = self._through_targets(batch.target)
+            return batch.rebuilt()
+
+        return following
+
+    def _module_called(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if not self._depth and not self.loader_used and _is_trained(module):
+                self._calls += 1
+                self.place = self._calls
+                batch = Batch((args, kwargs), whole=True)
+                if not any(tensor.requires_grad for tensor in batch.inputs):  # not what another model has made
+                    batch.inputs = self._through_inputs(batch.inputs)
+                    args, kwargs = batch.rebuilt()
+            self._depth += 1
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                self._depth -= 1
+
+        return call
+
+    def _loss_called(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        inside = [False]
+
+        def loss(prediction: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.loader_used or inside[0] or not torch.is_grad_enabled():
+                return original(prediction, *args, **kwargs)
+            self.target_seen = True
+            if args and is_changeable(args[0]):
+                args = (self._through_targets(args[0]), *args[1:])
+            elif is_changeable(kwargs.get("target")):
+                kwargs["target"] = self._through_targets(kwargs["target"])
+            inside[0] = True
+            try:
+                return original(prediction, *args, **kwargs)
+            finally:
+                inside[0] = False
+
+        return loss
+
+    def _through_inputs(self, inputs: Inputs) -> Inputs:
+        for change in self._inputs if inputs else ():
+            inputs = change(inputs)
+        return inputs
+
+    def _through_targets(self, target: torch.Tensor | None) -> torch.Tensor | None:
+        for change in self._targets if target is not None else ():
+            target = change(target)
+        return target
+
+    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        self.step += 1
+        self._calls = 0
+
+
+def _is_trained(module: nn.Module) -> bool:
+    return module.training and torch.is_grad_enabled() and any(p.requires_grad for p in module.parameters())

@@ -1,0 +1,38 @@
+"""PM324."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.experiments import Lab, at
+
+
+@rule("PM324", "target-among-inputs", severity="error", needs=["experiment"])
+def check(run: Run) -> Iterator[Finding]:
+    """A column of the inputs is the target itself.
+
+    ## Why it hurts
+    The model learns to copy that column, looks brilliant, and is worthless on the day when the answer is not known.
+
+    ## What to try first
+    Leave that column out. If it cannot be known before the answer is, it must not be an input.
+
+    ## When this is wrong
+    When the task is to copy a value. Only tables of at least two columns are judged, and only when the column and the
+    target are the same without exception in at least a hundred samples.
+    """
+    lab = Lab(run)
+    answer = lab.tried["simple-models"].answer if "simple-models" in lab.tried else {}
+    if not answer.get("task"):
+        raise Abstain(answer.get("reason") or "no pairs of inputs and targets could be kept")
+    column = answer.get("copy")
+    if column is None:
+        return
+    loader = run.first("loader")
+    yield Finding(
+        what=f"column {column} of the inputs tells the target without exception in {answer['samples']:,} samples",
+        why="it is a copy of the target, so the model has nothing to learn but to copy it",
+        remedy=f"leave column {column} out of the inputs and train again",
+        where=at(loader),
+        evidence=(Evidence(name="samples in which it tells the target", value=answer["samples"], limit="all of them"),),
+        confidence=0.9,
+    )

@@ -1,0 +1,232 @@
+"""What the experiments of `paramedic diagnose` say together; see lab/ for how they are made.
+
+The most telling comparison is with permuted labels: there a model can learn how often each target occurs and nothing
+else, in the script's own loss. A run that ends no better has learnt nothing from its inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from statistics import median
+from typing import Any, Literal
+
+from paramedic.rules import Abstain, Event, Evidence, Run, Where
+from paramedic.rules.curves import loss_curves
+from paramedic.rules.outcome import guess
+
+Trouble = Literal["none", "flat", "diverges", "memorises", "unclear"]
+CLEARLY = 0.05  # of the loss: what counts as better
+BY_HEART = 0.5  # of what guessing gives: what a batch learnt by heart must be below
+NOT_AT_ALL = 0.8
+RAN = ("ended", "stopped")
+SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/catalogue.py
+
+
+class Tried:
+    """One experiment, as the record knows it."""
+
+    def __init__(self, data: Any) -> None:
+        self.name: str = data["name"]
+        self.data = data
+        self.ran = data["status"] in RAN and data["last"] is not None
+        self.first: float = data["first"] if data["first"] is not None else math.nan
+        self.last: float = data["last"] if data["last"] is not None else math.nan
+        self.lowest: float = data["lowest"] if data["lowest"] is not None else math.nan
+        self.noise: float = data["noise"]
+        self.steps: int = data["steps"]
+        self.finite: bool = data["finite"]
+        self.exam: float | None = data["exam"]
+        self.answer: dict[str, Any] = data["answer"] or {}
+
+    def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
+        """Whether it ends clearly lower, beyond what the noise of batches explains."""
+        margin = max(by * max(abs(other.last), 1e-12), 3 * math.hypot(self.noise, other.noise))
+        return self.finite and (not other.finite or self.last < other.last - margin)
+
+    @property
+    def fell(self) -> bool:
+        return self.finite and self.first - self.last > max(CLEARLY * abs(self.first), 3 * self.noise)
+
+    @property
+    def exploded(self) -> bool:
+        return not self.finite or self.last > max(2 * abs(self.first), self.first + 1) or self.bottomless
+
+    @property
+    def bottomless(self) -> bool:
+        """A loss that falls and falls below zero."""
+        return self.first < 0 and self.last < 20 * self.first
+
+    def evidence(self, limit: str = "") -> Evidence:
+        shown = f"{self.first:.4g} → {self.last:.4g}" if self.finite else f"{self.first:.4g} → not finite"
+        return Evidence(name=f"loss with {self.name}", value=shown, limit=limit)
+
+
+class Lab:
+    """All experiments of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.tried = {event["name"]: Tried(event.data) for event in run.events("experiment")}
+        if "baseline" not in self.tried:
+            raise Abstain("the baseline was not run")
+        self.base = self.tried["baseline"]
+        if not self.base.ran and self.base.finite:
+            raise Abstain("the script itself did not come far enough")
+        if self.base.data["losses"] > 1:
+            raise Abstain("several losses are trained beside or against each other")
+
+    def get(self, name: str) -> Tried | None:
+        """An experiment that was made and tells something."""
+        tried = self.tried.get(name)
+        if tried is None or not (tried.ran or tried.answer):
+            return None
+        return None if self._changed_nothing(tried) else tried
+
+    def _changed_nothing(self, tried: Tried) -> bool:
+        """Permuted labels that nobody uses, for example: the curve is the baseline's, number by number."""
+        if tried.name not in ("permuted-labels", "zeroed-inputs", "twin"):
+            return False
+        return tried.first == self.base.first and tried.last == self.base.last
+
+    @cached_property
+    def control(self) -> Tried | None:
+        """What is learnt without any information in the inputs.
+
+        Empty inputs are the second choice: where the input is the target as well, they are easier than real ones.
+        """
+        permuted, zeroed = self.get("permuted-labels"), self.get("zeroed-inputs")
+        if permuted is not None and permuted.finite:
+            return permuted
+        return zeroed if zeroed is not None and zeroed.finite and self.base.better_than(zeroed) else None
+
+    @cached_property
+    def guessing(self) -> float:
+        """The loss of a model that knows only how often each target occurs; the lowest of what is known of it."""
+        if self.control is None:
+            return self.base.first
+        known = [self.control.last, self._prior]
+        zeroed = self.get("zeroed-inputs")
+        if self.control.name == "permuted-labels" and zeroed is not None and zeroed.finite:
+            known.append(zeroed.last)
+        return min(value for value in known if value is not None)
+
+    @cached_property
+    def _prior(self) -> float | None:
+        curves = loss_curves(self.run)
+        return guess(self.run, curves[0]) if len(curves) == 1 and curves[0].task is not None else None
+
+    @cached_property
+    def trouble(self) -> Trouble:
+        if self.base.exploded:
+            return "diverges"
+        if self.control is None:
+            return "none" if self.base.fell else "unclear"
+        if self.beats_guessing(self.base):
+            return "memorises" if self._fails_exam else "none"
+        longer = self.get("longer")
+        if longer is not None and self.beats_guessing(longer):
+            return "none"  # it only takes its time
+        if self.beats_guessing(self.base, by=0.0) and self.signal != "none":
+            return "unclear"  # better, but not by much
+        return "flat"
+
+    def beats_guessing(self, tried: Tried, by: float = CLEARLY) -> bool:
+        noise = math.hypot(tried.noise, self.control.noise if self.control is not None else 0.0)
+        return tried.finite and tried.last < self.guessing - max(by * abs(self.guessing), 3 * noise)
+
+    @property
+    def _fails_exam(self) -> bool:
+        exam = self.get("held-out")
+        if exam is None or exam.exam is None or self.control is None:
+            return False
+        return exam.exam > 0.97 * self.guessing and self.base.last < 0.8 * self.guessing
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model has so few weights that it could not learn a batch by heart if it wanted to."""
+        models = self.run.events("model")
+        weights = max((sum(p["numel"] for p in m["parameters"] if p["requires_grad"]) for m in models), default=0)
+        sizes = [loader["batch_size"] or 0 for loader in self.run.events("loader")]
+        sizes += [call["target"]["shape"][0] for call in self.run.events("loss_call", phase="train")
+                  if call.get("target") and call["target"].get("shape")]  # fmt: skip
+        return weights < 10 * max(sizes, default=0)
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether the script was stopped before its end, and nobody knows what it would have done."""
+        return self.base.data["status"] == "stopped" and self.trouble == "flat" and "longer" not in self.tried
+
+    # Abilities ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def learns_one_batch(self) -> bool | None:
+        """None: cannot be told."""
+        tried = self.get("one-batch")
+        if tried is None or tried.steps < 50 or self.guessing <= 0:
+            return None
+        if tried.last < BY_HEART * self.guessing or tried.lowest < BY_HEART * self.guessing:
+            return True
+        return False if tried.last > NOT_AT_ALL * min(self.guessing, max(tried.first, tried.last)) else None
+
+    @cached_property
+    def one_batch_at_any_rate(self) -> bool | None:
+        """Whether some learning rate lets it learn the batch."""
+        tried = self.get("one-batch-range")
+        if tried is None or self.guessing <= 0:
+            return None
+        return tried.lowest < 0.7 * min(self.guessing, tried.first)
+
+    @cached_property
+    def learns_twin(self) -> bool | None:
+        tried = self.get("twin")
+        if tried is None or not tried.finite:
+            return None if tried is None else False
+        if tried.last < 0.7 * self.guessing:
+            return True
+        return False if tried.last > 0.93 * self.guessing else None
+
+    @cached_property
+    def signal(self) -> Literal["none", "some", "strong"] | None:
+        """What simple models find in the captured samples."""
+        answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
+        if not answer.get("task"):
+            return None
+        strongest = max(answer["models"].values(), key=lambda model: model["z"])
+        # The most that could still be there: every simple model may have missed a signal of this strength.
+        hidden = min(max(model["strength"], 0.0) + 2 * model["error"] for model in answer["models"].values())
+        limit = 0.25 if answer["task"] == "classes" else 0.07  # real values are often told to half a per cent only
+        if strongest["z"] < 2.5 and answer["samples"] >= 300 and hidden < limit:
+            return "none"
+        return "strong" if strongest["z"] > 6 and strongest["strength"] > 0.35 else "some"
+
+    def useful_factor(self, sweep: Tried) -> float | None:
+        """Of a range test: the factor of the learning rate at which the loss falls fastest, if it falls at all."""
+        values = smooth(sweep.data["values"])
+        low, high = SWEEP
+        if len(values) < 20 or min(values) > 0.8 * min(self.guessing, sweep.first):
+            return None
+        lowest = values.index(min(values))
+        width = max(2, len(values) // 15)
+        drops = [(values[i] - values[i + width], i + width // 2) for i in range(max(lowest - width, 0) + 1)]
+        where = max(drops)[1] if drops else lowest
+        return float(low * (high / low) ** (where / max(sweep.steps - 1, 1)))
+
+    def helps(self, name: str) -> bool:
+        """Whether this change makes the script learn."""
+        tried = self.get(name)
+        if tried is None or not tried.better_than(self.base, by=0.1):
+            return False
+        return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
+
+
+def smooth(values: Sequence[float]) -> list[float]:
+    """The running median, which a single bad batch does not move."""
+    width = max(3, len(values) // 20)
+    return [median(values[i : i + width]) for i in range(len(values) - width + 1)]
+
+
+def at(event: Event | None) -> Where:
+    """The place of a fact, where there is one."""
+    return event.where if event is not None else Where()

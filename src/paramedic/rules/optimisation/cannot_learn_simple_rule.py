@@ -1,0 +1,56 @@
+"""PM216."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Finding, Run, rule
+from paramedic.rules.experiments import Lab, at
+
+
+@rule(
+    "PM216",
+    "cannot-learn-simple-rule",
+    severity="error",
+    needs=["experiment"],
+    causes=["PM207", "PM209", "PM213", "PM311", "PM322"],
+)
+def check(run: Run) -> Iterator[Finding]:
+    """The model learns neither from the data nor from a twin of it that follows a plain rule.
+
+    ## Why it hurts
+    The twin has the same shapes, types and classes, and a signal that any working model finds within a few steps. It
+    went through the script's own code, so the fault is there: in the model, the loss or the loop.
+
+    ## What to try first
+    Look for what mixes samples up or loses them on the way from the batch to the loss: a reshape where a transpose was
+    meant, sorting only one of inputs and labels, an average over the wrong dimension.
+
+    ## When this is wrong
+    When the model needs far more steps than were given. Simple models must have found a strong signal in the very
+    samples that it was given, or it must fail on a single batch, too.
+    """
+    lab = Lab(run)
+    twin = lab.get("twin")
+    if twin is None:
+        raise Abstain("no twin of the data could be made")
+    stuck = lab.trouble == "flat" or (lab.trouble == "unclear" and not lab.base.fell)
+    if not stuck or lab.learns_twin is not False:
+        return
+    if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation", "standardised", "twin-range")):
+        return
+    range_test = lab.get("twin-range")
+    if range_test is None or range_test.lowest < 0.7 * lab.guessing:
+        return
+    if lab.signal != "strong" and lab.learns_one_batch is not False:
+        return
+    backward = run.first("backward")
+    yield Finding(
+        what=f"on a twin of the data with a plain rule the loss went from {twin.first:.3g} to {twin.last:.3g}, and "
+        f"guessing gives {lab.guessing:.3g}",
+        why="a model that works learns the twin in a few steps, at some learning rate; so the script loses what the "
+        "inputs say on their way to the loss",
+        remedy="follow two samples of one batch through the model by hand: are they still two samples at the loss, in "
+        "the order of their labels?",
+        where=at(backward),
+        evidence=(twin.evidence(f"below {0.7 * lab.guessing:.3g}"), lab.base.evidence()),
+        confidence=0.8,
+    )

@@ -1,0 +1,67 @@
+"""PM214."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.experiments import NOT_AT_ALL, Lab, at
+
+
+@rule(
+    "PM214",
+    "cannot-overfit-one-batch",
+    severity="error",
+    needs=["experiment"],
+    causes=["PM207", "PM209", "PM213", "PM311", "PM322"],
+)
+def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
+    """The model cannot learn even a single batch by heart, at any learning rate.
+
+    ## Why it hurts
+    A handful of samples, shown hundreds of times without dropout and weight decay, is the easiest task there is.
+    Whoever fails it has a fault between input and loss: a cut graph, an input that is never used, a loss that compares
+    the wrong things. No data and no setting will help.
+
+    ## What to try first
+    Make a copy of the script that trains on one batch, and follow the gradient backwards from the loss: which is the
+    first layer whose weights do not change? Does the output differ between two samples?
+
+    ## When this is wrong
+    When the batch contradicts itself: the same input with different labels. Models with fewer than ten weights per
+    sample of a batch are not judged. It is only said when no learning rate of a
+    wide range lets the loss fall, and when the whole data do not let it fall either.
+
+    ## Options
+    `left`: what is left of the loss of guessing.
+    """
+    lab = Lab(run)
+    tried = lab.get("one-batch")
+    if tried is None:
+        raise Abstain("a single batch could not be repeated")
+    if lab.is_small:
+        raise Abstain("the model has too few weights to learn a batch by heart")
+    known = lab.control is not None or any(event["function"] for event in run.events("backward"))
+    stuck = lab.trouble in ("flat", "diverges") or (lab.trouble == "unclear" and known and not lab.base.fell)
+    if not stuck or lab.learns_one_batch is not False:
+        return
+    if lab.one_batch_at_any_rate is not False:
+        return
+    if any(
+        lab.helps(name)
+        for name in ("lr-up", "lr-down", "no-regularisation", "standardised", "fresh-start", "no-batchnorm")
+    ):
+        return
+    backward = run.first("backward")
+    yield Finding(
+        what=f"one batch, {tried.steps:,} times: the loss went from {tried.first:.3g} to {tried.last:.3g}, and "
+        f"guessing gives {lab.guessing:.3g}",
+        why="a model that works learns one batch by heart, so the fault lies between its input and the loss: "
+        "no learning rate from a thousandth to a thousandfold of yours changes it",
+        remedy="compare the outputs of two samples: do they differ? Then follow the gradient back from the loss",
+        where=at(backward),
+        evidence=(
+            tried.evidence(f"below {left * lab.guessing:.3g}"),
+            Evidence(name="lowest at any learning rate", value=float(f"{lab.tried['one-batch-range'].lowest:.4g}")),
+            lab.base.evidence(),
+        ),
+        confidence=0.9,
+    )

@@ -1,0 +1,63 @@
+"""PM218."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.experiments import Lab, at
+
+CHANGES = {
+    "standardised": ("inputs scaled to mean 0 and spread 1", "scale the inputs, feature by feature, before training"),
+    "fresh-start": (
+        "torch's own initialisation",
+        "leave the initialisation to torch, or scale yours to the layer's size",
+    ),
+    "no-batchnorm": ("BatchNorm taken out", "look at what BatchNorm gets: tiny batches, or batches of one kind"),
+    "simple-loss": ("the plain loss of the same task", "start with the plain loss, then add what you need"),
+    "clipped": ("gradients clipped to a norm of 1", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
+    "fp32": ("full precision", "bfloat16 instead of float16, or a GradScaler"),
+    "eager": ("no torch.compile", "leave torch.compile out, and report what it does to your model"),
+    "batch-x4": ("batches four times as large", "larger batches, or a smaller learning rate"),
+    "batch-1": ("batches of one sample", "look for what mixes the samples of a batch"),
+}
+
+
+@rule(
+    "PM218", "one-change-helps", severity="warning", needs=["experiment"], causes=["PM207", "PM209", "PM213", "PM214"]
+)
+def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
+    """The script learns nothing as it is, and learns when one thing around it is changed.
+
+    ## Why it hurts
+    What was changed is what stands in the way: nothing else differs between the two runs.
+
+    ## What to try first
+    Make the same change in the script.
+
+    ## When this is wrong
+    Only said when the script as it is ends no better than guessing. One change may hide another cause, so look at the
+    other experiments as well.
+
+    ## Options
+    `better`: how much lower the loss must end, as a share of what the script itself reaches.
+    """
+    lab = Lab(run)
+    if lab.trouble not in ("flat", "diverges") or lab.signal == "none":
+        return
+    if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation")):
+        return
+    helping = [tried for name in CHANGES if (tried := lab.get(name)) and lab.helps(name)]
+    helping = [tried for tried in helping if tried.better_than(lab.base, by=better)]
+    if not helping:
+        return
+    best = min(helping, key=lambda tried: tried.last)
+    changed, remedy = CHANGES[best.name]
+    optimizer = run.first("optimizer")
+    yield Finding(
+        what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
+        + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
+        why=f"nothing else was changed, and guessing gives {lab.guessing:.3g}",
+        remedy=remedy,
+        where=at(optimizer),
+        evidence=(Evidence(name="change", value=best.name), best.evidence(), lab.base.evidence()),
+        confidence=0.85,
+    )

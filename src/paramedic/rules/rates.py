@@ -1,0 +1,77 @@
+"""Learning rates that experiments have shown to be too high or too low."""
+
+from __future__ import annotations
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run
+from paramedic.rules.experiments import Lab, Tried, at
+from paramedic.rules.outcome import optimizer_of, rates_of
+
+
+def lower_helps(run: Run) -> Finding | None:
+    """With smaller steps the script learns."""
+    lab = _lab(run)
+    if lab is None or lab.trouble not in ("flat", "diverges"):
+        return None
+    down = lab.get("lr-down")
+    if down is not None and lab.helps("lr-down"):
+        return _finding(lab, down, 0.1)
+    sweep = lab.get("one-batch-range")
+    if (
+        sweep is not None
+        and lab.learns_one_batch is not True
+        and (factor := lab.useful_factor(sweep))
+        and factor <= 0.1
+    ):
+        return _finding(lab, sweep, factor)
+    return None
+
+
+def higher_helps(run: Run) -> Finding | None:
+    """With larger steps the script learns."""
+    lab = _lab(run)
+    if lab is None or lab.trouble not in ("flat", "unclear") or lab.learns_twin or _warming_up(run):
+        return None
+    up = lab.get("lr-up")
+    if up is not None and lab.helps("lr-up"):
+        return _finding(lab, up, 10)
+    sweep = lab.get("one-batch-range")
+    if sweep is not None and lab.learns_one_batch is False and (factor := lab.useful_factor(sweep)) and factor >= 10:
+        return _finding(lab, sweep, factor)
+    return None
+
+
+def _lab(run: Run) -> Lab | None:
+    if not run.events("experiment"):
+        return None
+    try:
+        lab = Lab(run)
+    except Abstain:
+        return None
+    return None if lab.signal == "none" else lab
+
+
+def _warming_up(run: Run) -> bool:
+    """Whether the rate was still rising: then a low one is the plan."""
+    for name in run.series_names:
+        values = [value for _, value in run.series(name)] if name.startswith("lr:") else []
+        if len(values) > 1 and values[-1] > 1.5 * values[0]:
+            return True
+    return False
+
+
+def _finding(lab: Lab, tried: Tried, factor: float) -> Finding:
+    optimizer: Event | None = optimizer_of(lab.run)
+    rate = max(rates_of(optimizer), default=0.0) if optimizer is not None else 0.0
+    way, other = ("too large", "smaller") if factor < 1 else ("too small", "larger")
+    times = f"a {'tenth' if factor == 0.1 else f'{1 / factor:.0f}th'}" if factor < 1 else f"{factor:.0f} times"
+    shown = f"{rate:g} is {way}: " if rate else ""
+    end = tried.lowest if "range" in tried.name else tried.last
+    return Finding(
+        what=f"with {times} of the learning rate the loss comes down to {end:.3g}; with yours it ends at "
+        + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
+        why=f"{shown}nothing else was changed, and guessing gives {lab.guessing:.3g}",
+        remedy=f"lr={rate * factor:.3g}, and then {other} still if it helps" if rate else f"a {other} learning rate",
+        where=at(optimizer),
+        evidence=(lab.base.evidence(), tried.evidence(), Evidence(name="learning rate", value=rate)),
+        confidence=0.92,
+    )

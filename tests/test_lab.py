@@ -1,0 +1,104 @@
+"""The parts of the lab: batches taken apart, twins that can be learnt, copies of folders, simple models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from paramedic.lab import scratch
+from paramedic.lab.classical import examine
+from paramedic.lab.roles import Batch
+from paramedic.lab.twins import Twin
+
+
+def test_roles_in_a_batch() -> None:
+    x, y = torch.randn(4, 3), torch.tensor([0, 1, 0, 2])
+    for value in ([x, y], (y, x), {"input_ids": x, "labels": y}):
+        batch = Batch(value)
+        assert len(batch.inputs) == 1 and batch.inputs[0] is x and batch.target is y
+        assert batch.rebuilt() is value
+        batch.target = y + 1
+        rebuilt = batch.rebuilt()
+        assert type(rebuilt) is type(value)
+        assert torch.equal(Batch(rebuilt).target, y + 1)  # type: ignore[arg-type]
+
+
+def test_masks_are_no_inputs_and_lone_tensors_have_no_target() -> None:
+    ids, mask = torch.randint(0, 50, (4, 8)), torch.ones(4, 8, dtype=torch.long)
+    batch = Batch({"input_ids": ids, "attention_mask": mask, "labels": torch.zeros(4, dtype=torch.long)})
+    assert len(batch.inputs) == 1 and batch.inputs[0] is ids
+    assert Batch([ids]).target is None
+    assert Batch(["words", 3]).inputs == []
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (torch.randn(64, 5) * 100 + 7, torch.randint(0, 3, (64,))),
+        (torch.rand(64, 1, 8, 8), torch.randint(0, 4, (64,))),
+        (torch.randint(1, 90, (64, 12)), torch.randint(0, 2, (64,)).float()),
+        (torch.randn(64, 6), torch.randn(64, 1) * 5 + 20),
+    ],
+)
+def test_a_twin_has_the_shapes_and_ranges_of_the_data_and_can_be_learnt(x: torch.Tensor, y: torch.Tensor) -> None:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    twin = Twin()
+    assert twin.inputs([x])[0] is x and twin.target(y) is y  # type: ignore[index]
+    xs, ys = [], []
+    for _ in range(8):
+        made = twin.inputs([x])
+        assert made is not None
+        xs.append(made[0])
+        ys.append(twin.target(y))
+    assert xs[0].shape == x.shape and xs[0].dtype == x.dtype and ys[0].shape == y.shape and ys[0].dtype == y.dtype
+    assert xs[0].min() >= x.min() and xs[0].max() <= x.max()
+    everything, target = torch.cat(xs).reshape(512, -1).numpy(), torch.cat(ys).reshape(-1).numpy()
+    is_value = y.is_floating_point() and len(y.unique()) > 2
+    model = RandomForestRegressor(50, random_state=0) if is_value else RandomForestClassifier(50, random_state=0)
+    assert model.fit(everything[:400], target[:400]).score(everything[400:], target[400:]) > 0.75
+
+
+def test_a_copy_of_a_folder(tmp_path: Path) -> None:
+    mine, copied = tmp_path / "mine", tmp_path / "copy"
+    (mine / "data").mkdir(parents=True)
+    (mine / ".git").mkdir()
+    (mine / "train.py").write_text("x")
+    (mine / "data" / "large.npy").write_bytes(b"0" * 2_000_000)
+    scratch.copy(mine, copied)
+    assert (copied / "train.py").read_text() == "x" and not (copied / "train.py").is_symlink()
+    assert (copied / "data" / "large.npy").is_symlink() and not (copied / ".git").exists()
+
+
+def save(folder: Path, x: np.ndarray, y: np.ndarray) -> Path:
+    np.savez(folder / "captured.npz", x=x, y=y)
+    return folder / "captured.npz"
+
+
+def test_simple_models_find_a_signal_where_there_is_one(tmp_path: Path) -> None:
+    dice = np.random.default_rng(0)
+    x = dice.normal(size=(500, 6)).astype(np.float32)
+    y = (x[:, 0] * x[:, 1] > 0).astype(np.int64)  # nothing for a linear model
+    found = examine(save(tmp_path, x, y))
+    assert found["z"] > 6 and found["best"] != "linear model"
+    nothing = examine(save(tmp_path, x, dice.permutation(y)))
+    assert nothing["z"] < 3.5 and abs(nothing["score"] - nothing["chance"]) < 0.1
+    weak = examine(save(tmp_path, x, (x[:, :1] * 0.15 + dice.normal(size=(500, 1))).astype(np.float32)))
+    assert weak["task"] == "values" and weak["score"] < 0.1
+
+
+def test_a_sample_seen_twice_is_no_signal(tmp_path: Path) -> None:
+    dice = np.random.default_rng(0)
+    x, y = dice.normal(size=(300, 6)).astype(np.float32), dice.integers(0, 2, 300)
+    assert examine(save(tmp_path, np.tile(x, (4, 1)), np.tile(y, 4)))["z"] < 3.5
+
+
+def test_a_target_among_the_inputs_is_found(tmp_path: Path) -> None:
+    dice = np.random.default_rng(0)
+    x, y = dice.normal(size=(300, 6)).astype(np.float32), dice.integers(0, 3, 300)
+    assert examine(save(tmp_path, x, y))["copy"] is None
+    x[:, 4] = 2 * y - 1
+    assert examine(save(tmp_path, x, y))["copy"] == 4
