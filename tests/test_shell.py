@@ -105,3 +105,29 @@ def test_without_a_terminal_the_run_goes_on_at_once_and_says_so(shop: Workshop) 
     assert "a shell before the update of step 2 was passed over: there is no terminal" in done.stderr
     assert "a shell at train.py:17 was passed over" in done.stderr and "a shell at train.py:17" in plain.stderr
     assert done.found["verdict"] == "healthy"
+
+
+SPOILT = """
+import torch
+torch.manual_seed(0)
+w = torch.nn.Linear(3, 1, bias=False)
+sgd = torch.optim.SGD(w.parameters(), lr=0.1)
+for step in range(6):
+    x = torch.randn(8, 3) * (step != 4)
+    distance = w(x).abs().sqrt().mean()
+    sgd.zero_grad()
+    distance.backward()
+    sgd.step()
+"""
+
+
+def test_on_nan_and_replay_open_a_shell_with_the_failing_step(shop: Workshop) -> None:
+    shop.write("train.py", SPOILT)
+    asked = [("In [1]:", "print('sum', float(x.sum()), w.weight.isfinite().all())"), ("In [2]:", "exit")]
+    seen = talk(shop, command("--on-nan", "shell", "train.py"), asked)
+    assert "a shell before the step 4 that would spoil the weights" in seen
+    assert "sum 0.0 tensor(True)" in seen and "stopped before optimizer.step()" in seen and "Verdict" in seen
+    (bundle,) = shop.folder.glob(".paramedic/runs/*/*.pt")
+    asked = [("In [1]:", "print('ops', len(ops), 'loss', loss.item(), bundle['step'])"), ("In [2]:", "exit")]
+    seen = talk(shop, [sys.executable, "-m", "paramedic", "replay", str(bundle), "--shell"], asked)
+    assert "bit for bit the same" in seen and "loss 0.0 4" in seen
