@@ -277,6 +277,7 @@ def test_out_of_memory_names_a_batch_that_fits(shop: Workshop) -> None:
             optimizer.step()
         """
     path = script(shop, text)
+    shop.env["MALLOC_ARENA_MAX"] = "1"  # the limit is on addresses, of which every thread reserves a lot
     failed = shop.run(path, 4000)
     assert failed.code == 1
     advice = failed.found["findings"][0]["try"]
