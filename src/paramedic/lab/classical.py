@@ -92,7 +92,14 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
         held = cross_val_predict(model, x[:most], y[:most], cv=folds, method=method)
         scores = np.stack([-held, held], 1) if held.ndim == 1 else held
         found[name] = _judged(scores, y[:most])
+        found[name]["own"] = _on_its_own(model, x[:most], y[:most], folds)
     return found
+
+
+def _on_its_own(model: Any, x: Any, y: Any, folds: Any) -> float:
+    """The score on the samples a model was fitted to, in one of the folds: beside the others it shows overfitting."""
+    inside, _ = next(folds.split(x, y))
+    return float(model.fit(x[inside], y[inside]).score(x[inside], y[inside]))
 
 
 def _judged(scores: Any, y: Any) -> dict[str, float]:
@@ -118,6 +125,7 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
     from sklearn.svm import SVR
 
     y = (y - y.mean()) / (y.std() or 1)
+    folds = KFold(FOLDS, shuffle=True, random_state=0)
     candidates = {
         "linear model": (RidgeCV(np.logspace(-2, 4, 7)), len(x)),
         "random forest": (RandomForestRegressor(60, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
@@ -126,10 +134,11 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
     found = {}
     for name, (model, most) in candidates.items():
         held, wanted = x[:most], y[:most]
-        guessed = cross_val_predict(model, held, wanted, cv=KFold(FOLDS, shuffle=True, random_state=0))
+        guessed = cross_val_predict(model, held, wanted, cv=folds)
         together = float(np.corrcoef(guessed, wanted)[0, 1]) if guessed.std() > 0 else 0.0
         score, error = float(1 - ((guessed - wanted) ** 2).mean()), float(1 / np.sqrt(len(wanted)))
         found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error}
+        found[name]["own"] = _on_its_own(model, held, wanted, folds)
     return found
 
 

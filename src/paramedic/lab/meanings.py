@@ -86,4 +86,14 @@ def _simple_models(lab: Lab, tried: Tried) -> str:
         return f"could not be tried: {answer.get('reason', tried.data['reason'])}"
     score = f"{answer['best']} {answer['score']:.2f}, chance {answer['chance']:.2f}"
     word = {"none": "nothing to be found", "some": "a weak signal", "strong": "a clear signal"}[lab.signal or "some"]
-    return f"{word}: {score}"
+    return f"{word}: {score}{fit(answer['score'], answer['own'], answer['chance'])}"
+
+
+def fit(others: float, own: float, chance: float) -> str:
+    """What cross-validation says of the best simple model: scores on samples of others' folds, and on its own."""
+    room = 1 - chance
+    if own - others > 0.15 * room:
+        return f"; it overfits ({own:.2f} on its own samples): more data or fewer features would help"
+    if own < chance + 0.5 * room:
+        return f"; it underfits ({own:.2f} on its own samples): a larger model may find more"
+    return "; it fits"
