@@ -24,7 +24,7 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
 
     ## When this is wrong
     Losses that are sums, written by hand, or part of a game between networks are not judged. A loss that starts near
-    zero and levels off, as in reinforcement learning, is not diverging.
+    zero and levels off or comes down again, as in reinforcement learning, is not diverging.
 
     ## Options
     `growth`: how many times larger than in the beginning, or than guessing, the loss must be.
@@ -40,7 +40,9 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
         return
     late = median(curve.values[-max(3, len(curve.values) // 10) :])
     guess = judged.prior or 0.0
-    settled = late < 10 * guess and not _still_growing(curve)
+    settled = (late < 10 * guess or not guess) and not _still_growing(curve)
+    if late < 0.3 * _peak(curve):
+        return  # it has come down again
     if late < growth * reference or settled or (curve.task == "cross_entropy" and late < 10 * guess):
         return
     yield Finding(
@@ -64,6 +66,11 @@ def _exploded(run: Run, step: int, first: float, last: float) -> Finding:
         evidence=(Evidence(name="growth", value=float(f"{last / first:.3g}"), limit="< 1000"),),
         confidence=0.92,
     )
+
+
+def _peak(curve: Curve) -> float:
+    size = max(3, len(curve.values) // 20)
+    return max(median(curve.values[i : i + size]) for i in range(0, max(1, len(curve.values) - size + 1), size))
 
 
 def _still_growing(curve: Curve) -> bool:
