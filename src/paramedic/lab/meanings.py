@@ -86,7 +86,8 @@ def _simple_models(lab: Lab, tried: Tried) -> str:
         return f"could not be tried: {answer.get('reason', tried.data['reason'])}"
     score = f"{answer['best']} {answer['score']:.2f}, chance {answer['chance']:.2f}"
     word = {"none": "nothing to be found", "some": "a weak signal", "strong": "a clear signal"}[lab.signal or "some"]
-    return f"{word}: {score}{fit(answer['score'], answer['own'], answer['chance'])}"
+    remark = "" if lab.signal == "none" else fit(answer["score"], answer["own"], answer["chance"])
+    return f"{word}: {score}{remark}"
 
 
 def fit(others: float, own: float, chance: float) -> str:

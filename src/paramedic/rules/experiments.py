@@ -141,7 +141,7 @@ class Lab:
         exam = self.get("held-out")
         if exam is None or exam.exam is None or self.control is None:
             return False
-        return exam.exam > 0.97 * self.guessing and self.base.last < 0.8 * self.guessing
+        return exam.exam > 0.97 * self.guessing and self.base.last < 0.9 * self.guessing
 
     @property
     def is_small(self) -> bool:
