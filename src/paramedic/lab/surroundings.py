@@ -107,7 +107,7 @@ class Surroundings:
 
     def _module_called(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if not self._depth and not self.loader_used and _is_trained(module):
+            if not self._depth and not self.loader_used and _is_trained(module) and not _in_transform():
                 self._calls += 1
                 self.place = self._calls
                 batch = Batch((args, kwargs), whole=True)
@@ -126,7 +126,7 @@ class Surroundings:
         inside = [False]
 
         def loss(prediction: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.loader_used or inside[0] or not torch.is_grad_enabled():
+            if self.loader_used or inside[0] or not torch.is_grad_enabled() or _in_transform():
                 return original(prediction, *args, **kwargs)
             self.target_seen = True
             if args and is_changeable(args[0]):
@@ -154,6 +154,11 @@ class Surroundings:
     def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self.step += 1
         self._calls = 0
+
+
+def _in_transform() -> bool:
+    """Inside vmap or grad, where a tensor must not outlive the call."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def _is_trained(module: nn.Module) -> bool:
