@@ -15,7 +15,7 @@ from torch.utils.data._utils import fetch
 from paramedic.capture.watcher import Watcher
 
 PASSES, WORKERS = 64, 32  # passes at the same time, and workers of each, whose times can be told apart
-_CELL = struct.Struct("qd")  # batches, seconds
+_CELL = struct.Struct("qdd")  # batches, seconds, those of the first batch
 MOST_TOLD = 200  # passes told one by one; then every doubling
 LONGEST = 10.0  # seconds after which a pass that has not ended is told so far
 
@@ -33,6 +33,7 @@ class Pass:
     first: float = 0.0  # seconds until its first batch came
     wait: float = 0.0  # seconds for all others
     told: float = 0.0  # when it was last told
+    earlier: tuple[int, float] = (0, 0.0)  # batches and seconds of its workers in passes before this one
 
 
 class Epochs:
@@ -67,8 +68,8 @@ class Epochs:
         worker = get_worker_info()
         if worker is not None and worker.id < WORKERS:
             offset = (self._slot * WORKERS + worker.id) * _CELL.size
-            batches, total = _CELL.unpack_from(self._shared, offset)
-            _CELL.pack_into(self._shared, offset, batches + 1, total + seconds)
+            batches, total, first = _CELL.unpack_from(self._shared, offset)
+            _CELL.pack_into(self._shared, offset, batches + 1, total + seconds, first if batches else seconds)
 
     def started(self, iterator: Any, loader: int, workers: int, seconds: float) -> None:
         now = time.perf_counter()
@@ -76,6 +77,7 @@ class Epochs:
         if known is not None:  # persistent workers: the same iterator again
             self._tell(known)
             known.start, known.began, known.batches, known.first, known.wait = seconds, now, 0, 0.0, 0.0
+            known.earlier = self._fetched_in(known.slot)
             return
         self._passes[iterator] = Pass(loader, workers, self._slot, seconds, now - seconds, told=now)
         taken = {found.slot for found in self._passes.values()}
@@ -95,9 +97,10 @@ class Epochs:
         if time.perf_counter() - found.told > LONGEST:
             self._tell(found)
 
-    def ended(self, iterator: Any) -> None:
+    def ended(self, iterator: Any, seconds: float) -> None:
         found = self._passes.get(iterator)
         if found is not None:
+            found.wait += seconds  # for the workers to go
             self._tell(found)
             found.batches = 0
 
@@ -125,11 +128,18 @@ class Epochs:
                 "start": found.start,
                 "first": found.first,
                 "wait": found.wait,
-                "fetched": batches,  # by the workers, since they were born
-                "fetching": seconds,
+                "fetched": batches - found.earlier[0],  # by the workers
+                "fetching": max(seconds - found.earlier[1], 0.0),
             },
         )
 
     def _fetched_in(self, slot: int) -> tuple[int, float]:
+        """Batches that the workers made, and seconds for as many by a process that is warm.
+
+        The first batch of a new process is dear (nothing is in its memory yet), and that is the worker's doing, not the
+        batch's: it counts like the others.
+        """
         cells = [_CELL.unpack_from(self._shared, (slot * WORKERS + worker) * _CELL.size) for worker in range(WORKERS)]
-        return sum(batches for batches, _ in cells), sum(seconds for _, seconds in cells)
+        batches, seconds, first = (sum(column) for column in zip(*cells, strict=True))
+        later = batches - sum(1 for cell in cells if cell[0])
+        return batches, (seconds - first) * batches / later if later else seconds

@@ -254,7 +254,7 @@ class Loaders:
         try:
             batch = self.clock.next_batch(number, fetch, iterator)
         except StopIteration:
-            self.watcher.ask("loaders", self.epochs.ended, iterator)
+            self.watcher.ask("loaders", self.epochs.ended, iterator, time.perf_counter() - began)
             raise
         return batch, time.perf_counter() - began
 

@@ -60,7 +60,6 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float 
 def _bills(epochs: list[Event]) -> dict[int, Bill]:
     final = {(epoch["loader"], epoch["began"]): epoch for epoch in epochs}  # a long pass is told several times
     bills: dict[int, Bill] = {}
-    workers: dict[int, tuple[int, float]] = {}
     for epoch in final.values():
         bill = bills.setdefault(epoch["loader"], Bill())
         bill.passes += 1
@@ -68,13 +67,8 @@ def _bills(epochs: list[Event]) -> dict[int, Bill]:
         bill.total += epoch["seconds"]
         bill.starting += epoch["start"] + epoch["first"]
         bill.waiting += epoch["start"] + epoch["first"] + epoch["wait"]
-        # Workers that live on count on; new ones begin at zero.
-        before = workers.get(epoch["loader"], (0, 0.0))
-        if epoch["fetched"] < before[0] or epoch["fetching"] < before[1]:
-            before = (0, 0.0)
-        bill.fetched += epoch["fetched"] - before[0]
-        bill.fetching += epoch["fetching"] - before[1]
-        workers[epoch["loader"]] = (epoch["fetched"], epoch["fetching"])
+        bill.fetched += epoch["fetched"]
+        bill.fetching += epoch["fetching"]
     return bills
 
 
