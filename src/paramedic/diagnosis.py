@@ -99,9 +99,9 @@ def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
     explained: dict[int, str] = {}
     for index, finding in enumerate(order):
         for other_index, other in enumerate(order):
-            if other_index in explained or other.severity == "note" or other.code == finding.code:
+            if other_index in explained or other.code == finding.code:
                 continue
-            if _explains(by_code[other.code], by_code[finding.code], finding):
+            if _explains(other, finding, by_code):
                 explained[index] = other.code
                 break
     ranked: list[Finding] = []
@@ -125,10 +125,13 @@ def _importance(finding: Finding, rules: Mapping[str, Rule]) -> tuple[Any, ...]:
     return (severity, rules[finding.code].symptom, -finding.confidence, finding.where.step or 0, finding.code)
 
 
-def _explains(cause: Rule, effect: Rule, finding: Finding) -> bool:
-    if any(finding.code.startswith(prefix) for prefix in cause.causes):
+def _explains(other: Finding, finding: Finding, rules: Mapping[str, Rule]) -> bool:
+    """A note explains no alarm, and another note only where its rule names it."""
+    if other.severity == "note" and finding.severity != "note":
+        return False
+    if any(finding.code.startswith(prefix) for prefix in rules[other.code].causes):
         return True
-    return effect.symptom and not cause.symptom
+    return other.severity != "note" and rules[finding.code].symptom and not rules[other.code].symptom
 
 
 def _not_ignored(findings: Iterable[Finding]) -> list[Finding]:
