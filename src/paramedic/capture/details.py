@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paramedic.capture.active.probe import Active
+from paramedic.capture.probes.advantages import Advantages
 from paramedic.capture.probes.answers import Answers
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -46,7 +47,7 @@ class Details:
         followers = Followers(watcher, ops, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
-        leftovers = Leftovers(watcher)
+        leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
@@ -58,11 +59,13 @@ class Details:
         losses.on_labels.append(("shifts", shifts.labels))
         losses.on_call.append(("views", views.compared))
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
+        passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored
         losses.on_value = objectives.loss
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops), leftovers,
+            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
+            leftovers, advantages,
         )  # fmt: skip
 
     def install(self) -> None:

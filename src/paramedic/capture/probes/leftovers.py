@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramedic.capture.graph import terms
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-
-_SUMS = ("AddBackward", "SubBackward", "MulBackward", "DivBackward", "MeanBackward", "SumBackward", "StackBackward")
 
 
 class Leftovers:
@@ -38,12 +37,6 @@ class Leftovers:
 
 def _summed(loss: Any) -> set[int]:
     """The sequence numbers of what a loss was put together from."""
-    found: set[int] = set()
-    waiting = [loss]
-    while waiting and len(found) < 64:
-        node = waiting.pop()
-        if node is not None and (number := node._sequence_nr()) not in found:
-            found.add(number)
-            if type(node).__name__.startswith(_SUMS):
-                waiting += [following for following, _ in node.next_functions]
-    return found
+    sums = terms(loss)
+    parts = [loss, *sums, *(part for node in sums for part, _ in node.next_functions if part is not None)]
+    return {node._sequence_nr() for node in parts}

@@ -112,6 +112,7 @@ class OpMode(TorchFunctionMode):
             (_CUTS, self._cut),
             (_COMPARISON, self._comparison),
             ([T.grad.__get__], self._grad_read),
+            ([T.expand], self._sampled),
         ):
             self.handle(group, handler)
 
@@ -281,6 +282,8 @@ class OpMode(TorchFunctionMode):
             return
         if not self.fresh and not self._is_unspent(x):
             return
+        if func in _ORDER and not is_users(sys._getframe(3).f_code.co_filename):
+            return  # torch checks the arguments of its distributions so
         if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
             return  # the path goes on: nothing was cut
         if isinstance(result, T) and result.grad_fn is not None:
@@ -289,6 +292,17 @@ class OpMode(TorchFunctionMode):
         cut = Cut(node, _CUTS[func], user_site(), x.dim() == 0, self._passes)
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
+            self._taint(result, cut)
+
+    def _sampled(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Distribution.sample() takes its parameters without their history; rsample() would not."""
+        caller = sys._getframe(3).f_code
+        if torch.is_grad_enabled() or caller.co_name != "sample" or "distributions" not in caller.co_filename:
+            return
+        x = args[0]
+        if x.grad_fn is not None and self.fresh and len(self.cuts) < MOST_CUTS:
+            cut = Cut(x.grad_fn, ".sample()", user_site(), False, self._passes)
+            self.cuts.append(cut)
             self._taint(result, cut)
 
     def _is_unspent(self, x: torch.Tensor) -> bool:

@@ -80,7 +80,7 @@ def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
 def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None:
     """The rate is exactly zero for most of the run, whatever the pace."""
     since = schedule["low_since"]
-    if since is None or since > early * steps or schedule["last"] != 0 or not 0 < schedule["calls"]:
+    if since is None or since > early * steps or schedule["last"] != 0 or not schedule["calls"]:
         return None
     course = run.series(f"lr:{schedule['optimizer']}")
     if not course or course[-1][1] != 0:
