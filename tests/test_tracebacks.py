@@ -87,7 +87,7 @@ MISMATCHES = {
     "torch.stack([a, b])": "in dimension 1 entry 0 has 3, entry 1 has 4",
     "nn.Conv2d(3, 8, 3)(torch.zeros(2, 28, 28, 3))": "is 28, but the weight was built for 3",
     "F.cross_entropy(a, torch.zeros(4).long())": "2 rows of scores, but 4 targets, 2 times as many",
-    "F.cross_entropy(nn.Linear(3, 5)(a), torch.full((2,), 7))": "there are scores for 5 classes, so targets go from 0 to 4",
+    "F.cross_entropy(nn.Linear(3, 5)(a), torch.full((2,), 7))": "scores for 5 classes, so targets go from 0 to 4",
     "a.view(4, -1)": "6 elements cannot be divided by 4",
     "a @ c": "a is float32, c is float64",
     "nn.Linear(3, 2)(a.double())": "input is float64, Linear.weight and Linear.bias are float32",
