@@ -21,6 +21,7 @@ from paramedic.capture.probes.casts import Casts
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.compiled_outputs import CompiledOutputs
 from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
@@ -86,6 +87,7 @@ class Attachment:
         self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
         self.memory = memory = Memory(watcher, loaders.workers)
+        self.compiled_outputs = CompiledOutputs(watcher, loop.statistics.add_output)
 
         clock.on_start = sampler.start
         clock.on_lap.append(log.stepped)
@@ -120,7 +122,7 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles,
+            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, self.compiled_outputs,
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
@@ -135,6 +137,8 @@ class Attachment:
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
                 watcher.ask("compiles", self.compiles.called, args)
+                if watcher.settings.compiled_outputs:
+                    watcher.ask("compiled_outputs", self.compiled_outputs.about_to_compile, args[0] if args else None)
                 watcher.no_function_mode(
                     "torch.compile is used, so module calls and tensor operations were not examined"
                 )
