@@ -15,7 +15,8 @@ import numpy as np
 
 from paramedic.audit.chunk import Chunk
 from paramedic.audit.models.label_errors import off_diagonal, self_confidence
-from paramedic.audit.models.near import COMMON, meet
+from paramedic.audit.models.meeting import meet
+from paramedic.audit.models.near import COMMON
 from paramedic.audit.sketches import hashes, minhash, pictures
 from paramedic.audit.sketches.split import SplitSketch
 
@@ -61,7 +62,7 @@ def texts(random: np.random.Generator) -> None:
 
     def ours() -> set[tuple[int, int]]:
         found = minhash.signatures(documents)
-        a, b = meet(minhash.bands(found), minhash.bands(found), same=True)
+        a, b = meet(minhash.bands(found))
         alike = minhash.similarity(found[a], found[b]) >= COMMON - 0.1
         return set(zip(a[alike].tolist(), b[alike].tolist(), strict=True))
 

@@ -46,6 +46,7 @@ class Chunk:
     target: Values | None = None
     boxes: Sequence[Boxes] = ()
     bad: Sequence[BadSample] = ()
+    owners: Mapping[str, Values] = field(default_factory=dict)  # columns that say whom a sample is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Chunk, Source, Values
+from paramedic.audit.sketches.groups import names_an_owner
 from paramedic.audit.sources.choosing import ROWS, chosen, target_name
 from paramedic.errors import ParamedicError
 
@@ -136,7 +137,10 @@ def _chunk(
             inputs[name] = [str(value) if value is not None else "" for value in piece[name].to_list()]
         elif kind == "list":
             inputs[name] = [np.asarray(value if value is not None else []) for value in piece[name].to_list()]
-    return Chunk(indices=indices, inputs=inputs, target=None if target is None else _values(piece[target]))
+    owners = {name: inputs[NUMBERS][:, place] for place, name in enumerate(numeric) if names_an_owner(name)}  # type: ignore[call-overload]
+    return Chunk(
+        indices=indices, inputs=inputs, target=None if target is None else _values(piece[target]), owners=owners
+    )
 
 
 def _values(column: polars.Series) -> Values:
