@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from paramedic.audit.audit import Audit, Split
+from paramedic.audit.checks.dense_labels import is_dense, shares
 from paramedic.audit.models.signal import Signal
 from paramedic.reports.words import plural
+
+SHOWN = 64  # classes of pixels or tokens; more are a vocabulary
 
 
 def describe(audit: Audit, *, models: bool) -> Iterator[str]:
@@ -17,6 +20,8 @@ def describe(audit: Audit, *, models: bool) -> Iterator[str]:
     classes = _classes(audit)
     of = f" of {audit.train.source.label!r}" if audit.train.source.label else ""
     yield f"task: {audit.task.kind}{of}{f', {classes}' if classes else ''} ({audit.task.because})"
+    if is_dense(audit) and len(audit.train.sketch.dense.elements) <= SHOWN:
+        yield f"classes: {shares(audit.train)}"
     expected = expectation(audit) if models else ""
     if expected:
         yield expected

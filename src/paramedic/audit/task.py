@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paramedic.audit.chunk import Array, Values
+from paramedic.audit.sketches.pictures import is_image_shape
 
 TASKS = ("classification", "regression", "multi-label", "segmentation", "detection", "sequence", "unlabelled")
 FEW = 20  # different whole numbers that are classes without further proof
@@ -30,6 +31,8 @@ def infer(targets: Values | None, inputs: tuple[int, ...] | None = None, *, boxe
     if isinstance(targets, list):
         if all(isinstance(target, str) for target in targets):
             return _of_words(targets)
+        if inputs is not None and len(inputs) >= 2 and all(np.squeeze(np.asarray(t)).ndim == 2 for t in targets[:100]):
+            return Task(kind="segmentation", because="targets are pictures of different sizes")
         return Task(kind="sequence", because="targets differ in length")
     if targets.dtype.kind not in "biuf":
         return _of_words([str(target) for target in targets])
@@ -61,10 +64,14 @@ def _of_numbers(targets: Array) -> Task:
 def _of_arrays(targets: Array, inputs: tuple[int, ...] | None) -> Task:
     shape = targets.shape[1:]
     sample = targets.reshape(-1)[:100_000]
+    sample = sample[np.isfinite(sample)] if sample.dtype.kind == "f" else sample
     whole = sample.dtype.kind in "biu" or bool(np.all(sample == np.round(sample)))
     if inputs is not None and len(inputs) >= 2 and len(shape) >= 2 and shape[-2:] in (inputs[-2:], inputs[:2]):
         kind = "segmentation" if whole and len(np.unique(sample)) <= 256 else "regression"
         return Task(kind=kind, because="targets are as large as the images")
+    few = sample.dtype.kind in "biu" and len(np.unique(sample)) <= 256
+    if few and inputs is not None and is_image_shape(inputs) and is_image_shape(shape):
+        return Task(kind="segmentation", because="targets are pictures of whole numbers")
     if len(shape) == 1 and whole and set(np.unique(sample)) <= {0, 1}:
         if bool(np.all(targets.sum(axis=1) == 1)):
             return Task(kind="classification", because="each target has a single one (one-hot)")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
 from paramedic.audit.sketches import hashes
+from paramedic.audit.sketches.dense import DenseSketch
 from paramedic.audit.sketches.groups import Groups
 from paramedic.audit.sketches.inputs import InputSketch
 from paramedic.audit.sketches.kept import Kept
@@ -30,6 +31,7 @@ class SplitSketch:
     prints: Prints = field(default_factory=Prints)
     rows: Rows = field(default_factory=Rows)
     groups: Groups = field(default_factory=Groups)
+    dense: DenseSketch = field(default_factory=DenseSketch)
     bad: list[BadSample] = field(default_factory=list)
     boxes: list[tuple[int, Boxes]] = field(default_factory=list)
     hash_parts: list[NDArray[np.int64]] = field(default_factory=list)
@@ -50,6 +52,7 @@ class SplitSketch:
                 self.inputs.setdefault(name, InputSketch()).update(values, chunk.indices)
         self.target.update(chunk.target, chunk.indices)
         self.groups.update(chunk)
+        self.dense.update(chunk)
         self.kept.update(chunk)
         self.prints.update(chunk, self.inputs)
         if not self.prints.thumbs:
@@ -65,6 +68,7 @@ class SplitSketch:
         self.prints.merge(other.prints)
         self.rows.merge(other.rows)
         self.groups.merge(other.groups)
+        self.dense.merge(other.dense)
         self.bad += other.bad
         self.boxes += other.boxes
         self.hash_parts += other.hash_parts

@@ -12,13 +12,16 @@ _HELD_OUT = ("val", "valid", "validation", "dev", "test")
 
 
 def open_path(path: Path, *, label: str | None, sample: int | None) -> Source:
-    from paramedic.audit.sources import boxes, frames, images, zipped
+    from paramedic.audit.sources import boxes, frames, images, masks, zipped
 
     if not path.exists():
         raise ParamedicError(f"there is no file or folder {path}", fix="paramedic audit path/to/data")
     kind = path.suffix.lower()
     if path.is_dir():
-        return boxes.open_voc(path, sample=sample) if boxes.is_voc(path) else images.open_folder(path, sample=sample)
+        if boxes.is_voc(path):
+            return boxes.open_voc(path, sample=sample)
+        both = masks.folders(path)
+        return masks.open_masks(*both, sample=sample) if both else images.open_folder(path, sample=sample)
     if frames.format_of(path) in frames.FORMATS:
         return frames.open_table(path, label=label, sample=sample)
     if kind in (".npz", ".npy"):

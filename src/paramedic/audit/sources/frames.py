@@ -144,6 +144,8 @@ def _chunk(
 
 
 def _values(column: polars.Series) -> Values:
+    if column.dtype.is_nested() and str(column.dtype).startswith(("List", "Array")):
+        return [np.asarray(value if value is not None else []) for value in column.to_list()]
     if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
         return column.to_numpy()
     return [str(value) if value is not None else "" for value in column.to_list()]
