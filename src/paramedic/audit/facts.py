@@ -56,10 +56,15 @@ def _inputs(split: Split) -> str:
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text":
             parts.append(f"{'texts' if sketch.is_text else 'names'} in {name!r}" if name else "texts")
+        elif len(sketch.shapes) > 1 and all(len(shape) == 1 for shape in sketch.shapes):
+            lengths = [shape[0] for shape in sketch.shapes]
+            parts.append(f"sequences of {min(lengths):,} to {max(lengths):,} values")
         elif len(sketch.shapes) > 1:
             parts.append(f"arrays of {len(sketch.shapes)} shapes")
+        elif not sketch.shape:
+            parts.append(f"a number {name!r} ({sketch.type})" if name else f"one number ({sketch.type})")
         else:
-            parts.append(f"{' × '.join(map(str, sketch.shape)) or 'one'} numbers ({sketch.type})")
+            parts.append(f"{' × '.join(map(str, sketch.shape))} number{'s' * (sketch.shape != (1,))} ({sketch.type})")
     boxes = sum(len(found.numbers) for _, found in split.sketch.boxes)
     parts += [plural(boxes, "box").replace("boxs", "boxes")] if boxes else []
     return f" of {', '.join(parts[:4])}{' …' if len(parts) > 4 else ''}" if parts else ""

@@ -11,7 +11,7 @@ _TRAIN = ("train", "training", "trn")
 _HELD_OUT = ("val", "valid", "validation", "dev", "test")
 
 
-def open_path(path: Path, *, label: str | None, sample: int | None) -> Source:
+def open_path(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
     from paramedic.audit.sources import boxes, frames, images, masks, zipped
 
     if not path.exists():
@@ -23,7 +23,7 @@ def open_path(path: Path, *, label: str | None, sample: int | None) -> Source:
         both = masks.folders(path)
         return masks.open_masks(*both, sample=sample) if both else images.open_folder(path, sample=sample)
     if frames.format_of(path) in frames.FORMATS:
-        return frames.open_table(path, label=label, sample=sample)
+        return frames.open_table(path, label=label, sample=sample, like=like)
     if kind in (".npz", ".npy"):
         return zipped.open_arrays_in(path, label=label, sample=sample)
     if kind == ".json" and boxes.is_coco(path):
@@ -43,7 +43,8 @@ def open_splits(data: Path, val: Path | None, *, label: str | None, sample: int 
     sources = {"train": open_path(train, label=label, sample=sample)}
     held_out = val or inside
     if held_out is not None:
-        sources["val"] = open_path(held_out, label=label or sources["train"].label or None, sample=sample)
+        known = sources["train"]
+        sources["val"] = open_path(held_out, label=label or known.label or None, sample=sample, like=known)
     elif data.is_file() and zipped.has_two_parts(data):
         sources["val"] = zipped.open_arrays_in(data, label=None, sample=sample, part="test")
     return sources

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars
 
 NUMBERS = "numbers"  # the name of the input that holds all numeric columns of a table
+_ROW_NAMES = ("id", "index", "idx", "uuid", "guid", "row", "rowid", "unnamed: 0", "")
+FEW_ROWS = 20
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -31,15 +33,15 @@ def is_frame(value: Any) -> bool:
     return type(value).__module__.split(".")[0] in ("polars", "pandas") and hasattr(value, "columns")
 
 
-def open_frame(frame: Any, *, label: str | None, title: str, sample: int | None) -> Source:
+def open_frame(frame: Any, *, label: str | None, title: str, sample: int | None, like: Source | None = None) -> Source:
     pl = needed()
     if type(frame).__module__.startswith("pandas"):
         frame = pl.DataFrame({str(name): frame[name].to_numpy() for name in frame.columns})
-    return _open(frame.lazy(), label=label, title=title, sample=sample)
+    return _open(frame.lazy(), label=label, title=title, sample=sample, like=like)
 
 
-def open_table(path: Path, *, label: str | None, sample: int | None) -> Source:
-    return _open(_scan(path), label=label, title=path.name, sample=sample)
+def open_table(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
+    return _open(_scan(path), label=label, title=path.name, sample=sample, like=like)
 
 
 def needed() -> Any:
@@ -81,7 +83,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None) -> Source:
+def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None, like: Source | None) -> Source:
     pl = needed()
     try:
         schema = frame.collect_schema()
@@ -92,7 +94,10 @@ def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int
             f"{title} cannot be read: {str(error).splitlines()[0]}", expected="a table with a line of names"
         ) from None
     target, guess = _target(head, label, title)
-    kinds = {name: _kind(head[name]) for name in schema.names() if name != target}
+    numbering = like.left_out if like is not None else _numbering(head, target)
+    if numbering:
+        guess = (*guess, f"left out, as no more than numbers of the rows: {', '.join(map(repr, numbering))}")
+    kinds = {name: _kind(head[name]) for name in schema.names() if name != target and name not in numbering}
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
 
@@ -120,6 +125,7 @@ def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int
         size=len(indices),
         features={NUMBERS: numeric},
         label=target or "",
+        left_out=numbering,
         notices=guess,
         write=write,
     )
@@ -137,7 +143,7 @@ def _chunk(
             inputs[name] = [str(value) if value is not None else "" for value in piece[name].to_list()]
         elif kind == "list":
             inputs[name] = [np.asarray(value if value is not None else []) for value in piece[name].to_list()]
-    owners = {name: inputs[NUMBERS][:, place] for place, name in enumerate(numeric) if names_an_owner(name)}  # type: ignore[call-overload]
+    owners = {name: _values(piece[name]) for name in piece.columns if names_an_owner(name) and name != target}
     return Chunk(
         indices=indices, inputs=inputs, target=None if target is None else _values(piece[target]), owners=owners
     )
@@ -149,6 +155,21 @@ def _values(column: polars.Series) -> Values:
     if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
         return column.to_numpy()
     return [str(value) if value is not None else "" for value in column.to_list()]
+
+
+def _numbering(head: polars.DataFrame, target: str | None) -> tuple[str, ...]:
+    """Columns that only number the rows; none where nothing else would be left."""
+    inputs = [name for name in head.columns if name != target]
+    found = tuple(name for name in inputs if _numbers_rows(head[name]))
+    return found if len(found) < len(inputs) else ()
+
+
+def _numbers_rows(column: polars.Series) -> bool:
+    """A name like 'id', and another value in every row: nothing that could be learnt from, and it would hide copies."""
+    name = column.name.lower()
+    named = name in _ROW_NAMES or name.endswith(("_id", "_uuid")) or column.name.endswith(("Id", "ID"))
+    whole = column.dtype.is_integer() or str(column.dtype) == "String"
+    return named and whole and len(column) >= FEW_ROWS and column.null_count() == 0 and column.n_unique() == len(column)
 
 
 def _kind(column: polars.Series) -> str:
