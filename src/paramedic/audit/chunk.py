@@ -61,6 +61,7 @@ class Source:
     features: Mapping[str, Sequence[str]] = field(default_factory=dict)  # names of the columns of an input
     names: Sequence[str] = ()  # the file of each sample
     label: str = ""  # the column taken as the target
+    guessed: bool = False  # nobody said that this column is the target, nor does its name
     left_out: Sequence[str] = ()  # columns that only number the rows
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
     notices: Sequence[str] = ()  # what had to be guessed

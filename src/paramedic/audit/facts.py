@@ -75,4 +75,5 @@ def _classes(audit: Audit) -> str:
     if audit.task.kind != "classification" or labels is None:
         return ""
     counts = np.unique(labels, return_counts=True)[1]
-    return f"{len(counts)} classes of {counts.min():,} to {counts.max():,} samples"
+    span = f"{counts.min():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
+    return f"{len(counts)} class{'es' * (len(counts) != 1)} of {span} samples"

@@ -8,6 +8,7 @@ import numpy as np
 
 from paramedic.audit.chunk import Array, Values
 from paramedic.audit.sketches.pictures import is_image_shape
+from paramedic.reports.words import plural
 
 TASKS = ("classification", "regression", "multi-label", "segmentation", "detection", "sequence", "unlabelled")
 FEW = 20  # different whole numbers that are classes without further proof
@@ -45,7 +46,7 @@ def _of_words(targets: list[str]) -> Task:
     distinct = len(set(targets))
     if distinct > max(FEW, len(targets) // 4):
         return Task(kind="sequence", because="nearly every target is another text")
-    return Task(kind="classification", because=f"{distinct} different names as targets")
+    return Task(kind="classification", because=f"{plural(distinct, 'different name')} as targets")
 
 
 def _of_numbers(targets: Array) -> Task:
@@ -57,7 +58,7 @@ def _of_numbers(targets: Array) -> Task:
     few = len(values) <= FEW and len(values) <= max(2, len(targets) // 4)
     dense = len(values) <= len(targets) / 20 and np.ptp(values) < 1.5 * len(values) and targets.dtype.kind != "f"
     if few or dense:
-        return Task(kind="classification", because=f"{len(values)} different whole numbers as targets")
+        return Task(kind="classification", because=f"{plural(len(values), 'different whole number')} as targets")
     return Task(kind="regression", because=f"{len(values):,} different numbers as targets")
 
 

@@ -21,6 +21,8 @@ def input_target_misalignment(audit: Audit) -> Iterator[Finding]:
     if is_dense(audit) and audit.train.sketch.dense.pictures:
         yield from wrongly_laid(audit)
         return
+    if audit.train.source.guessed:
+        raise Abstain("the target was only guessed (--label names it)")
     signal = audit.signal
     if signal is None:
         raise Abstain("too few samples, or no single target per sample")

@@ -34,13 +34,9 @@ class Crowd:
         """None where most points coincide, so that distances mean nothing."""
         some = np.random.default_rng(0).permutation(len(points))[:ASKED]
         ranked = _nearest(points, some)
-        with np.errstate(all="ignore"):
-            growth = np.log(ranked[:, NEIGHBOUR] / ranked[:, NEIGHBOUR // 2])
-        growth = growth[np.isfinite(growth)]
-        if not len(growth) or not ranked[:, NEIGHBOUR].max() > 0:
+        directions = min((_directions(ranked, near, far) for near, far in ((2, 4), (3, 6), (5, 10))), default=0.0)
+        if not directions > 0 or not ranked[:, NEIGHBOUR].max() > 0:
             return None
-        # Between the 5th and the 10th neighbour a distance grows by this much in one direction, less in many.
-        directions = sum(1 / i for i in range(NEIGHBOUR // 2, NEIGHBOUR)) / max(float(np.median(growth)), 1e-3)
         closeness = min(CLOSEST, (EXPECTED / (len(points) * NEIGHBOUR)) ** (1 / directions))
         return cls(points=points, closeness=closeness, reach=closeness * float(np.quantile(ranked[:, NEIGHBOUR], 0.9)))
 
@@ -63,6 +59,14 @@ def scaled(rows: Array) -> Points:
         directions = np.random.default_rng(0).normal(size=(points.shape[1], WIDE // 2)) / (WIDE // 2) ** 0.5
         points = points @ directions.astype(np.float32)
     return np.asarray(points)
+
+
+def _directions(ranked: NDArray[np.float32], near: int, far: int) -> float:
+    """In how many directions the points spread: in few, the distance grows fast from one neighbour to the next."""
+    with np.errstate(all="ignore"):
+        growth = np.log(ranked[:, far] / ranked[:, near])
+    growth = growth[np.isfinite(growth)]
+    return sum(1 / i for i in range(near, far)) / max(float(np.median(growth)), 1e-3) if len(growth) else 0.0
 
 
 def _nearest(points: Points, which: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ _HELD_OUT = ("val", "valid", "validation", "dev", "test")
 
 
 def open_path(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
-    from paramedic.audit.sources import boxes, frames, images, masks, zipped
+    from paramedic.audit.sources import boxes, images, masks, tables, zipped
 
     if not path.exists():
         raise ParamedicError(f"there is no file or folder {path}", fix="paramedic audit path/to/data")
@@ -22,15 +22,17 @@ def open_path(path: Path, *, label: str | None, sample: int | None, like: Source
             return boxes.open_voc(path, sample=sample)
         both = masks.folders(path)
         return masks.open_masks(*both, sample=sample) if both else images.open_folder(path, sample=sample)
-    if frames.format_of(path) in frames.FORMATS:
-        return frames.open_table(path, label=label, sample=sample, like=like)
+    if tables.format_of(path) in tables.FORMATS:
+        return tables.open_table(path, label=label, sample=sample, like=like)
     if kind in (".npz", ".npy"):
         return zipped.open_arrays_in(path, label=label, sample=sample)
     if kind == ".json" and boxes.is_coco(path):
         return boxes.open_coco(path, sample=sample)
+    if kind == ".json":
+        return tables.open_table(path, label=label, sample=sample, like=like)
     raise ParamedicError(
         f"{path} is of a kind that cannot be read",
-        expected="csv, tsv, jsonl, parquet, npz, npy, a COCO json, a folder of images or of VOC xml files",
+        expected="csv, tsv, json, jsonl, parquet, npz, npy, a folder of images or of VOC xml files",
         fix="in Python: paramedic.audit(train_dataset, val_dataset)",
     )
 
