@@ -26,7 +26,7 @@ class Crowd:
     """Points, and what is an ordinary distance among them."""
 
     points: Points
-    closeness: float  # two points closer than this part of the tenth neighbour's distance are no coincidence
+    directions: float  # in which they spread, around an ordinary point
     reach: float  # the distance from which on no pair can be
 
     @classmethod
@@ -34,11 +34,16 @@ class Crowd:
         """None where most points coincide, so that distances mean nothing."""
         some = np.random.default_rng(0).permutation(len(points))[:ASKED]
         ranked = _nearest(points, some)
-        directions = min((_directions(ranked, near, far) for near, far in ((2, 4), (3, 6), (5, 10))), default=0.0)
+        directions = min((_directions(ranked, near, far) for near, far in ((3, 6), (5, 10))), default=0.0)
         if not directions > 0 or not ranked[:, NEIGHBOUR].max() > 0:
             return None
-        closeness = min(CLOSEST, (EXPECTED / (len(points) * NEIGHBOUR)) ** (1 / directions))
-        return cls(points=points, closeness=closeness, reach=closeness * float(np.quantile(ranked[:, NEIGHBOUR], 0.9)))
+        closest = _closeness(len(points), np.asarray([directions]))[0]
+        reach = max(float(closest * np.quantile(ranked[:, NEIGHBOUR], 0.9)), SMALLEST)
+        return cls(points=points, directions=directions, reach=reach)
+
+    def closeness(self, differing: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The part of the tenth neighbour's distance below which a pair that differs in so many columns is a copy."""
+        return _closeness(len(self.points), np.minimum(self.directions, np.maximum(differing, 1)))
 
     def around(self, which: NDArray[np.int64]) -> NDArray[np.float32]:
         """The distance to the tenth neighbour, of as many of these points as there is time for."""
@@ -59,6 +64,11 @@ def scaled(rows: Array) -> Points:
         directions = np.random.default_rng(0).normal(size=(points.shape[1], WIDE // 2)) / (WIDE // 2) ** 0.5
         points = points @ directions.astype(np.float32)
     return np.asarray(points)
+
+
+def _closeness(count: int, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Neighbours get this much closer by chance once in a hundred sets of this size."""
+    return np.asarray(np.minimum(CLOSEST, (EXPECTED / (count * NEIGHBOUR)) ** (1 / directions)))
 
 
 def _directions(ranked: NDArray[np.float32], near: int, far: int) -> float:

@@ -68,14 +68,14 @@ def _with_noise(rows: Array) -> dict[tuple[int, int], float]:
         return {}
     a, b = meet(_keys(crowd.points, crowd.reach), largest=MOST_ALIKE)
     apart = np.linalg.norm(crowd.points[a] - crowd.points[b], axis=1)
-    near = (apart <= crowd.reach) & (_differing(rows[a], rows[b]) > 0)
-    a, b, apart = a[near], b[near], apart[near]
-    order = np.argsort(apart, kind="stable")
-    a, b, apart = a[order], b[order], apart[order]
-    around = crowd.around(a)
-    a, b, apart = a[: len(around)], b[: len(around)], apart[: len(around)]
+    differing = _differing(rows[a], rows[b])
+    near = np.flatnonzero((apart <= crowd.reach) & (differing > 0))
+    near = near[np.argsort(apart[near], kind="stable")]
+    around = crowd.around(a[near])
+    near = near[: len(around)]
+    a, b, apart, differing = a[near], b[near], apart[near], differing[near]
     rounding = apart <= SMALLEST * around  # equal but for arithmetic, however few values there are
-    close = np.flatnonzero((apart <= crowd.closeness * around) & (rounding | _surprising(rows, a, b)))
+    close = np.flatnonzero((apart <= crowd.closeness(differing) * around) & (rounding | _surprising(rows, a, b)))
     return {(int(a[i]), int(b[i])): float(apart[i] / around[i]) for i in close}
 
 
