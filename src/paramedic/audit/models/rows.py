@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FEWEST = 40  # rows
 NARROWEST = 3  # columns that vary
 BLOCKS = 16  # of columns: copies differ in one block only
+FEWEST_DIRECTIONS = 1.5  # points on a line, such as windows of a wave, come back by themselves
 TABLES, WIDTH = 12, 8  # hash tables, and projections of each
 TIMES = 4  # as many columns must differ in the tenth neighbour as in a copy
 CHANCE = 3.0  # powers of ten by which a pair must be unlikely to occur at all
@@ -64,7 +65,7 @@ def agree(one: Array, other: Array) -> NDArray[np.bool_]:
 def _with_noise(rows: Array) -> dict[tuple[int, int], float]:
     """Rows far closer to each other than to their other neighbours, and than chance would bring them."""
     crowd = Crowd.of(scaled(rows))
-    if crowd is None:
+    if crowd is None or crowd.directions < FEWEST_DIRECTIONS:
         return {}
     a, b = meet(_keys(crowd.points, crowd.reach), largest=MOST_ALIKE)
     apart = np.linalg.norm(crowd.points[a] - crowd.points[b], axis=1)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Finding]:
     """The same sample is in the data several times.
 
-    Compared by content: exactly; and nearly, for images (also mirrored), texts, and rows of numbers (with noise, or with
-    one column changed). Found by `paramedic audit`.
+    Compared by content: exactly; and nearly, for images (also mirrored), texts, and rows of numbers (with noise, or
+    with one column changed). Found by `paramedic audit`.
 
     ## Why it hurts
     Copies weigh more than they should, and when the data is split later, they end up on both sides: the validation
