@@ -77,6 +77,15 @@ def test_masks_resized_with_interpolation() -> None:
     assert found(paramedic.audit((images, soft), select=["PM304"])) == [("PM304", "warning")]
 
 
+def test_pictures_as_targets_are_no_masks() -> None:
+    from sklearn.datasets import load_digits
+
+    digits = np.kron(load_digits().images[:100] * 16, np.ones((1, 3, 3))).clip(0, 255).astype(np.uint8)
+    shaded = digits // 2 + np.random.default_rng(0).integers(0, 120, digits.shape, dtype=np.uint8)
+    report = paramedic.audit((shaded, shaded), select=CODES)
+    assert report.audit.task.kind == "regression" and report.diagnosis.alarms == ()
+
+
 def test_a_class_that_only_val_has() -> None:
     images, masks = scenes(60)
     report = paramedic.audit((images, np.minimum(masks, 1)), scenes(30, seed=1), select=CODES)

@@ -11,6 +11,7 @@ from paramedic.audit.sketches.pictures import is_image_shape
 from paramedic.reports.words import plural
 
 TASKS = ("classification", "regression", "multi-label", "segmentation", "detection", "sequence", "unlabelled")
+SHADES = 64  # different values; pictures have more
 FEW = 20  # different whole numbers that are classes without further proof
 
 
@@ -62,15 +63,22 @@ def _of_numbers(targets: Array) -> Task:
     return Task(kind="regression", because=f"{len(values):,} different numbers as targets")
 
 
+def _patches(targets: Array) -> bool:
+    """Classes, rather than the shades of a picture: few different values, or large patches of one value."""
+    some = targets[:50]
+    values = len(np.unique(some))
+    return values <= SHADES or (values <= 256 and float(np.mean(some[..., 1:] == some[..., :-1])) > 0.9)
+
+
 def _of_arrays(targets: Array, inputs: tuple[int, ...] | None) -> Task:
     shape = targets.shape[1:]
     sample = targets.reshape(-1)[:100_000]
     sample = sample[np.isfinite(sample)] if sample.dtype.kind == "f" else sample
     whole = sample.dtype.kind in "biu" or bool(np.all(sample == np.round(sample)))
     if inputs is not None and len(inputs) >= 2 and len(shape) >= 2 and shape[-2:] in (inputs[-2:], inputs[:2]):
-        kind = "segmentation" if whole and len(np.unique(sample)) <= 256 else "regression"
+        kind = "segmentation" if whole and _patches(targets) else "regression"
         return Task(kind=kind, because="targets are as large as the images")
-    few = sample.dtype.kind in "biu" and len(np.unique(sample)) <= 256
+    few = sample.dtype.kind in "biu" and _patches(targets)
     if few and inputs is not None and is_image_shape(inputs) and is_image_shape(shape):
         return Task(kind="segmentation", because="targets are pictures of whole numbers")
     if len(shape) == 1 and whole and set(np.unique(sample)) <= {0, 1}:

@@ -90,9 +90,9 @@ class DenseSketch:
         for row in range(1 if uniform else len(indices)):
             one, other = np.asarray(values[row]), np.asarray(target[row])
             fit = _fit(one.shape, other.shape)
+            self.pictures |= other.ndim >= 2
             if fit is None:
                 continue
-            self.pictures |= other.ndim >= 2
             which = indices if uniform else indices[row : row + 1]
             self.fits[fit] += len(which)
             known = self.misfits.setdefault(fit, [])
