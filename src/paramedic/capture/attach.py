@@ -107,7 +107,7 @@ class Attachment:
         loaders.on_arrival = alarm.step_begins
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
-        passes.scale = scaling.scale_of
+        passes.scale = alarm.scale = scaling.scale_of
         passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.known_pass = loop.as_before

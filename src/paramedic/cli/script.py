@@ -12,7 +12,7 @@ from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 
 _KEY = "paramedic.target"
-_FLAGS = ("--audit", "--log", "--pdb", "--no-data", "--probes", "--no-probes", "--in-place")
+_FLAGS = ("--audit", "--log", "--pdb", "--no-data", "--bundle-spikes", "--probes", "--no-probes", "--in-place")
 _WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "-h", "--help", *_FLAGS)
 
 

@@ -70,6 +70,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "non_finite": ("a loss or gradient that is not finite, and the operation it came from", "all were finite"),
     "poisoned_step": ("an optimizer step with gradients that are not finite", "all gradients used were finite"),
     "edge": ("a leap of the gradient that came from an operation near its edge", "no gradient leapt"),
+    "bundle": ("a step that was kept because its loss or gradient stood out", "nobody asked for it"),
     "bad_parameter": ("weights that turned non-finite in a step with finite gradients", "all weights were finite"),
     "replay": ("a bundle's step that was run again", "no bundle was replayed"),
     "overlap": ("samples that two loaders have both given", "no two loaders were compared"),
