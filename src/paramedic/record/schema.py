@@ -60,6 +60,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "scheduler": ("a learning-rate scheduler's step", "no learning-rate scheduler is used"),
     "schedule": ("a learning-rate scheduler: its horizon and how often it stepped", "no scheduler, or no end yet"),
     "cast": ("a model converted to another floating-point type", "no model was converted"),
+    "autocast": ("a part of the training that computes in half precision", "autocast is not used"),
     "symmetry": ("weights whose rows were all alike, and whether they stay so", "no optimizer step was examined"),
     "units": ("how many units of an activation fired, or were pinned", "no activation function was seen"),
     "terms": ("the values that were added up to a loss", "no sum of losses was examined"),
