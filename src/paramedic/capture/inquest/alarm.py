@@ -22,6 +22,7 @@ from paramedic.capture.inquest.tracer import look
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_site
+from paramedic.errors import message_of
 from paramedic.record.writer import Site
 
 MOST_INQUESTS = 3
@@ -274,7 +275,7 @@ class Alarm:
         found = in_traceback(error)
         if found is not None and not self._bundled:
             self._found = (found, None, self.random_state)
-            path = self._write_bundle(f"{type(error).__name__}: {error}"[:500])
+            path = self._write_bundle(f"{type(error).__name__}: {message_of(error)}"[:500])
             if path is not None:
                 voice.say(f"paramedic: the failing step again:  paramedic replay {shown_path(str(path))}")
 

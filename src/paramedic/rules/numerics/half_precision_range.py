@@ -11,8 +11,7 @@ _CAUSES = ["PM101", "PM102", "PM103", "PM104", "PM108", "PM201", "PM206", "PM207
 
 @rule("PM106", "half-precision-range", severity="error", causes=_CAUSES)
 def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
-    """A number that half precision cannot hold: a constant that became infinite or 0, a result that overflowed,
-    gradients that vanished.
+    """A number that half precision cannot hold: a constant, a result that overflowed, gradients that became 0.
 
     ## Why it hurts
     float16 ends at 65504 and has nothing between 0 and 6e-8. A mask constant of -1e9 becomes -inf, and a row of nothing
