@@ -292,21 +292,55 @@ def test_install_gives_plain_python_the_values_once(shop: Workshop) -> None:
         assert done.stderr.count("the values where it failed") == 1
 
 
-SPAWNED = """
-import torch
+CHILDREN = """
+import multiprocessing, sys, torch
+from concurrent.futures import ProcessPoolExecutor
 
-def work(rank, size):
-    raise ValueError(size)
+x = torch.full((2_000_000,), 3.0)
+
+def work(rank, size=5):
+    return x.reshape(size, 7)
+
+def attempt(task):
+    try:
+        task()
+    except RuntimeError as error:
+        print(error.__cause__)
 
 if __name__ == "__main__":
-    torch.multiprocessing.spawn(work, args=(7,), nprocs=1)
+    torch.set_num_threads(2)
+    torch.randn(2_000_000).sum()  # OpenMP's threads are there now, and a fork has none of them
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=work, args=(1,), name="first")
+    process.start()
+    process.join()
+    print("ended with", process.exitcode)
+    with fork.Pool(1) as pool:
+        attempt(lambda: pool.map(work, [1]))
+    with ProcessPoolExecutor(1, mp_context=fork) as pool:
+        attempt(lambda: pool.submit(work, 3).result())
+    torch.multiprocessing.spawn(work, args=(5,), nprocs=1)
 """
 
 
-def test_an_error_in_a_spawned_process_keeps_its_own_traceback(shop: Workshop) -> None:
-    shop.write("train.py", SPAWNED)
+def test_an_error_in_a_process_that_the_script_started_comes_with_values(shop: Workshop) -> None:
+    shop.write("train.py", CHILDREN)
     done = shop.run("train.py", options=("-q",))
-    assert done.code == 1 and "ValueError: 7" in done.stderr and "ProcessRaisedException" in done.stderr
+    values = (
+        "train.py:7 in work return x.reshape(size, 7) x (2000000,) float32 cpu · all 3 size 5 because the new shape"
+    )
+    own, _, sent = done.stderr.partition("ProcessRaisedException")
+    assert done.code == 1 and "ended with 1" in done.stdout
+    for text, name in (
+        (own, "first"),
+        (done.stdout, "ForkPoolWorker-2"),
+        (done.stdout, "ForkProcess-3"),
+        (sent, "Spawn"),
+    ):
+        told = " ".join(text.partition(f"the values where process {name}")[2].split())
+        assert values in told, f"{name}:\n{text}"
+    assert done.stderr.count("the values where ") == 2, "once for each, and not again in the parent"
+    assert "paramedic/" not in done.stderr + done.stdout, "frames of ours"
 
 
 def test_no_terminal_that_speaks_unicode_gets_ascii(shop: Workshop) -> None:

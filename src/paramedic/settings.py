@@ -18,6 +18,7 @@ class Settings:
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
     on_nan: str = "stop"  # before a step whose gradients are not finite: stop, continue, or open a shell
     bundle_limit: int = 1_000  # megabytes of a bundle; 0: none is written
+    bundle_spikes: bool = False  # write one of steps whose loss or gradient stands out, too
     bundle_data: bool = True  # whether a bundle holds the batch
     replay: str | None = None  # the bundle whose step is to be run again
     replay_ops: bool = False  # show all operations of it

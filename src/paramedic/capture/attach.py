@@ -50,6 +50,7 @@ from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
+from paramedic.errors import message_of
 from paramedic.lab.interventions import install
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
@@ -61,6 +62,7 @@ class Attachment:
     """A watcher at work in this process."""
 
     def __init__(self, writer: Writer, settings: Settings, name: str) -> None:
+        self.process = os.getpid()
         # An experiment's change comes first, so that all that is recorded is what the script really gets.
         self.surroundings = install(settings.intervention, writer.path.parent) if settings.intervention else None
         self.watcher = watcher = Watcher(writer, settings)
@@ -109,7 +111,7 @@ class Attachment:
         loaders.on_arrival = alarm.step_begins
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
-        passes.scale = scaling.scale_of
+        passes.scale = alarm.scale = scaling.scale_of
         passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.known_pass = loop.as_before
@@ -213,10 +215,10 @@ class Attachment:
 
     def _tell_exception(self, error: BaseException) -> None:
         site = raised_at(error)
-        text = str(error).strip().splitlines()
+        text = message_of(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
-        data["cause"] = str(error.__cause__ or "")[:200]
+        data["cause"] = message_of(error.__cause__ or Exception())[:200]
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 

@@ -48,6 +48,7 @@ class Watcher:
         self.examining = True
         self.resting = False
         self.budget = Budget(settings)
+        self._every_step = settings.stop_after is not None or settings.bundle_spikes  # is watched, whatever it costs
         self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
         self.asked = 0  # questions so far: as long as this grows, something is going on
@@ -248,7 +249,7 @@ class Watcher:
             self._stay -= 1
             return
         self._sample(self.budget.should_sample())
-        if self.examining or self.settings.stop_after is not None or self.budget.should_watch():
+        if self.examining or self._every_step or self.budget.should_watch():
             self.wake()
         else:
             self.resting = True

@@ -46,6 +46,7 @@ Nan = Annotated[
 ]
 NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
 Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
+Spikes = Annotated[bool, typer.Option("--bundle-spikes", help="Write a bundle of steps whose loss or gradient spikes.")]
 Probes = Annotated[
     bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
 ]
@@ -80,6 +81,7 @@ def run(
     on_nan: Nan = OnNan.stop,
     no_data: NoData = False,
     bundle_limit: Limit = 1_000,
+    bundle_spikes: Spikes = False,
     budget: Budget = "2%",
     every: Every = None,
     compiled_outputs: Compiled = False,
@@ -113,6 +115,7 @@ def run(
         on_nan=on_nan.value,
         bundle_data=not no_data,
         bundle_limit=bundle_limit,
+        bundle_spikes=bundle_spikes,
         audit=audit,
     )
     _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)

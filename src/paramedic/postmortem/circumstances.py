@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from paramedic.errors import message_of
 from paramedic.postmortem.frames import At, of_traceback, spots
 from paramedic.postmortem.loading import loading, shown_indices
 from paramedic.postmortem.mismatch import explain
@@ -22,7 +23,7 @@ def add_modules(page: Page, error: BaseException) -> None:
         page.label("modules", module_path(running))
     here = spots(frames, most=1)
     tensors = {v.name: v.value for spot in here for v in spot.values if v.missing is None and is_tensor(v.value)}
-    told = explain(str(error), _arguments(frames, tensors) or tensors, running[-1] if running else None)
+    told = explain(message_of(error), _arguments(frames, tensors) or tensors, running[-1] if running else None)
     if told:
         page.label("because", told)
 
@@ -94,5 +95,7 @@ def _through_loader(error: BaseException) -> bool:
 
 
 def _attachment() -> Any:
+    """The watcher of this process; what a fork has inherited is about its parent's step and batch."""
     attach = sys.modules.get("paramedic.capture.attach")
-    return attach.current() if attach is not None else None
+    found = attach.current() if attach is not None else None
+    return found if found is not None and found.process == os.getpid() else None
