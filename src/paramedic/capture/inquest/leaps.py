@@ -20,6 +20,6 @@ class Leaps:
         """How many times as large as ever this is, if that is a leap, else 0. A leap is kept only when `final`."""
         count, largest = self._largest.get(optimizer, (0, 0.0))
         leap = size / largest if count >= FEWEST and largest > 0 and size > LEAP * largest else 0.0
-        if not leap or final:
+        if size and (final or not leap):  # an optimizer whose turn has not come has no gradients
             self._largest[optimizer] = (count + 1, max(largest, size))
         return leap
