@@ -71,3 +71,31 @@ for step in range(120):
     optimizer.step()
     if step % 40 == 39:
         print(f"reverser step {step + 1} loss {loss.item():.3f}")
+
+
+class Relative(nn.Module):
+    """Attends over time, the first dimension, to the one marked place, and tells how far each place is from it."""
+
+    def __init__(self):
+        super().__init__()
+        self.scores = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+        self.head = nn.Sequential(nn.Linear(4, 24), nn.ReLU(), nn.Linear(24, 1))
+
+    def forward(self, track):
+        weights = torch.softmax(self.scores(track), dim=0)
+        marked = (weights * track).sum(0, keepdim=True)
+        return self.head(torch.cat([track, marked.expand_as(track)], dim=2))
+
+
+relative = Relative()
+optimizer = torch.optim.Adam(relative.parameters(), lr=1e-2)
+for step in range(150):
+    heights, mark = torch.randn(10, 24), torch.randint(0, 10, (24,))
+    track = torch.stack([heights, F.one_hot(mark, 10).T.float()], dim=2)
+    wanted = heights - heights.gather(0, mark.unsqueeze(0))
+    loss = F.mse_loss(relative(track), wanted.unsqueeze(2))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 50 == 49:
+        print(f"relative step {step + 1} loss {loss.item():.3f}")
