@@ -43,7 +43,7 @@ class Sentinel:
         """How many times as large as ever this is, if that is a leap, else 0. A leap is kept only when `final`."""
         largest = self._largest
         leap = size / largest if self._count >= FEWEST and 0 < LEAP * largest < size else 0.0
-        if not leap or final:
+        if size and (final or not leap):  # an optimizer whose turn has not come has no gradients
             self._count += 1
             self._largest = max(largest, size)
         return leap

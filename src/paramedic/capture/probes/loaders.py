@@ -21,6 +21,7 @@ from paramedic.capture.probes.datasets import generator_in_use, label_order, len
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
+from paramedic.capture.probes.numbering import Numbering
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
 from paramedic.capture.storing import filled_in
@@ -64,7 +65,7 @@ class Loaders:
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self.on_arrival: Callable[[], None] = lambda: None
-        self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
+        self._numbers = Numbering()
         self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
@@ -159,12 +160,14 @@ class Loaders:
         return [Built(*known, self.margins.get(known[1])) for known in found]
 
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
-        if loader not in self._numbers:
-            self._numbers[loader] = len(self._numbers)
-            self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
-            self._describe(loader)
-            self.watcher.news(0)
-        number = self._numbers[loader]
+        number = self._numbers.get(loader)
+        if number is None:
+            site = self._births.get(loader, NOWHERE)
+            number = self._numbers.add(loader, site)
+            if number not in self._sites:
+                self._sites[number] = site
+                self._describe(loader, number)
+                self.watcher.news(0)
         self.samples.started(number, loader)
         begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
@@ -204,7 +207,7 @@ class Loaders:
         }
         self.watcher.emit("bad_sample", site=raised_at(error), data=data)
 
-    def _describe(self, loader: Any) -> None:
+    def _describe(self, loader: Any, number: int) -> None:
         dataset, sampler = loader.dataset, loader.sampler
         batch_sampler = loader.batch_sampler
         self.watcher.emit(
@@ -212,7 +215,7 @@ class Loaders:
             site=self._births.get(loader, user_site()),
             phase="setup",
             data={
-                "number": self._numbers[loader],
+                "number": number,
                 "dataset": type(dataset).__name__,
                 "size": length(dataset),
                 "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
