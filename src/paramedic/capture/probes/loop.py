@@ -329,7 +329,7 @@ class Loop:
             self.census.before(optimizer, account.number, closure)
         if self.watcher.sampling:
             self.watcher.book_sampling(self.statistics.before_step, optimizer, closure)
-        account.in_closure = closure
+        account.in_closure, account.entered = closure, self._passes
         if not closure:
             self._check_gradients(optimizer, account)
 
@@ -377,7 +377,8 @@ class Loop:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
         self._stepped_last = account
-        if used and not closure and not account.unsure:
+        # A closure without a backward pass of its own (a framework's) leaves the gradients as they were.
+        if used and not account.unsure and not (closure and self._passes > account.entered):
             tell_stale(self.watcher, account, used[0], soiled)
         account.in_closure = False
         account.passes = self._passes
