@@ -19,7 +19,7 @@ import numpy
 import torch
 from torch import nn
 
-from paramedic.capture.facts import readable
+from paramedic.capture.facts import own_parameters, readable
 from paramedic.capture.where import is_users
 
 MOST_PARAMETERS = 20_000_000
@@ -58,7 +58,7 @@ def _check_module(module: nn.Module) -> None:
     for attribute, value in module.__dict__.items():
         if not attribute.startswith("_") and not _is_plain(value, 0):
             raise CannotCopy(f"{name}.{attribute} ({type(value).__name__}) might notice the copy")
-    if not all(readable(p) for p in module.parameters(recurse=False)):
+    if not all(readable(p) for p in own_parameters(module).values()):
         raise CannotCopy(f"{name} has parameters that cannot be read")
     _check_code(type(module), name)
 

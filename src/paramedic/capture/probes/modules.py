@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.facts import own_parameters
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
 from paramedic.capture.probes.freezes import tell_misspelt
@@ -92,7 +93,7 @@ class Modules:
                 {
                     "path": join(name, path, root),
                     "class": type(module).__name__,
-                    "own_parameters": [n for n, p in module.named_parameters(recurse=False) if p.requires_grad],
+                    "own_parameters": [n for n, p in own_parameters(module).items() if p.requires_grad],
                     "children": len(module._modules),
                     "file": site.file,
                     "line": site.line,

@@ -33,9 +33,10 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     if run.events("exception"):
         raise Abstain("the script ended early")
+    trained = {event["optimizer"] for event in run.events("step") if event["gradients"] != "none"}
     for schedule in run.events("schedule"):
         steps = schedule["steps"]
-        if steps < fewest:
+        if steps < fewest or schedule["optimizer"] not in trained:  # a schedule that is only looked at trains nothing
             continue
         finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
         finding = finding or _zero(run, schedule, steps, early)
