@@ -58,6 +58,7 @@ class Details:
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
         calls.on_call.append(("contracts", Contracts(watcher).called))
         losses.on_labels.append(("shifts", shifts.labels))
+        losses.embedded = shifts.last
         losses.on_call.append(("views", views.compared))
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))

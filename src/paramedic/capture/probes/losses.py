@@ -42,6 +42,7 @@ class Losses:
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
         self.on_call: list[tuple[str, Callable[..., None]]] = []  # of every examined call, with its two arguments
+        self.embedded: Callable[[], torch.Tensor | None] = lambda: None  # the token ids that were embedded last
         self.on_evaluation: Callable[[torch.Tensor, float], None] = lambda *_: None  # told of values without a graph
         self.on_value: Callable[[str, torch.Tensor], object] = lambda name, value: None  # one with a graph
         self._sites: dict[str, Site] = {}  # where each function was called last
@@ -239,6 +240,7 @@ class Losses:
         if labels.device.type == "cpu" and bool((labels[:, -1] == ignored).all()):
             labels = labels[:, :-1]  # shifted inside the model, which leaves the last place without a label
         inputs = self.calls.sequence() if self.calls.sequence is not None else None
+        inputs = inputs if inputs is not None else self.embedded()  # a loss inside the model comes before its inputs
         step, phase = self.watcher.step, self._phase
 
         def use(found: list[float]) -> None:

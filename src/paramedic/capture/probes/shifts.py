@@ -28,13 +28,18 @@ class Shifts:
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], torch.Tensor) and args[0].dim() == 2:
-            known = self._ids() if self._ids is not None else None
+            known = self.last()
+            if known is not None and known.shape[0] > 1 == args[0].shape[0] and known.shape[1] == args[0].shape[1]:
+                return  # positions, the same for all rows
             if known is None or known.shape != args[0].shape or call.step != self.watcher.step or _varies(args[0]):
                 self._ids = weakref.ref(args[0])
 
+    def last(self) -> torch.Tensor | None:
+        return self._ids() if self._ids is not None else None
+
     def labels(self, site: Site, target: torch.Tensor, prediction: torch.Tensor, left_out: int) -> None:
         """The labels of a loss call."""
-        ids = self._ids() if self._ids is not None else None
+        ids = self.last()
         if ids is None:
             return
         labels = as_sequences(target, prediction)
