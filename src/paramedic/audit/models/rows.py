@@ -134,10 +134,14 @@ def _keys(points: NDArray[np.float32], reach: float) -> NDArray[np.uint64]:
 def _without_one(rows: Array) -> NDArray[np.uint64]:
     """A key per block: of all columns outside it."""
     blocks = np.array_split(np.arange(rows.shape[1]), min(BLOCKS, rows.shape[1]))
-    numbers = np.nan_to_num(rows.astype(np.float64), nan=1.2345e300) + 0.0  # -0.0 becomes 0.0
-    each = np.stack([_hashed(numbers[:, block].view(np.uint64)) for block in blocks], axis=1)
+    each = np.stack([_hashed(_bits(rows[:, block])) for block in blocks], axis=1)
     with np.errstate(over="ignore"):
         return np.asarray(each.sum(axis=1, keepdims=True, dtype=np.uint64) - each)
+
+
+def _bits(numbers: Array) -> NDArray[np.uint64]:
+    """Equal where the numbers are: there are two zeros, and many ways to write that a value is missing."""
+    return (np.nan_to_num(numbers.astype(np.float64), nan=1.2345e300) + 0.0).view(np.uint64)
 
 
 def _hashed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
