@@ -94,6 +94,8 @@ class Schedulers:
         course = Course(type(scheduler).__name__, user_site())
         if (optimizer := getattr(scheduler, "optimizer", None)) is not None:
             course.optimizer = weakref.ref(optimizer)
+            # What a lambda is multiplied with is no rate: only what the constructor left is.
+            course.peak = max(_rates(optimizer), default=0.0)
         course.settings = _settings(scheduler)
         self._courses[scheduler] = course
         self._all.append(course)
@@ -113,15 +115,15 @@ class Schedulers:
         course.inner += inner
         course.calls += not inner
         optimizer = getattr(scheduler, "optimizer", None)
-        rates = [group["lr"] for group in optimizer.param_groups] if optimizer is not None else []
-        if optimizer is None or not rates or not all(isinstance(rate, (int, float)) for rate in rates):
+        rates = _rates(optimizer) if optimizer is not None else []
+        if not rates:
             return
         account = self.loop.account_behind(optimizer)
         if account is not None:
             course.number, course.steps = account.number, account.steps
         course.settings = _settings(scheduler)  # a subclass may have set them after torch's constructor
         course.last = max(rates)
-        course.peak = max(course.peak, course.last, *(_initial(group) for group in optimizer.param_groups))
+        course.peak = max(course.peak, course.last)
         if course.last >= SMALL * course.peak:
             course.low_since = None
         elif course.low_since is None:
@@ -167,9 +169,10 @@ class Schedulers:
             )
 
 
-def _initial(group: dict[str, Any]) -> float:
-    rate = group.get("initial_lr", 0.0)
-    return float(rate) if isinstance(rate, (int, float)) else 0.0
+def _rates(optimizer: Any) -> list[float]:
+    """The rates of all groups; none if one of them is a tensor, which may live on an accelerator."""
+    rates = [group.get("lr") for group in optimizer.param_groups]
+    return [float(rate) for rate in rates] if all(isinstance(rate, (int, float)) for rate in rates) else []
 
 
 def _settings(scheduler: Any) -> dict[str, float]:
