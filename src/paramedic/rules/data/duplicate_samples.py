@@ -56,7 +56,7 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
 
     extra = sum(len(group) - 1 for group in exact) + len({second for _, second in near})
     alike = same_targets(split, split, [(a, b) for a, b in near])
-    other = alike is not None and alike < AGREEING and not exact
+    other = alike is not None and alike < AGREEING and len(near) >= len(exact)
     serious = extra >= fewest and extra >= share * split.size and rich(split) and not other
     samples = list(dict.fromkeys(index for group in [*exact, *near] for index in group))
     kinds = [many(len(exact), "group") + " of equal samples"] if exact else []
