@@ -103,6 +103,23 @@ print(train(8) > 0)
     assert "Warning" not in done.stderr and done.alarms == [] and done.found["run"]["steps"] == 8
 
 
+def test_torchs_warnings_name_the_users_line(shop: Workshop) -> None:
+    body = """
+weight = torch.ones(1, requires_grad=True)
+print("%.1f" % weight.sum(), float(weight.sum()))
+model, optimizer = nn.Linear(2, 1), None
+for step in range(3):
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.tensor(torch.ones(1, 2))).sum().backward()
+    optimizer.step()
+"""
+    shop.write("train.py", TRAIN + body)
+    done = shop.run("train.py")
+    warned = [line for line in done.stderr.splitlines() if "UserWarning: " in line]
+    assert len(warned) == 2 and all("train.py:" in line for line in warned), done.stderr
+    assert done.stdout == "1.0 1.0\n"
+
+
 # Probes made to fail for real, from inside the script.
 FAULTS = {
     "describing a tensor": """

@@ -43,6 +43,7 @@ from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.probes.transfers import Transfers
 from paramedic.capture.probes.units import Units
+from paramedic.capture.probes.warned import Warned
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
@@ -124,7 +125,7 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders),
+            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders), Warned(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
