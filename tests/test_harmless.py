@@ -103,6 +103,37 @@ print(train(8) > 0)
     assert "Warning" not in done.stderr and done.alarms == [] and done.found["run"]["steps"] == 8
 
 
+def test_what_torch_scripts_finds_its_names(shop: Workshop) -> None:
+    body = """
+from torch.distributed.optim import ZeroRedundancyOptimizer
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+def inside():
+    @torch.jit.ignore
+    def hint(n: int) -> None:
+        pass
+
+    @torch.jit.script
+    class Scale:
+        def __init__(self, by: float):
+            hint(1)
+            self.by = by
+
+        def apply(self, x: torch.Tensor) -> torch.Tensor:
+            return self.by * double(x)
+
+    return Scale(3.0)
+
+print(inside().apply(torch.ones(1)).item(), train(3) > 0)
+"""
+    shop.write("train.py", TRAIN + body)
+    done = shop.run("train.py")
+    assert done.stdout == "6.0 True\n", done.stderr
+    assert done.found["run"]["steps"] == 3
+
+
 def test_torchs_warnings_name_the_users_line(shop: Workshop) -> None:
     body = """
 weight = torch.ones(1, requires_grad=True)

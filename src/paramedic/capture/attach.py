@@ -145,7 +145,12 @@ class Attachment:
 
         def watched_script(original: Any) -> Any:
             def script(*args: Any, **kwargs: Any) -> Any:
-                watcher.no_function_mode("torch.jit is used, so module calls and tensor operations were not examined")
+                if not (args and isinstance(args[0], type)):  # torch scripts classes of its own as they are imported
+                    watcher.no_function_mode(
+                        "torch.jit is used, so module calls and tensor operations were not examined"
+                    )
+                if original.__name__ == "script":  # it looks up names in the frame that called it, two further up
+                    kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 2
                 with patches.paused():
                     return original(*args, **kwargs)
 
