@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from paramedic.capture.inquest.spikes import Spikes
+from paramedic.record.writer import NOWHERE
 from workshop import Workshop, wait_until
 
 TRAIN = """
@@ -129,4 +132,36 @@ def test_a_running_run_is_asked_for_its_step(shop: Workshop) -> None:
         process.terminate()
         process.communicate()
     assert not list(shop.folder.glob(".paramedic/runs/*/.bundle-*"))
-    assert "Everything is finite now" in shop.paramedic("replay", done.stdout.strip()).stderr
+    again = shop.paramedic("replay", done.stdout.strip()).stderr
+    assert "bit for bit the same" in again and "Everything is finite" in again
+
+
+def test_a_spike_is_kept_on_request_and_training_goes_on(warm_shop: Workshop) -> None:
+    """Dropout and a batch that is drawn in the loop: only with the random state as it was does the loss come again."""
+    wild = "x = torch.randn(16, 6)\n        x[3] *= 1e4 if step == 50 else 1"
+    text = (
+        TRAIN.replace("range(30)", "range(80)").replace("step == 17", "False").replace("x = torch.randn(16, 6)", wild)
+    )
+    warm_shop.write("train.py", text.replace("\nmain()", "    print(loss.item())\n\nmain()"))
+    plain, done = warm_shop.run("train.py"), warm_shop.run("train.py", options=("--bundle-spikes",))
+    assert plain.code == done.code == 0 and plain.stdout == done.stdout
+    (found,) = warm_shop.folder.glob(".paramedic/runs/*/*.pt")
+    assert found.name == "main-step50.pt" and "a spike in step 50: the loss is " in done.stderr
+    again = warm_shop.paramedic("replay", found)
+    assert again.code == 0 and "bit for bit the same" in again.stderr, again.stderr
+    assert "x        (16, 6) float32 cpu" in again.stderr, "the batch is shown"
+    refused = warm_shop.paramedic("replay", found, "--test", "test_step.py")
+    assert refused.code == 2 and "did not fail" in refused.stderr
+
+
+def test_ordinary_losses_are_no_spikes() -> None:
+    noise = random.Random(0)
+    falling = [5 * 0.99**step * noise.uniform(0.7, 1.3) for step in range(400)]
+    heavy = [noise.lognormvariate(0, 0.5) for _ in range(400)]
+    restart = [1.0 + 0.1 * noise.random() + (step > 200) * 0.3 for step in range(400)]
+    for curve in (falling, heavy, restart, [0.0] * 400, [-3 + 0.1 * noise.random() for _ in range(400)]):
+        watch = Spikes()
+        assert not [step for step, value in enumerate(curve) if watch.look(NOWHERE, value, None)]
+    watch = Spikes()
+    curve = [2.5 + 0.1 * noise.random() + 5 * (step in (100, 200)) for step in range(300)]
+    assert [step for step, value in enumerate(curve) if watch.look(NOWHERE, None, value)] == [100, 200]

@@ -57,6 +57,29 @@ def test_a_shape_mismatch_is_explained_with_its_module_step_and_batch(shop: Work
     assert "samples 0, 1, 2, 3, 4, 5, 6, 7" in told
 
 
+AHEAD = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def main():
+    data = TensorDataset(torch.arange(32.0).unsqueeze(1))
+    loader = DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True)
+    for epoch in range(3):
+        for (x,) in loader:
+            if epoch == 0 and x[0] == 8:
+                break  # batches that are under way never arrive
+            if epoch == 2 and x[0] == 20:
+                raise ValueError("cannot go on")
+
+main()
+"""
+
+
+def test_workers_that_read_ahead_do_not_confuse_whose_batch_failed(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", AHEAD)
+    assert "samples 20, 21, 22, 23" in section(warm_shop.run("train.py", options=("-q",)))
+
+
 MISMATCHES = {
     "a + b": "in dimension 1 a (2, 3) has 3, b (2, 4) has 4",
     "a @ b": "the last dimension of a (2, 3) is 3, the first of b (2, 4) is 2",
@@ -64,6 +87,7 @@ MISMATCHES = {
     "torch.stack([a, b])": "in dimension 1 entry 0 has 3, entry 1 has 4",
     "nn.Conv2d(3, 8, 3)(torch.zeros(2, 28, 28, 3))": "is 28, but the weight was built for 3",
     "F.cross_entropy(a, torch.zeros(4).long())": "2 rows of scores, but 4 targets, 2 times as many",
+    "F.cross_entropy(nn.Linear(3, 5)(a), torch.full((2,), 7))": "scores for 5 classes, so targets go from 0 to 4",
     "a.view(4, -1)": "6 elements cannot be divided by 4",
     "a @ c": "a is float32, c is float64",
     "nn.Linear(3, 2)(a.double())": "input is float64, Linear.weight and Linear.bias are float32",
@@ -268,21 +292,55 @@ def test_install_gives_plain_python_the_values_once(shop: Workshop) -> None:
         assert done.stderr.count("the values where it failed") == 1
 
 
-SPAWNED = """
-import torch
+CHILDREN = """
+import multiprocessing, sys, torch
+from concurrent.futures import ProcessPoolExecutor
 
-def work(rank, size):
-    raise ValueError(size)
+x = torch.full((2_000_000,), 3.0)
+
+def work(rank, size=5):
+    return x.reshape(size, 7)
+
+def attempt(task):
+    try:
+        task()
+    except RuntimeError as error:
+        print(error.__cause__)
 
 if __name__ == "__main__":
-    torch.multiprocessing.spawn(work, args=(7,), nprocs=1)
+    torch.set_num_threads(2)
+    torch.randn(2_000_000).sum()  # OpenMP's threads are there now, and a fork has none of them
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=work, args=(1,), name="first")
+    process.start()
+    process.join()
+    print("ended with", process.exitcode)
+    with fork.Pool(1) as pool:
+        attempt(lambda: pool.map(work, [1]))
+    with ProcessPoolExecutor(1, mp_context=fork) as pool:
+        attempt(lambda: pool.submit(work, 3).result())
+    torch.multiprocessing.spawn(work, args=(5,), nprocs=1)
 """
 
 
-def test_an_error_in_a_spawned_process_keeps_its_own_traceback(shop: Workshop) -> None:
-    shop.write("train.py", SPAWNED)
+def test_an_error_in_a_process_that_the_script_started_comes_with_values(shop: Workshop) -> None:
+    shop.write("train.py", CHILDREN)
     done = shop.run("train.py", options=("-q",))
-    assert done.code == 1 and "ValueError: 7" in done.stderr and "ProcessRaisedException" in done.stderr
+    values = (
+        "train.py:7 in work return x.reshape(size, 7) x (2000000,) float32 cpu · all 3 size 5 because the new shape"
+    )
+    own, _, sent = done.stderr.partition("ProcessRaisedException")
+    assert done.code == 1 and "ended with 1" in done.stdout
+    for text, name in (
+        (own, "first"),
+        (done.stdout, "ForkPoolWorker-2"),
+        (done.stdout, "ForkProcess-3"),
+        (sent, "Spawn"),
+    ):
+        told = " ".join(text.partition(f"the values where process {name}")[2].split())
+        assert values in told, f"{name}:\n{text}"
+    assert done.stderr.count("the values where ") == 2, "once for each, and not again in the parent"
+    assert "paramedic/" not in done.stderr + done.stdout, "frames of ours"
 
 
 def test_no_terminal_that_speaks_unicode_gets_ascii(shop: Workshop) -> None:

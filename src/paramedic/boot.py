@@ -84,6 +84,8 @@ def attach_child() -> None:
         return
     if any(isinstance(finder, _OnTorchImport) for finder in sys.meta_path):
         return  # python reads the same folder twice where lib64 is a link to lib
+    if any("multiprocessing" in word for word in sys.orig_argv):
+        _show_values()
 
     def attach() -> None:
         try:
@@ -92,6 +94,16 @@ def attach_child() -> None:
             voice.say(f"paramedic: could not watch process {os.getpid()}: {error}")
 
     when_torch_is_imported(attach)
+
+
+def _show_values() -> None:
+    """In a process that multiprocessing has started, or that will fork such processes."""
+    try:
+        from paramedic.postmortem import children
+
+        children.install()
+    except Exception as error:
+        voice.say(f"paramedic: exceptions of process {os.getpid()} will be shown without values: {error}")
 
 
 def _belongs_to_the_training() -> bool:
@@ -106,6 +118,7 @@ def _attach(order: dict[str, Any]) -> None:
     from paramedic.postmortem import tracebacks
 
     tracebacks.offer(main=True)
+    _show_values()
     settings = Settings.from_dict(order.get("settings", {}))
     name = f"rank{os.environ['RANK']}" if "RANK" in os.environ else f"p{os.getpid()}"
     attachment: Attachment = attach(

@@ -19,3 +19,11 @@ class ParamedicError(Exception):
         if self.fix:
             lines.append(f"  try       {self.fix}")
         return "\n".join(lines)
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says; one of the user's own making may fail to say it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""

@@ -23,7 +23,7 @@ from paramedic import voice
 from paramedic.boot import tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
-from paramedic.postmortem import shell, tracebacks
+from paramedic.postmortem import children, shell, tracebacks
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
         tracebacks.offer(main=False)  # what ends the main thread is shown below
 
     voice.keep()
+    children.install()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
     when_torch_is_imported(lambda: _harmless(attach))
     code, error, interrupted = _run(target, pdb=settings.pdb)

@@ -18,6 +18,7 @@ class Settings:
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
     on_nan: str = "stop"  # before a step whose gradients are not finite: stop, continue, or open a shell
     bundle_limit: int = 1_000  # megabytes of a bundle; 0: none is written
+    bundle_spikes: bool = False  # write one of steps whose loss or gradient stands out, too
     bundle_data: bool = True  # whether a bundle holds the batch
     replay: str | None = None  # the bundle whose step is to be run again
     replay_ops: bool = False  # show all operations of it
@@ -28,6 +29,7 @@ class Settings:
     every: int | None = None  # take statistics every so many steps, whatever that costs
     log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
     audit: bool = False  # hold on to the loaders, whose data is audited when the script is over
+    compiled_outputs: bool = False  # look at module outputs inside compiled graphs, too
     trace: int = 0  # steps to write a profiler's trace of
 
     intervention: str | None = None  # what an experiment changes around the script (see lab/interventions)

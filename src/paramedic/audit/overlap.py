@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from paramedic.audit.sketches.hashes import repeated
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
+SAME = 0.05  # deviations: two targets of one sample
 RICH = 3.0  # powers of ten by which the possible contents must outnumber the samples
 
 
@@ -95,6 +97,31 @@ def _base(data: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
 def _blank(split: Split) -> set[int]:
     telling = [sketch for sketch in split.sketch.inputs.values() if sketch.type != "text" or sketch.is_text]
     return {index for sketch in telling for index in sketch.blank}
+
+
+def same_targets(first: Split, second: Split, pairs: Sequence[tuple[int, int]]) -> float | None:
+    """In how many of the pairs (of a sample of the first and one of the second) both have one target; None: unknown."""
+    one, other = _targets(first), _targets(second)
+    if not one or not other or not pairs:
+        return None
+    labels = first.sketch.target.labels
+    spread = float(np.nanstd(labels)) if labels is not None and labels.dtype.kind == "f" else 0.0
+    return float(np.mean([_equal(one.get(a), other.get(b), SAME * spread) for a, b in pairs]))
+
+
+def _targets(split: Split) -> dict[int, Any]:
+    target = split.sketch.target
+    labels = target.labels
+    if labels is None:
+        return {}
+    return {
+        index: target.shown(label) if target.names else label
+        for index, label in zip(target.samples.tolist(), labels.tolist(), strict=True)
+    }
+
+
+def _equal(one: Any, other: Any, slack: float) -> bool:
+    return one == other or (isinstance(one, float) and isinstance(other, float) and abs(one - other) <= slack)
 
 
 def near_across(audit: Audit) -> list[tuple[int, int]]:

@@ -21,6 +21,7 @@ from paramedic.capture.probes.casts import Casts
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.compiled_outputs import CompiledOutputs
 from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
@@ -50,6 +51,7 @@ from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
+from paramedic.errors import message_of
 from paramedic.lab.interventions import install
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
@@ -61,6 +63,7 @@ class Attachment:
     """A watcher at work in this process."""
 
     def __init__(self, writer: Writer, settings: Settings, name: str) -> None:
+        self.process = os.getpid()
         # An experiment's change comes first, so that all that is recorded is what the script really gets.
         self.surroundings = install(settings.intervention, writer.path.parent) if settings.intervention else None
         self.watcher = watcher = Watcher(writer, settings)
@@ -87,6 +90,7 @@ class Attachment:
         self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
         self.memory = memory = Memory(watcher, loaders.workers)
+        self.compiled_outputs = CompiledOutputs(watcher, loop.statistics.add_output)
 
         clock.on_start = sampler.start
         clock.on_lap.append(log.stepped)
@@ -108,7 +112,7 @@ class Attachment:
         loaders.on_arrival = alarm.step_begins
         calls.on_enter = crashes.entered
         loaders.on_given = crashes.given
-        passes.scale = scaling.scale_of
+        passes.scale = alarm.scale = scaling.scale_of
         passes.function_of, passes.is_direct = losses.function_of, losses.is_direct
         passes.is_private = loop.is_private
         passes.known_pass = loop.as_before
@@ -121,7 +125,7 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
+            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, self.compiled_outputs,
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
@@ -136,6 +140,8 @@ class Attachment:
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
                 watcher.ask("compiles", self.compiles.called, args)
+                if watcher.settings.compiled_outputs:
+                    watcher.ask("compiled_outputs", self.compiled_outputs.about_to_compile, args[0] if args else None)
                 watcher.no_function_mode(
                     "torch.compile is used, so module calls and tensor operations were not examined"
                 )
@@ -215,10 +221,10 @@ class Attachment:
 
     def _tell_exception(self, error: BaseException) -> None:
         site = raised_at(error)
-        text = str(error).strip().splitlines()
+        text = message_of(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
         data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
-        data["cause"] = str(error.__cause__ or "")[:200]
+        data["cause"] = message_of(error.__cause__ or Exception())[:200]
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 

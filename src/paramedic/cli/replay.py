@@ -54,6 +54,12 @@ def replay(
 
     content = load(bundle)
     words, is_module = _words(content, ctx.args)
+    if test is not None and not content.get("failure", True):
+        raise ParamedicError(
+            f"step {content['step']} did not fail ({content['reason']}), so no test can ask that it passes",
+            expected="the bundle of a step that failed",
+            fix=f"paramedic replay {bundle} --shell",
+        )
     if test is not None:
         test.write_text(_as_test(content, bundle, words, is_module))
         print(test)

@@ -46,6 +46,7 @@ Nan = Annotated[
 ]
 NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
 Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
+Spikes = Annotated[bool, typer.Option("--bundle-spikes", help="Write a bundle of steps whose loss or gradient spikes.")]
 Probes = Annotated[
     bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
 ]
@@ -53,6 +54,7 @@ Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncau
 ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
 Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
 Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
+Compiled = Annotated[bool, typer.Option("--compiled-outputs", help="See module outputs inside compiled graphs, too.")]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
@@ -79,8 +81,10 @@ def run(
     on_nan: Nan = OnNan.stop,
     no_data: NoData = False,
     bundle_limit: Limit = 1_000,
+    bundle_spikes: Spikes = False,
     budget: Budget = "2%",
     every: Every = None,
+    compiled_outputs: Compiled = False,
     log: Log = False,
     trace: Trace = 0,
     tensorboard: Board = None,
@@ -102,6 +106,7 @@ def run(
     settings = Settings(
         budget=share(budget),
         every=every,
+        compiled_outputs=compiled_outputs,
         log=log,
         trace=trace,
         pdb=pdb,
@@ -110,6 +115,7 @@ def run(
         on_nan=on_nan.value,
         bundle_data=not no_data,
         bundle_limit=bundle_limit,
+        bundle_spikes=bundle_spikes,
         audit=audit,
     )
     _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)

@@ -10,17 +10,20 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
+from paramedic.errors import message_of
 from paramedic.postmortem.frames import of_traceback, spots
 from paramedic.postmortem.page import Page
 
 MOST_FRAMES = 5  # of the user's, per exception
 MOST_EXCEPTIONS = 4  # of a chain or group
+TOLD_BY_A_CHILD = "\nparamedic: the values where process "  # see children.py
 _DEVICE_TROUBLE = (
     "CUDA error", "HIP error", "device-side assert", "CUBLAS_STATUS", "CUDNN_STATUS", "cudaError", "NCCL",
     "AcceleratorError", "OutOfMemoryError", "out of memory",
 )  # fmt: skip
 
 _previous: dict[str, Any] = {}
+_process = os.getpid()  # another number later on means that this is a fork
 
 
 def install(*, tensor_repr: bool = False) -> None:
@@ -111,6 +114,8 @@ def describe(error: BaseException, *, where: str = "") -> str:
     page = Page()
     with _spared(error):
         errors = list(chain(error))[-MOST_EXCEPTIONS:]
+        if any(TOLD_BY_A_CHILD in message_of(one) for one in errors):
+            return ""  # python's text holds them already
         for one in errors:
             _values(page, one, titled=len(errors) > 1)
         _circumstances(page, errors)
@@ -142,15 +147,27 @@ def _circumstances(page: Page, errors: list[BaseException]) -> None:
 
 @contextlib.contextmanager
 def _spared(error: BaseException) -> Iterator[None]:
-    """After an error of the device its values must not be touched: every further call may fail or hang."""
-    told = [f"{type(one).__name__}: {one}" for one in chain(error)]
-    if "torch" in sys.modules and any(trouble in text for trouble in _DEVICE_TROUBLE for text in told):
-        from paramedic.postmortem.tensors import accelerators_spared
+    """What must not be touched: a device after an error of its own, since every further call may fail or hang.
 
-        with accelerators_spared():
-            yield
-    else:
+    In a fork neither CUDA nor the threads of OpenMP are there: who waits for them waits for ever.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
         yield
+        return
+    from paramedic.postmortem.tensors import accelerators_spared
+
+    forked, threads = os.getpid() != _process, torch.get_num_threads()
+    told = [f"{type(one).__name__}: {message_of(one)}" for one in chain(error)]
+    trouble = any(trouble in text for trouble in _DEVICE_TROUBLE for text in told)
+    if forked:
+        torch.set_num_threads(1)
+    try:
+        with accelerators_spared() if forked or trouble else contextlib.nullcontext():
+            yield
+    finally:
+        if forked:
+            torch.set_num_threads(threads)
 
 
 def chain(error: BaseException, seen: set[int] | None = None) -> Iterator[BaseException]:

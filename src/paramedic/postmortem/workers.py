@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paramedic.capture.where import locals_of
+from paramedic.errors import message_of
 from paramedic.postmortem import kernel, stacks
 from paramedic.postmortem.frames import of_traceback
 from paramedic.postmortem.places import crash_file, text_of
@@ -40,7 +41,7 @@ def obituaries(folder: Path, errors: list[BaseException], killed_before: int) ->
 
 def _dead(errors: list[BaseException]) -> dict[int, int | None]:
     """Process numbers with exit codes, from torch's messages and from the loader that was being asked."""
-    named = [int(word) for e in errors for found in _NAMED.finditer(str(e)) for word in found[1].split(",")]
+    named = [int(word) for e in errors for found in _NAMED.finditer(message_of(e)) for word in found[1].split(",")]
     dead: dict[int, int | None] = dict.fromkeys(named)
     for error in errors:
         workers = _workers(error)

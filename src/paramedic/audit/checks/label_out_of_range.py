@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
+from paramedic.audit.checks.dense_labels import is_dense, out_of_range
 from paramedic.audit.chunk import Array
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
@@ -20,6 +21,10 @@ FEWEST = 50
 @check("PM304")
 def label_out_of_range(audit: Audit) -> Iterator[Finding]:
     """What the labels alone can tell: the number of the model's outputs is not known here."""
+    if is_dense(audit):
+        for split in audit.splits:
+            yield from out_of_range(split)
+        return
     if audit.task.kind != "classification":
         raise Abstain("this is not a classification")
     for split in audit.splits:

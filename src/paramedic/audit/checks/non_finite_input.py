@@ -12,7 +12,7 @@ from paramedic.rules.support import listed, many
 
 @check("PM105")
 def non_finite_input(audit: Audit) -> Iterator[Finding]:
-    """An error in what a network is fed; a warning in a file, which may be cleaned before it is."""
+    """An error in what a network is fed; a note on the blanks of a table, which are filled before training."""
     for split in audit.splits:
         for name, sketch in split.sketch.inputs.items():
             if sketch.bad_count:
@@ -50,7 +50,7 @@ def _input(split: Split, name: str) -> Finding:
             Evidence(name="not_finite", value=sketch.bad_count, limit="0"),
             Evidence(name="infinite", value=sketch.infinite, limit="0"),
         ),
-        severity="error" if fed or sketch.infinite else "warning",
+        severity="error" if fed or sketch.infinite else "note",
         confidence=0.97,
         split=split.name,
         samples=tuple(rows),

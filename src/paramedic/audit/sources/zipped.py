@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -17,7 +19,7 @@ _TARGETS = ("y", "arr_1")
 
 
 def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: str = "train") -> Source:
-    loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+    loaded = _load(path)
     if isinstance(loaded, np.ndarray):
         return open_arrays(loaded, title=path.name, sample=sample)
     names = _names(loaded.files, label, part)
@@ -32,11 +34,21 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
     return open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
 
 
+def _load(path: Path) -> Any:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, BadZipFile) as error:
+        raise ParamedicError(
+            f"{path.name} cannot be read: {error}",
+            expected="a file written by np.save or np.savez, without pickled objects",
+        ) from None
+
+
 def has_two_parts(path: Path) -> bool:
     """x_train, y_train, x_test, y_test in one file, as is usual for MNIST."""
     if path.suffix.lower() != ".npz":
         return False
-    with np.load(path, allow_pickle=False) as loaded:
+    with _load(path) as loaded:
         return _names(loaded.files, None, "test") is not None and _names(loaded.files, None, "train") is not None
 
 

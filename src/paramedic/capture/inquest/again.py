@@ -12,13 +12,14 @@ import torch
 
 from paramedic import voice
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
-from paramedic.capture.inquest.inquest import differentiated, frames
+from paramedic.capture.inquest.inquest import differentiated, frames, tracer_for
 from paramedic.capture.inquest.origin import Origin, forward_origin
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.tracer import Op, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site
 from paramedic.errors import ParamedicError
+from paramedic.postmortem.tensors import summary
 
 CLEAN, REPRODUCED, IMPOSSIBLE = 0, 1, 2
 AROUND = 6  # operations shown on either side of the one that failed
@@ -52,24 +53,31 @@ class Replay:
 
     def _run(self, frame: FrameType) -> int:
         self._load_weights()
-        statements = excerpt(frame, self.bundle["variables"], whole=self.bundle["whole"])
-        if statements is None:
-            raise ParamedicError(
-                f"the lines before {frame_site(frame).file}:{frame.f_lineno} cannot be run by themselves",
-                fix="put the computation of the loss into plain statements before backward()",
-            )
-        paths: dict[int, str] = {}
-        path_of = self.watcher.registry.path
-        tracer = Tracer(lambda module: paths.get(id(module)) or paths.setdefault(id(module), path_of(module)))
-        with without_trace(self.watcher.registry.roots(), self.bundle["random"].get("torch")):
-            self._restore_random()
-            again = rerun(statements, tracer)
-            if isinstance(again, BaseException):
-                return self._failed(again, tracer)
-            bad = next((seen for loss in again if (seen := look(loss)) is not None and seen.bad), None)
-            forward = len(tracer.ops)
-            origin = forward_origin(tracer, bad) if bad is not None else differentiated(tracer, again)
-        return self._tell(origin, tracer, forward, again, statements)
+        whole = self.bundle["whole"]
+        for attempt in (False, True) if whole is None else (whole,):
+            statements = excerpt(frame, self.bundle["variables"], whole=attempt)
+            if statements is None:
+                raise ParamedicError(
+                    f"the lines before {frame_site(frame).file}:{frame.f_lineno} cannot be run by themselves",
+                    fix="put the computation of the loss into plain statements before backward()",
+                )
+            tracer = tracer_for(self.watcher)
+            with without_trace(self.watcher.registry.roots(), self.bundle["random"].get("torch")):
+                self._restore_random()
+                again = rerun(statements, tracer)
+                if isinstance(again, BaseException):
+                    return self._failed(again, tracer)
+                if whole is None and not attempt and not self._same(again):
+                    continue  # what was drawn before the model was called has to be drawn again, too
+                bad = next((seen for loss in again if (seen := look(loss)) is not None and seen.bad), None)
+                forward = len(tracer.ops)
+                origin = forward_origin(tracer, bad) if bad is not None else differentiated(tracer, again)
+            return self._tell(origin, tracer, forward, again, statements)
+        raise AssertionError("the last attempt returns")
+
+    def _same(self, losses: list[torch.Tensor]) -> bool:
+        before = self.bundle["loss"]
+        return before is not None and torch.equal(losses[0].detach().cpu().nan_to_num(), before.nan_to_num())
 
     def _load_weights(self) -> None:
         roots = {self.watcher.registry.root_name(root): root for root in self.watcher.registry.roots()}
@@ -113,13 +121,15 @@ class Replay:
         self, origin: Origin | None, tracer: Tracer, forward: int, losses: list[torch.Tensor], statements: Excerpt
     ) -> int:
         loss, before = float(losses[0].detach().reshape(-1)[0]), self.bundle["loss"]
-        same = before is not None and torch.equal(losses[0].detach().cpu().nan_to_num(), before.nan_to_num())
         known = "not known" if before is None else f"{float(before.reshape(-1)[0]):.9g}"
-        verdict = "the same" if same else f"not the same: it was {known}"
+        verdict = "the same" if self._same(losses) else f"not the same: it was {known}"
         voice.say(f"paramedic: step {self.bundle['step']} again: loss {loss:.9g}, bit for bit {verdict}")
         op = (origin.custom or origin.op) if origin is not None else None
         if origin is None:
-            voice.say("  Everything is finite now: loss and gradients.")
+            failed = self.bundle.get("failure", True)
+            voice.say(f"  Everything is finite{' now' * failed}: loss and gradients.")
+            if not failed:
+                self._show_batch()
             self._show(tracer.ops[:forward], forward)
         elif op is None:
             voice.say("  The failure is there again, but no operation could be made out.")
@@ -130,6 +140,14 @@ class Replay:
         if self.shell:
             self._open_shell(losses, tracer, statements)
         return CLEAN if origin is None else REPRODUCED
+
+    def _show_batch(self) -> None:
+        """Where a loss stands out, mostly the batch does."""
+        voice.say(f"  Kept because: {self.bundle['reason']}. It was computed from")
+        for name, value in self.bundle["variables"].items():
+            if isinstance(value, torch.Tensor) and value.dim():
+                voice.say(f"      {name:<8} {summary(value)}")
+        voice.say("  and ends with")
 
     def _show(self, ops: list[Op], centre: int) -> None:
         around = 10**9 if self.trail else AROUND

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,14 @@ from torch.optim import Optimizer
 from paramedic import voice
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
-from paramedic.capture.inquest.leaps import Leaps
 from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
+from paramedic.capture.inquest.sentinels import Sentinel
+from paramedic.capture.inquest.spikes import Spikes, norm_of
 from paramedic.capture.inquest.tracer import look
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_site
+from paramedic.errors import message_of
 from paramedic.record.writer import Site
 
 MOST_INQUESTS = 3
@@ -46,10 +48,20 @@ class Alarm:
             None  # of this step: outcome, loss, random state
         )
         self._looked_for_request = 0.0
-        self._leaps = Leaps()
-        self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
+        self._sentinels: weakref.WeakKeyDictionary[Optimizer, Sentinel] = weakref.WeakKeyDictionary()
+        self._posted: list[Sentinel] = []  # one for each of so many optimizers, or none
+        self._spikes = Spikes() if watcher.settings.bundle_spikes else None
+        self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None  # that a GradScaler put on a loss
 
     def install(self) -> None:
+        def watched_init(original: Any) -> Any:
+            def init(*args: Any, **kwargs: Any) -> None:
+                original(*args, **kwargs)
+                self.watcher.ask("alarm", self.step_begins)
+
+            return init
+
+        self.watcher.patches.wrap(Optimizer, "__init__", watched_init)  # the model is built: the first step is next
         self.step_begins()
         self.watcher.on_step.append(("alarm", self.step_begins))
         self.loop.before_step = self.about_to_step
@@ -70,12 +82,14 @@ class Alarm:
         """While resting: one number of two gradients, the first and the last. Returns whether all seems well."""
         if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
             return False
-        for optimizer in self.loop.accounts:
-            gradients = [p.grad for held in self._sentinels.get(optimizer, ()) if (p := held()) is not None]
-            if not gradients or not all(_readable(gradient) for gradient in gradients):
+        if len(self._posted) != self.loop.count:
+            found = [self._sentinels.get(optimizer) for optimizer in self.loop.accounts]
+            self._posted = [sentinel for sentinel in found if sentinel is not None]
+            if len(self._posted) != self.loop.count:
                 return False
-            size = sum(abs(gradient.sum().item()) for gradient in gradients if gradient is not None and gradient.is_cpu)
-            if not math.isfinite(size) or self._leaps.by(optimizer, size):
+        for sentinel in self._posted:
+            size = sentinel.size()
+            if size is None or not math.isfinite(size) or sentinel.leap(size):
                 return False
         self.random_state, self._checked = torch.get_rng_state(), False
         return True
@@ -90,6 +104,7 @@ class Alarm:
             return
         if all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
             self._look_for_leap(before)
+            self._look_for_spike(losses, before)
             return
         self._suspect()
         if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
@@ -101,9 +116,8 @@ class Alarm:
         if self.loop.scaled is not None or _distributed():
             return
         for optimizer in self.loop.accounts:
-            known = self._sentinels.get(optimizer) or self._choose(optimizer)
-            gradients = [p.grad for held in known if (p := held()) is not None and _readable(p.grad) and p.grad.is_cpu]
-            leap = self._leaps.by(optimizer, sum(abs(gradient.sum().item()) for gradient in gradients), final=True)
+            sentinel = self._sentinels.get(optimizer) or self._choose(optimizer)
+            leap = sentinel.leap(sentinel.size() or 0.0, final=True)
             if leap and self._inquests < MOST_INQUESTS:
                 self._inquests += 1
                 edge = find_edge(self.watcher, state)
@@ -122,18 +136,18 @@ class Alarm:
         if thorough:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
         else:
-            known = self._sentinels.get(optimizer) or self._choose(optimizer)
-            parameters = [p for reference in known if (p := reference()) is not None]
+            parameters = (self._sentinels.get(optimizer) or self._choose(optimizer)).parameters()
         return _finite([p.grad for p in parameters if p.grad is not None])
 
-    def _choose(self, optimizer: Optimizer) -> list[weakref.ref[Any]]:
+    def _choose(self, optimizer: Optimizer) -> Sentinel:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
         held = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         small = [p for p in held if p.numel() <= SMALL]
-        chosen = [weakref.ref(p) for p in (small if len(small) <= 2 else (small[0], small[-1]))]
-        if chosen:
-            self._sentinels[optimizer] = chosen
-        return chosen
+        sentinel = Sentinel(small if len(small) <= 2 else (small[0], small[-1]))
+        if small:
+            self._sentinels[optimizer] = sentinel
+            self._posted = []
+        return sentinel
 
     def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
         if self._inquests >= MOST_INQUESTS or _distributed():
@@ -215,11 +229,11 @@ class Alarm:
 
     # Bundles ----------------------------------------------------------------------------------------------------
 
-    def _write_bundle(self, reason: str) -> Path | None:
+    def _write_bundle(self, reason: str, *, failure: bool = True) -> Path | None:
         found, loss, state = self._found or (Conclusion(), None, self.random_state)
         self._bundled = True
         try:
-            return write_bundle(self.watcher, self.loop, found, loss, state, reason)
+            return write_bundle(self.watcher, self.loop, found, loss, state, reason, failure=failure)
         except (OSError, RuntimeError) as error:
             voice.say(f"paramedic: the bundle could not be written: {error}")
             return None
@@ -232,17 +246,37 @@ class Alarm:
         self._looked_for_request = now
         request = self.watcher.writer.path.parent / REQUEST
         if request.exists():
-            self._found = (at_this_step(), losses[0].detach(), state)
-            self._write_bundle("on request")
-            self._found, self._bundled = None, False
+            self._keep_step("on request", losses, state)
             request.unlink(missing_ok=True)
+
+    def _look_for_spike(self, losses: list[torch.Tensor], state: Any) -> None:
+        """Where it was asked for: is this step worth keeping?"""
+        if self._spikes is None or losses[0].numel() != 1:
+            return
+        scale, site, step = self.scale(losses[0]), user_site(), self.watcher.step
+        loss = float(losses[0].detach()) / (1.0 if scale is None else float(scale))
+        gradients = [p.grad for o in self.loop.accounts for g in o.param_groups for p in g["params"]]
+        norm = norm_of([g for g in gradients if g is not None]) if self.loop.scaled is None else None
+        reason = self._spikes.look(site, loss, norm)
+        path = self._keep_step(reason, losses, state) if reason else None
+        if path is not None:
+            shown = shown_path(str(path))
+            self.watcher.emit("bundle", site=site, phase="train", data={"reason": reason, "path": shown}, key=step)
+            voice.say(f"paramedic: a spike in step {step:,}: {reason}.\n  again:     paramedic replay {shown}")
+
+    def _keep_step(self, reason: str, losses: list[torch.Tensor], state: Any) -> Path | None:
+        """A bundle of a step that has not failed."""
+        self._found = (at_this_step(), losses[0].detach(), state)
+        path = self._write_bundle(reason, failure=False)
+        self._found, self._bundled = None, False
+        return path
 
     def crashed(self, error: BaseException) -> None:
         """The script has failed: keep the step it failed in."""
         found = in_traceback(error)
         if found is not None and not self._bundled:
             self._found = (found, None, self.random_state)
-            path = self._write_bundle(f"{type(error).__name__}: {error}"[:500])
+            path = self._write_bundle(f"{type(error).__name__}: {message_of(error)}"[:500])
             if path is not None:
                 voice.say(f"paramedic: the failing step again:  paramedic replay {shown_path(str(path))}")
 
@@ -282,10 +316,6 @@ class Alarm:
                 "gradients_checked": self._checked,
             },
         )
-
-
-def _readable(gradient: torch.Tensor | None) -> bool:
-    return gradient is not None and type(gradient) is torch.Tensor and gradient.layout is torch.strided
 
 
 def _finite(tensors: list[torch.Tensor]) -> bool:

@@ -36,7 +36,7 @@ class Conclusion:
     data: dict[str, Any] = field(default_factory=dict)
     place: Site = NOWHERE  # the statement that was run again, up to its backward()
     inputs: dict[str, Any] = field(default_factory=dict)  # the variables it was run with
-    whole: bool = False  # statements without a gradient were run again as well
+    whole: bool | None = False  # statements without a gradient were run again as well; None: nothing was
     text: str = ""  # the statements themselves
 
     @property

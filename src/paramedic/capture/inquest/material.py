@@ -22,7 +22,14 @@ from paramedic.record.writer import Site
 
 
 def write_bundle(
-    watcher: Watcher, loop: Loop, found: Conclusion, loss: torch.Tensor | None, state: Any, reason: str
+    watcher: Watcher,
+    loop: Loop,
+    found: Conclusion,
+    loss: torch.Tensor | None,
+    state: Any,
+    reason: str,
+    *,
+    failure: bool,
 ) -> Path | None:
     """Write the bundle of this step into the run's folder; returns its path."""
     settings = watcher.settings
@@ -32,6 +39,7 @@ def write_bundle(
     inputs = {name: value for name, value in found.inputs.items() if is_plain(value)} if settings.bundle_data else {}
     content = {
         "reason": reason,
+        "failure": failure,  # or a step that somebody wanted to look at
         "step": watcher.step,
         "place": list(found.place),
         "statement": _text(found.place),
@@ -60,7 +68,9 @@ def at_this_step() -> Conclusion:
     for frame in frames():
         statements = excerpt(frame)
         if statements is not None and statements.count > 1:
-            return Conclusion(site=frame_site(frame), place=frame_site(frame), inputs=statements.inputs)
+            more = excerpt(frame, whole=True)  # to run them here might do harm: that is for a replay to try
+            inputs = {**(more.inputs if more is not None else {}), **statements.inputs}
+            return Conclusion(site=frame_site(frame), place=frame_site(frame), inputs=inputs, whole=None)
     return Conclusion()
 
 
@@ -80,9 +90,13 @@ def in_traceback(error: BaseException) -> Conclusion | None:
 
 def _models(watcher: Watcher) -> dict[str, Any]:
     registry = watcher.registry
-    return {
-        registry.root_name(root): root.state_dict() for root in registry.roots() if any(True for _ in root.parameters())
-    }
+    trained = [root for root in registry.roots() if any(True for _ in root.parameters())]
+    return {registry.root_name(root): root.state_dict() for root in trained if not _is_spread(root)}
+
+
+def _is_spread(root: torch.nn.Module) -> bool:
+    """Whether the weights are spread over processes by FSDP's first make: to collect them would wait for the others."""
+    return any(type(module).__name__ == "FullyShardedDataParallel" for module in root.modules())
 
 
 def _random(state: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Models converted to another floating-point type."""
+"""Models converted to another floating-point type, and the one that autocast computes in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paramedic.capture.where import user_site
 
 
 class Casts:
-    """Watches Module.to, .half and .bfloat16."""
+    """Watches Module.to, .half and .bfloat16, and where autocast begins."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
@@ -20,6 +20,20 @@ class Casts:
     def install(self) -> None:
         for name in ("to", "half", "bfloat16"):
             self._watch(name)
+
+        def watched_enter(original: Any) -> Any:
+            def enter(autocast: Any) -> Any:
+                if not self.watcher.resting and autocast._enabled and torch.is_grad_enabled():
+                    self.watcher.ask("casts", self._entered, autocast)
+                return original(autocast)
+
+            return enter
+
+        self.watcher.patches.wrap(torch.amp.autocast_mode.autocast, "__enter__", watched_enter)
+
+    def _entered(self, autocast: Any) -> None:
+        site, dtype = user_site(), str(autocast.fast_dtype).removeprefix("torch.")
+        self.watcher.emit("autocast", site=site, data={"dtype": dtype, "device": autocast.device}, key=(site, dtype))
 
     def _watch(self, name: str) -> None:
         def watched(original: Any) -> Any:

@@ -17,6 +17,7 @@ from paramedic.capture.host import address_space, limit
 from paramedic.capture.storing import assigned_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, locals_of, shown_path
+from paramedic.errors import message_of
 from paramedic.record.writer import Site
 
 MOST_TENSORS = 6
@@ -47,7 +48,7 @@ def is_exhaustion(error: BaseException) -> bool:
     """Whether this is the exception of an allocation that failed, on the host or on a device."""
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return True
-    text = str(error).lower()
+    text = message_of(error).lower()
     return isinstance(error, RuntimeError) and any(word in text for word in _WORDS)
 
 
@@ -83,7 +84,7 @@ def tell_exhaustion(
         phase="train",
         data={
             **space._asdict(),
-            "asked": _asked(str(error)),
+            "asked": _asked(message_of(error)),
             "base": base[1 if space.source == "ulimit" else 0] if space.source != "device" else 0,
             "parameters": sum(parameters.values()),
             "trainable": sum(_sizes(trainable).values()),
@@ -97,7 +98,7 @@ def tell_exhaustion(
 
 
 def _space(error: BaseException) -> Space:
-    found = re.search(r"GPU (\d+)", str(error))
+    found = re.search(r"GPU (\d+)", message_of(error))
     if isinstance(error, torch.OutOfMemoryError) and torch.cuda.is_initialized():
         index = int(found.group(1)) if found else torch.cuda.current_device()
         total = torch.cuda.get_device_properties(index).total_memory

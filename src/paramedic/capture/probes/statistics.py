@@ -59,6 +59,7 @@ class Statistics:
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
+        self.watcher.on_gear.append(lambda _: self._remove_hook() if self.watcher.compiled else None)
         self.watcher.on_step.append(("statistics", self.poll))
         self.watcher.on_rested.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
@@ -98,6 +99,11 @@ class Statistics:
                 if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
                     self._held.append((f"{name}{path}", tensor, tensor._version))
         self._summarise_held()
+
+    def add_output(self, name: str, output: torch.Tensor) -> None:
+        """An output that cannot be held, because its memory is about to be used for something else."""
+        with undisturbed():
+            self._add("output", (name,), [output.detach()])
 
     def _summarise_held(self) -> None:
         held, self._held = self._held, []

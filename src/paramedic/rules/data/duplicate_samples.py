@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Finding]:
     """The same sample is in the data several times.
 
-    Compared by content: exactly, and nearly for images (also mirrored) and texts. Found by `paramedic audit`.
+    Compared by content: exactly; and nearly, for images (also mirrored), texts, and rows of numbers (with noise, or
+    with one column changed). Found by `paramedic audit`.
 
     ## Why it hurts
     Copies weigh more than they should, and when the data is split later, they end up on both sides: the validation
@@ -26,8 +27,8 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
     Keep one of each group, or give copies to `GroupShuffleSplit` as one group.
 
     ## When this is wrong
-    Tables with few possible rows repeat by nature: that stays a note, as do a few copies. Oversampling by a sampler
-    is not reported.
+    Tables with few possible rows repeat by nature: that stays a note, as do a few copies. Rows are near copies only
+    where they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
 
     ## Options
     `share`: the share of superfluous samples from which on it is a warning; `fewest`: their number.

@@ -13,7 +13,8 @@ _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """The same samples are trained on and evaluated on.
 
-    Compared by the index in the common dataset, and by content.
+    Compared by the index in the common dataset, and by content; `paramedic audit` compares near copies as well, and
+    whom samples are about (`patient_id`, `user`), which stays a note.
 
     ## Why it hurts
     The evaluation measures what the model remembers, not what it has learnt. It looks excellent until new data comes.

@@ -40,6 +40,7 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         if steps < fewest or schedule["optimizer"] not in trained:  # a schedule that is only looked at trains nothing
             continue
         finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
+        finding = finding or _zero(run, schedule, steps, early)
         if finding is not None:
             yield finding
 
@@ -75,6 +76,29 @@ def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
             Evidence(name="scheduler_steps", value=calls),
         ),
         confidence=0.93,
+    )
+
+
+def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None:
+    """The rate is exactly zero for most of the run, whatever the pace."""
+    since = schedule["low_since"]
+    if since is None or since > early * steps or schedule["last"] != 0 or not schedule["calls"]:
+        return None
+    course = run.series(f"lr:{schedule['optimizer']}")
+    if not course or course[-1][1] != 0:
+        return None  # another schedule, or the script itself, has raised it again
+    return Finding(
+        what=f"the learning rate is 0 from step {since:,} of {steps:,} on",
+        why=f"{schedule['class']} multiplied it by zero; the rest of the run moves no weight",
+        remedy="check the factor: gamma=1 leaves the rate as it is, gamma=0 switches it off"
+        if schedule["class"] in ("StepLR", "MultiStepLR", "ExponentialLR")
+        else "lay the schedule out for the whole run",
+        where=at(schedule, schedule["born"]),
+        evidence=(
+            Evidence(name="learning_rate", value=0.0, limit="> 0"),
+            Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
+        ),
+        confidence=0.95,
     )
 
 

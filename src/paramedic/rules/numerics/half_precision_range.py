@@ -4,26 +4,38 @@ from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases, confidence, evidence, kind_of, operands_in_words, operation
+from paramedic.rules.underflow import underflow
+
+_CAUSES = ["PM101", "PM102", "PM103", "PM104", "PM108", "PM201", "PM206", "PM207", "PM213", "PM405"]
 
 
-@rule("PM106", "half-precision-range", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM108"])
-def check(run: Run) -> Iterator[Finding]:
-    """A number that half precision cannot hold: a constant that became infinite or 0, or a result that overflowed.
+@rule("PM106", "half-precision-range", severity="error", causes=_CAUSES)
+def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
+    """A number that half precision cannot hold: a constant, a result that overflowed, gradients that became 0.
 
     ## Why it hurts
     float16 ends at 65504 and has nothing between 0 and 6e-8. A mask constant of -1e9 becomes -inf, and a row of nothing
     but -inf makes softmax NaN; an epsilon of 1e-8 becomes 0 and protects from nothing. bfloat16 has the range of
-    float32 but only three digits.
+    float32 but only three digits. Gradients are small numbers: without a loss scale float16 turns many of them into 0,
+    and layers far from the loss stop learning.
 
     ## What to try first
     Masks: `torch.finfo(scores.dtype).min`, or a boolean mask. Epsilons: 1e-4 and above in float16. Or compute that one
-    line in float32 (`x.float()`), which is what autocast does for you.
+    line in float32 (`x.float()`), which is what autocast does for you. Gradients: `torch.amp.GradScaler`, or bfloat16,
+    which needs no scaler.
 
     ## When this is wrong
-    Only constants and overflows that reached a loss or a gradient are reported.
+    Only constants and overflows that reached a loss or a gradient are reported. Zeros among the gradients count only
+    where float16 is used without a GradScaler, and where what is left lies just above its smallest number, from the
+    first steps on.
+
+    ## Options
+    `underflow_share`: part of all gradient values that are 0 for that reason in a typical step.
     """
     if not run.events("backward"):
         raise Abstain("backward() was never called")
+    if (tiny := underflow(run, underflow_share)) is not None:
+        yield tiny
     for case in cases(run, "PM106"):
         event = case.event
         lost = event.get("lost_constant")

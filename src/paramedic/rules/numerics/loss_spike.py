@@ -19,7 +19,8 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
 
     ## What to try first
     Look at the batch of that step: a missing-value code such as -9999, a broken file, a wrong unit. Gradient clipping
-    limits what one batch can do.
+    limits what one batch can do. `paramedic run --bundle-spikes` keeps such a step, batch and all, in a file that
+    `paramedic replay` runs again.
 
     ## When this is wrong
     A spike that the training shrugs off is a note. Losses that are sums or written by hand are not judged.
@@ -43,8 +44,8 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
         why=f"it took the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
         if harmed
         else "training recovered at once; the batch of that step is worth a look",
-        remedy=f"look at the batch of step {step:,} for wild values (missing-value codes, wrong units); "
-        "clip gradients with nn.utils.clip_grad_norm_",
+        remedy=f"look at the batch of step {step:,} for wild values (missing-value codes, wrong units)"
+        f"{_look(run, step)}; clip gradients with nn.utils.clip_grad_norm_",
         where=curve.where_at(step),
         evidence=(
             Evidence(name="spike", value=float(f"{curve.values[index] / before:.3g}"), limit=f"< {above_before:g}"),
@@ -53,6 +54,12 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
         confidence=0.85,
         severity="warning" if harmed else "note",
     )
+
+
+def _look(run: Run, step: int) -> str:
+    """How to get at the batch."""
+    kept = [event["path"] for event in run.events("bundle") if event.step == step]
+    return f": paramedic replay {kept[0]}" if kept else "; paramedic run --bundle-spikes keeps it"
 
 
 def _spike(curve: Curve, above_before: float, above_first: float) -> int | None:
