@@ -333,8 +333,8 @@ def _finite(tensors: list[torch.Tensor], *, everywhere: bool = False) -> bool:
 
     `everywhere` means on accelerators as well, which are waited for: once each.
     """
-    plain = [t for t in tensors if t.layout == torch.strided and (t.is_cpu or everywhere) and t.dtype.is_floating_point]
-    plain = [t for t in plain if t.device.type != "meta"]
+    plain = [t for t in tensors if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
+    plain = [t for t in plain if t.dtype.is_floating_point and (t.is_cpu or (everywhere and t.device.type != "meta"))]
     if not plain:
         return True
     if len(plain) > FEW or not plain[0].is_cpu:
