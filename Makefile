@@ -33,6 +33,7 @@ check: $(VENV)/check  ## ruff and mypy
 	$(VENV)/bin/mypy
 
 bench: $(VENV)/test  ## overhead of watching, beside other tools where they install
+	$(VENV)/bin/python -m compileall -q src  # as pip leaves an installed package
 	$(VENV)/bin/python -m benchmarks.overhead
 
 accuracy: $(VENV)/installed  ## what it finds in real bugs, what it says wrongly of healthy programs
