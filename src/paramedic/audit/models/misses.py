@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Split
 
 SAMPLE = 20_000  # rows among which pairs that differ in two places are counted
-TIMES = 2  # as many near misses as hits: it is chance
+TIMES = 1  # as many near misses as hits, and it is chance
 FEWEST_BLOCKS = 3
 
 Keys = NDArray[np.uint64]  # rows by blocks of columns
 
 
-def coincide(split: Split) -> bool:
+def coincide(*splits: Split) -> bool:
     """Whether equal rows are chance: many more pairs differ in a single place, and again many more in two."""
     from paramedic.audit.models.rows import block_keys
 
-    found = split.sketch.rows.joined()
-    if found is None or found[1].shape[1] < FEWEST_BLOCKS:
+    found = [rows[1] for split in splits if (rows := split.sketch.rows.joined()) is not None]
+    if not found or len({rows.shape[1] for rows in found}) > 1 or found[0].shape[1] < FEWEST_BLOCKS:
         return False
-    keys = block_keys(found[1])
+    keys = block_keys(np.concatenate(found))
     equal, one = differing_in_none_or_one(keys)
     return equal > 0 and one > TIMES * equal and mostly_two(keys)
 
