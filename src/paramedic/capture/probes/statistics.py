@@ -59,6 +59,7 @@ class Statistics:
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
+        self.watcher.on_gear.append(self._leave_compilers_alone)
         self.watcher.on_step.append(("statistics", self.poll))
         self.watcher.on_rested.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
@@ -72,6 +73,11 @@ class Statistics:
             self._due = dict(self.watcher.registry.module_names())
             self._call = nn.Module.__call__
             nn.Module.__call__ = _watched(self._call, self._called)
+
+    def _leave_compilers_alone(self, examining: bool) -> None:
+        """A compiler would make what stands in the place of nn.Module.__call__ a part of the user's graph."""
+        if self.watcher.compiled:
+            self._remove_hook()
 
     def _remove_hook(self) -> None:
         if self._call is not None:
