@@ -13,7 +13,7 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 
 $(VENV)/test: $(VENV)/installed
 	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
-	  "ipython>=8" "polars>=1.33" "pandas>=2.2" "pillow>=10" "ray>=2.30"
+	  "ipython>=8" "polars>=1.33" "pandas>=2.2" "pillow>=10" "ray>=2.30" "datasets>=3.0"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
@@ -33,6 +33,7 @@ check: $(VENV)/check  ## ruff and mypy
 	$(VENV)/bin/mypy
 
 bench: $(VENV)/test  ## overhead of watching, beside other tools where they install
+	$(VENV)/bin/python -m compileall -q src  # as pip leaves an installed package
 	$(VENV)/bin/python -m benchmarks.overhead
 
 accuracy: $(VENV)/installed  ## what it finds in real bugs, what it says wrongly of healthy programs

@@ -116,6 +116,30 @@ assert not torch._dynamo.utils.counters["graph_break"]
     assert len(told) == 20
 
 
+def test_outputs_inside_compiled_graphs_on_request(shop: Workshop) -> None:
+    """They are those of the uncompiled model, the graph does not break, and the losses stay as they are."""
+    script = """
+net = nn.Sequential(nn.Linear(8, 16), nn.Sequential(nn.Linear(16, 4), nn.Tanh()), nn.Linear(4, 1))
+fast = torch.compile(net, backend="aot_eager", fullgraph=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(12):
+    x = torch.randn(32, 8)
+    with torch.no_grad():
+        h = F.linear(x, net[0].weight, net[0].bias); c = torch.tanh(F.linear(h, net[1][0].weight, net[1][0].bias))
+    told.append({"fast.0": h.double().norm().item(), "fast.1.1": c.double().norm().item()})
+    opt.zero_grad(); loss = F.mse_loss(fast(x), x[:, :1]); loss.backward(); opt.step()
+    net.eval(); fast(x + 100); net.train()
+assert not torch._dynamo.utils.counters["graph_break"]
+print(loss.item())
+"""
+    run, told = watched(shop, script, "--every", 1, "--compiled-outputs")
+    found = norms(run, "output")
+    assert {"fast.0", "fast.1.0", "fast.1.1", "fast.2"} <= found[0].keys()
+    assert_same([{name: step[name] for name in told[0]} for step in found], told)
+    shop.write("alone.py", HEAD + script)
+    assert shop.python("alone.py").stdout == shop.run("train.py", options=("-q", "--compiled-outputs")).stdout
+
+
 def test_budget_zero_means_no_statistics_and_the_report_says_what_was_looked_at(shop: Workshop) -> None:
     script = """
 net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.01)

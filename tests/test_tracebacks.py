@@ -57,6 +57,29 @@ def test_a_shape_mismatch_is_explained_with_its_module_step_and_batch(shop: Work
     assert "samples 0, 1, 2, 3, 4, 5, 6, 7" in told
 
 
+AHEAD = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def main():
+    data = TensorDataset(torch.arange(32.0).unsqueeze(1))
+    loader = DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True)
+    for epoch in range(3):
+        for (x,) in loader:
+            if epoch == 0 and x[0] == 8:
+                break  # batches that are under way never arrive
+            if epoch == 2 and x[0] == 20:
+                raise ValueError("cannot go on")
+
+main()
+"""
+
+
+def test_workers_that_read_ahead_do_not_confuse_whose_batch_failed(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", AHEAD)
+    assert "samples 20, 21, 22, 23" in section(warm_shop.run("train.py", options=("-q",)))
+
+
 MISMATCHES = {
     "a + b": "in dimension 1 a (2, 3) has 3, b (2, 4) has 4",
     "a @ b": "the last dimension of a (2, 3) is 3, the first of b (2, 4) is 2",
@@ -64,6 +87,7 @@ MISMATCHES = {
     "torch.stack([a, b])": "in dimension 1 entry 0 has 3, entry 1 has 4",
     "nn.Conv2d(3, 8, 3)(torch.zeros(2, 28, 28, 3))": "is 28, but the weight was built for 3",
     "F.cross_entropy(a, torch.zeros(4).long())": "2 rows of scores, but 4 targets, 2 times as many",
+    "F.cross_entropy(nn.Linear(3, 5)(a), torch.full((2,), 7))": "scores for 5 classes, so targets go from 0 to 4",
     "a.view(4, -1)": "6 elements cannot be divided by 4",
     "a @ c": "a is float32, c is float64",
     "nn.Linear(3, 2)(a.double())": "input is float64, Linear.weight and Linear.bias are float32",

@@ -63,6 +63,43 @@ def copied_rows(data: Data, random: np.random.Generator) -> Planted:
     return Planted(train=(x, y), val=(data.vx, data.vy), code="PM308", samples=copies)
 
 
+def _jittered(rows: Array, data: Data, random: np.random.Generator) -> Array:
+    return np.asarray(rows + 0.005 * data.x.std(axis=0) * random.normal(size=rows.shape))
+
+
+def jittered_copies(data: Data, random: np.random.Generator) -> Planted | None:
+    """Copies with noise on all columns, half a hundredth of their deviation."""
+    if data.images is not None or data.x.shape[1] < 8:
+        return None
+    rows = random.choice(len(data.x), max(12, len(data.x) // 10), replace=False)
+    x = np.concatenate([data.x, _jittered(data.x[rows], data, random)])
+    copies = set(rows.tolist()) | set(range(len(data.x), len(x)))
+    return Planted(
+        train=(x, np.concatenate([data.y, data.y[rows]])), val=(data.vx, data.vy), code="PM308", samples=copies
+    )
+
+
+def jittered_leak(data: Data, random: np.random.Generator) -> Planted | None:
+    if data.images is not None or data.x.shape[1] < 8:
+        return None
+    rows = random.choice(len(data.vx), max(5, len(data.vx) // 10), replace=False)
+    x, y = np.concatenate([data.x, _jittered(data.vx[rows], data, random)]), np.concatenate([data.y, data.vy[rows]])
+    return Planted(train=(x, y), val=(data.vx, data.vy), code="PM307", samples=set(rows.tolist()))
+
+
+def changed_column(data: Data, random: np.random.Generator) -> Planted | None:
+    """Copies in which one column has another value."""
+    if data.x.shape[1] < 8:
+        return None
+    rows = random.choice(len(data.x), max(12, len(data.x) // 10), replace=False)
+    copied = data.x[rows].copy()
+    columns = random.integers(0, data.x.shape[1], len(rows))
+    copied[np.arange(len(rows)), columns] += data.x.std() + 1
+    x, y = np.concatenate([data.x, copied]), np.concatenate([data.y, data.y[rows]])
+    copies = set(rows.tolist()) | set(range(len(data.x), len(x)))
+    return Planted(train=(x, y), val=(data.vx, data.vy), code="PM308", samples=copies)
+
+
 def missing_values(data: Data, random: np.random.Generator) -> Planted:
     x = data.x.astype(np.float64)
     rows = random.choice(len(x), 3, replace=False)
@@ -191,5 +228,5 @@ def blank_images(data: Data, random: np.random.Generator) -> Planted | None:
 FAULTS: tuple[Fault, ...] = (
     label_noise, leaked_rows, copied_rows, missing_values, constant_column, other_unit, unit_in_some_rows,
     shuffled_labels, shifted_labels, sorted_by_class, labels_from_one, stray_label, unseen_class, scaled_on_both,
-    raw_pixels, scaled_twice, mirrored_copies, blank_images,
+    raw_pixels, scaled_twice, mirrored_copies, blank_images, jittered_copies, jittered_leak, changed_column,
 )  # fmt: skip

@@ -30,6 +30,7 @@ class Settings:
     every: int | None = None  # take statistics every so many steps, whatever that costs
     log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
     audit: bool = False  # hold on to the loaders, whose data is audited when the script is over
+    compiled_outputs: bool = False  # look at module outputs inside compiled graphs, too
     trace: int = 0  # steps to write a profiler's trace of
 
     intervention: str | None = None  # what an experiment changes around the script (see lab/interventions)

@@ -117,8 +117,4 @@ class Audit:
         """Pairs of samples that are nearly the same, inside and across splits."""
         from paramedic.audit.models.near import near_pairs
 
-        found = {}
-        for at, first in enumerate(self.splits):
-            for second in self.splits[at:]:
-                found[(first.name, second.name)] = near_pairs(first, second)
-        return found
+        return near_pairs(self.splits)

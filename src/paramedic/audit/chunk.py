@@ -46,6 +46,7 @@ class Chunk:
     target: Values | None = None
     boxes: Sequence[Boxes] = ()
     bad: Sequence[BadSample] = ()
+    owners: Mapping[str, Values] = field(default_factory=dict)  # columns that say whom a sample is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,8 @@ class Source:
     features: Mapping[str, Sequence[str]] = field(default_factory=dict)  # names of the columns of an input
     names: Sequence[str] = ()  # the file of each sample
     label: str = ""  # the column taken as the target
+    guessed: bool = False  # nobody said that this column is the target, nor does its name
+    left_out: Sequence[str] = ()  # columns that only number the rows
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
     notices: Sequence[str] = ()  # what had to be guessed
     where: Where = field(default_factory=Where)  # where the loader is built, in a script

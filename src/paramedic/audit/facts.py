@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from paramedic.audit.audit import Audit, Split
+from paramedic.audit.checks.dense_labels import is_dense, shares
 from paramedic.audit.models.signal import Signal
 from paramedic.reports.words import plural
+
+SHOWN = 64  # classes of pixels or tokens; more are a vocabulary
 
 
 def describe(audit: Audit, *, models: bool) -> Iterator[str]:
@@ -17,6 +20,8 @@ def describe(audit: Audit, *, models: bool) -> Iterator[str]:
     classes = _classes(audit)
     of = f" of {audit.train.source.label!r}" if audit.train.source.label else ""
     yield f"task: {audit.task.kind}{of}{f', {classes}' if classes else ''} ({audit.task.because})"
+    if is_dense(audit) and len(audit.train.sketch.dense.elements) <= SHOWN:
+        yield f"classes: {shares(audit.train)}"
     expected = expectation(audit) if models else ""
     if expected:
         yield expected
@@ -51,10 +56,15 @@ def _inputs(split: Split) -> str:
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text":
             parts.append(f"{'texts' if sketch.is_text else 'names'} in {name!r}" if name else "texts")
+        elif len(sketch.shapes) > 1 and all(len(shape) == 1 for shape in sketch.shapes):
+            lengths = [shape[0] for shape in sketch.shapes]
+            parts.append(f"sequences of {min(lengths):,} to {max(lengths):,} values")
         elif len(sketch.shapes) > 1:
             parts.append(f"arrays of {len(sketch.shapes)} shapes")
+        elif not sketch.shape:
+            parts.append(f"a number {name!r} ({sketch.type})" if name else f"one number ({sketch.type})")
         else:
-            parts.append(f"{' × '.join(map(str, sketch.shape)) or 'one'} numbers ({sketch.type})")
+            parts.append(f"{' × '.join(map(str, sketch.shape))} number{'s' * (sketch.shape != (1,))} ({sketch.type})")
     boxes = sum(len(found.numbers) for _, found in split.sketch.boxes)
     parts += [plural(boxes, "box").replace("boxs", "boxes")] if boxes else []
     return f" of {', '.join(parts[:4])}{' …' if len(parts) > 4 else ''}" if parts else ""
@@ -65,4 +75,5 @@ def _classes(audit: Audit) -> str:
     if audit.task.kind != "classification" or labels is None:
         return ""
     counts = np.unique(labels, return_counts=True)[1]
-    return f"{len(counts)} classes of {counts.min():,} to {counts.max():,} samples"
+    span = f"{counts.min():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
+    return f"{len(counts)} class{'es' * (len(counts) != 1)} of {span} samples"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paramedic.audit.models.misses import coincide
 from paramedic.audit.sketches.hashes import repeated
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
+SAME = 0.05  # deviations: two targets of one sample
+AGREEING = 0.8  # of near copies have the target of their twin
 RICH = 3.0  # powers of ten by which the possible contents must outnumber the samples
 
 
@@ -59,7 +63,8 @@ def same_rows(first: Split, second: Split) -> Shared | None:
 
 
 def rich(split: Split) -> bool:
-    """Whether two samples are unlikely to be equal by chance: far more contents are possible than there are samples."""
+    """Whether two samples are unlikely to be equal by chance: far more contents are possible than there are samples,
+    and there are few near misses."""
     powers = 0.0
     for name, values in split.sketch.kept.inputs.items():
         if split.input(name).is_text:
@@ -70,7 +75,7 @@ def rich(split: Split) -> bool:
         rows = values.reshape(len(values), -1)
         step = max(1, rows.shape[1] // 256)
         powers += sum(float(np.log10(max(len(np.unique(rows[:, i])), 1))) for i in range(0, rows.shape[1], step))
-    return powers > np.log10(max(split.size, 1)) + RICH
+    return powers > np.log10(max(split.size, 1)) + RICH and not coincide(split)
 
 
 def oversampled(split: Split) -> bool:
@@ -95,6 +100,31 @@ def _base(data: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
 def _blank(split: Split) -> set[int]:
     telling = [sketch for sketch in split.sketch.inputs.values() if sketch.type != "text" or sketch.is_text]
     return {index for sketch in telling for index in sketch.blank}
+
+
+def same_targets(first: Split, second: Split, pairs: Sequence[tuple[int, int]]) -> float | None:
+    """In how many of the pairs (of a sample of the first and one of the second) both have one target; None: unknown."""
+    one, other = _targets(first), _targets(second)
+    if not one or not other or not pairs:
+        return None
+    labels = first.sketch.target.labels
+    spread = float(np.nanstd(labels)) if labels is not None and labels.dtype.kind == "f" else 0.0
+    return float(np.mean([_equal(one.get(a), other.get(b), SAME * spread) for a, b in pairs]))
+
+
+def _targets(split: Split) -> dict[int, Any]:
+    target = split.sketch.target
+    labels = target.labels
+    if labels is None:
+        return {}
+    return {
+        index: target.shown(label) if target.names else label
+        for index, label in zip(target.samples.tolist(), labels.tolist(), strict=True)
+    }
+
+
+def _equal(one: Any, other: Any, slack: float) -> bool:
+    return one == other or (isinstance(one, float) and isinstance(other, float) and abs(one - other) <= slack)
 
 
 def near_across(audit: Audit) -> list[tuple[int, int]]:

@@ -21,6 +21,7 @@ from paramedic.capture.probes.casts import Casts
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.compiled_outputs import CompiledOutputs
 from paramedic.capture.probes.compiles import Compiles
 from paramedic.capture.probes.dropout import Dropout
 from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
@@ -43,6 +44,7 @@ from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.probes.transfers import Transfers
 from paramedic.capture.probes.units import Units
+from paramedic.capture.probes.warned import Warned
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
@@ -88,6 +90,7 @@ class Attachment:
         self.passes = passes = BackwardPasses(watcher, calls, ops, loop.backward_began, clock)
         self.freezes = freezes = Freezes(watcher, ops)
         self.memory = memory = Memory(watcher, loaders.workers)
+        self.compiled_outputs = CompiledOutputs(watcher, loop.statistics.add_output)
 
         clock.on_start = sampler.start
         clock.on_lap.append(log.stepped)
@@ -122,11 +125,11 @@ class Attachment:
         watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
 
         for probe in (
-            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, loaders.epochs,
+            clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, self.compiled_outputs,
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders),
+            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders), Warned(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -137,6 +140,8 @@ class Attachment:
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
                 watcher.ask("compiles", self.compiles.called, args)
+                if watcher.settings.compiled_outputs:
+                    watcher.ask("compiled_outputs", self.compiled_outputs.about_to_compile, args[0] if args else None)
                 watcher.no_function_mode(
                     "torch.compile is used, so module calls and tensor operations were not examined"
                 )
@@ -146,7 +151,12 @@ class Attachment:
 
         def watched_script(original: Any) -> Any:
             def script(*args: Any, **kwargs: Any) -> Any:
-                watcher.no_function_mode("torch.jit is used, so module calls and tensor operations were not examined")
+                if not (args and isinstance(args[0], type)):  # torch scripts classes of its own as they are imported
+                    watcher.no_function_mode(
+                        "torch.jit is used, so module calls and tensor operations were not examined"
+                    )
+                if original.__name__ == "script":  # it looks up names in the frame that called it, two further up
+                    kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 2
                 with patches.paused():
                     return original(*args, **kwargs)
 

@@ -49,8 +49,10 @@ class Budget:
         self._patience = 16
         self.examined = self.watched = self.sampled = 0  # steps, for the report
 
-    def completed(self, spent: float, *, examined: bool, watched: bool, sampled: bool, sampling: float) -> None:
-        """A step is over: it cost us `spent` seconds, `sampling` of them for statistics."""
+    def completed(
+        self, spent: float, *, steps: int, examined: bool, watched: bool, sampled: bool, sampling: float
+    ) -> None:
+        """A step is over, or several that nobody watched. They cost us `spent` seconds, `sampling` for statistics."""
         now = time.perf_counter()
         elapsed, self._last = now - self._last, now
         self.examined += examined
@@ -59,7 +61,7 @@ class Budget:
         if examined:
             self.examination.add(spent)
         else:
-            self._step.add(max(elapsed - spent, 1e-7))
+            self._step.add(max(elapsed - spent, 1e-7) / steps)
             if watched:
                 self._watch.add(spent - sampling)
         if sampled:
@@ -69,29 +71,35 @@ class Budget:
                 self._sample.value = None  # warming up costs more than it ever will again
             self._wait = self._random.uniform(0.75, 1.25)
             self._sample.add(sampling)
-        self._since_watch = 0 if watched or examined else self._since_watch + 1
-        self._since_sample = 0 if sampled else self._since_sample + 1
+        self._since_watch = 0 if watched or examined else self._since_watch + steps
+        self._since_sample = 0 if sampled else self._since_sample + steps
 
     def device_time(self, seconds: float) -> None:
         """What statistics cost on an accelerator, known later than what they cost here."""
         self._device.add(seconds)
 
-    def is_time(self) -> bool:
-        """Whether the next step should be watched or sampled."""
-        return self.should_watch() or self.should_sample()
-
     def should_watch(self) -> bool:
-        return self._since_watch + 1 >= self._interval(self._watch.value, LONGEST_REST)
+        return self._until_watched() <= 0
 
     def should_sample(self) -> bool:
+        return self._until_sampled() <= 0
+
+    def rest(self) -> int:
+        """Steps until the next one that should be watched or sampled."""
+        return max(1, math.ceil(min(self._until_watched(), self._until_sampled())))
+
+    def _until_watched(self) -> float:
+        return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
+
+    def _until_sampled(self) -> float:
         if not self.statistics:
-            return False
+            return math.inf
         if self.every is not None:
-            return self._since_sample + 1 >= self.every
+            return self.every - self._since_sample - 1
         if self._samples < FIRST_SAMPLES or self._close:
-            return True
+            return 0
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
-        return self._since_sample + 1 >= self._wait * self._interval(cost, LONGEST_PAUSE)
+        return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1
 
     def alarm(self) -> None:
         """Something remarkable was sampled: look closely for a while, then less and less readily."""

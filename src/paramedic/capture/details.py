@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paramedic.capture.active.probe import Active
+from paramedic.capture.probes.advantages import Advantages
 from paramedic.capture.probes.answers import Answers
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -13,16 +14,19 @@ from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.inplace import InPlace
 from paramedic.capture.probes.inputs import Inputs
+from paramedic.capture.probes.leftovers import Leftovers
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
+from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
+from paramedic.capture.probes.tables import Tables
 from paramedic.capture.probes.ties import Ties
 from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
@@ -44,6 +48,7 @@ class Details:
         followers = Followers(watcher, ops, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
+        leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
@@ -53,12 +58,15 @@ class Details:
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
         calls.on_call.append(("contracts", Contracts(watcher).called))
         losses.on_labels.append(("shifts", shifts.labels))
-        passes.on_pass.append(("recurrence", recurrence.passed))
+        losses.on_call.append(("views", views.compared))
+        passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
+        passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored
         losses.on_value = objectives.loss
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds),
+            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
+            leftovers, advantages, Numbers(watcher, ops),
         )  # fmt: skip
 
     def install(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import nn
 
 MOST_VALUES = 4_000_000  # larger tensors are described by their first samples
 VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
@@ -34,6 +35,11 @@ def readable(tensor: torch.Tensor) -> bool:
         and type(tensor) in (torch.Tensor, torch.nn.Parameter)
         and tensor.numel() > 0
     )
+
+
+def own_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
+    """Those of the module itself; its `parameters()` may be the user's, with other arguments."""
+    return {name: p for name, p in module._parameters.items() if p is not None}
 
 
 def address(tensor: torch.Tensor) -> int:

@@ -69,9 +69,12 @@ class Watcher:
         self._on_cuda = False
         self._sampling_cost = 0.0
         self._stay = 0  # optimizer steps for which the gear may not change
+        self._rested = 0  # steps since the rest began, or was last looked into
+        self._rest = 1  # steps after which that is due
         self._spent_before = 0.0
         self._thread = threading.local()
-        self._trainer: threading.Thread | None = None  # the thread whose training is watched
+        self._trainer: threading.Thread | None = None  # the thread whose training is watched,
+        self._trainer_identity: int | None = None  # and its number
         self._closed = False
 
     # Safety -----------------------------------------------------------------------------------------------------
@@ -135,7 +138,7 @@ class Watcher:
         Nothing can be told from the calls of two loops mixed up, so the second thread is left alone for good.
         """
         identity = threading.get_ident()
-        if self._trainer is not None and self._trainer.ident == identity:
+        if identity == self._trainer_identity:
             return False
         if getattr(self._thread, "ignored", False):
             return True
@@ -143,7 +146,7 @@ class Watcher:
         if here is None:
             return False  # one of torch's own, amid a backward pass
         if self._trainer is None or not self._trainer.is_alive():
-            self._trainer = here
+            self._trainer, self._trainer_identity = here, identity
             return False
         if not self.busy:
             reason = "several threads train at the same time: only the first of them was watched"
@@ -224,14 +227,15 @@ class Watcher:
         self._call(self.on_step)
 
     def rested(self, step: int, actors: int) -> None:
-        """A step was completed that nobody watched."""
+        """A step was completed that nobody watched: as little as possible is done here."""
         self.step = max(step, self.step)
         self.on_count(self.step)
-        self._book()
-        if step % POLL_WHILE_RESTING == 0 or self.sampling or self.budget.is_time():
+        self._rested += 1
+        if self._rested >= self._rest or self.sampling:
             self.ask("watcher", self._end_rest, actors)
 
     def _end_rest(self, actors: int) -> None:
+        self._book()
         self.deferred.poll()
         self._choose_gear(actors)
         self._call(self.on_rested)
@@ -249,11 +253,14 @@ class Watcher:
             self.wake()
         else:
             self.resting = True
+            self._rest = min(self.budget.rest(), POLL_WHILE_RESTING)
         self._stay = 0 if self.resting and not self.sampling else actors - 1
 
     def wake(self) -> None:
         """Watch from here on, until the end of this step at least."""
         if self.resting:
+            if self._rested:
+                self._book()
             self.resting = False
             for callback in self.on_wake:
                 callback()
@@ -261,12 +268,13 @@ class Watcher:
     def _book(self) -> None:
         self.budget.completed(
             self.spent - self._spent_before,
+            steps=max(self._rested, 1),
             examined=self._examined or self.examining,
             watched=not self.resting,
             sampled=self.sampling,
             sampling=self._sampling_cost,
         )
-        self._spent_before, self._sampling_cost, self._examined = self.spent, 0.0, False
+        self._spent_before, self._sampling_cost, self._examined, self._rested = self.spent, 0.0, False, 0
         self._on_cuda = torch.cuda.is_initialized()
 
     def _sample(self, sampling: bool) -> None:

@@ -103,7 +103,9 @@ def audit(
         from paramedic.audit.subset import write_without
 
         leaked = {index for f in diagnosis.findings if f.code == "PM307" for index in f.samples}
-        voice.say(f"paramedic: wrote {write_without(sources.get('val'), leaked, clean_val):,} samples to {clean_val}")
+        rest = write_without(sources.get("val"), leaked, clean_val)
+        again = "" if rest else ": nothing of val is new to train; split again, by groups (GroupShuffleSplit)"
+        voice.say(f"paramedic: wrote {rest:,} samples to {clean_val}{again}")
     raise typer.Exit(1 if diagnosis.alarms else 0)
 
 

@@ -58,6 +58,7 @@ Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncau
 ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
 Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
 Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
+Compiled = Annotated[bool, typer.Option("--compiled-outputs", help="See module outputs inside compiled graphs, too.")]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
@@ -87,6 +88,7 @@ def run(
     bundle_spikes: Spikes = False,
     budget: Budget = "2%",
     every: Every = None,
+    compiled_outputs: Compiled = False,
     log: Log = False,
     trace: Trace = 0,
     tensorboard: Board = None,
@@ -108,6 +110,7 @@ def run(
     settings = Settings(
         budget=share(budget),
         every=every,
+        compiled_outputs=compiled_outputs,
         log=log,
         trace=trace,
         pdb=pdb,

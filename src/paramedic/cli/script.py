@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import typer
@@ -12,15 +12,14 @@ from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 
 _KEY = "paramedic.target"
-_FLAGS = ("--audit", "--log", "--pdb", "--no-data", "--bundle-spikes", "--probes", "--no-probes", "--in-place")
-_WITHOUT_VALUE = ("-v", "-vv", "-vvv", "--verbose", "-q", "--quiet", "-h", "--help", *_FLAGS)
 
 
 class ScriptCommand(TyperCommand):
     """A command whose last argument is a script with arguments of its own, or `-m module` with its arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own, target = split(args)
+        valued = [p for p in self.get_params(ctx) if not (getattr(p, "is_flag", False) or getattr(p, "count", False))]
+        own, target = split(args, {name for parameter in valued for name in parameter.opts})
         ctx.meta[_KEY] = target
         return super().parse_args(ctx, own)
 
@@ -39,8 +38,8 @@ def target_of(ctx: typer.Context) -> Target:
     return target
 
 
-def split(args: Sequence[str]) -> tuple[list[str], Target | None]:
-    """Cut the command line where the script begins."""
+def split(args: Sequence[str], valued: Container[str]) -> tuple[list[str], Target | None]:
+    """Cut the command line where the script begins; `valued` are the options that a value follows."""
     own: list[str] = []
     rest = list(args)
     while rest:
@@ -52,6 +51,6 @@ def split(args: Sequence[str]) -> tuple[list[str], Target | None]:
         if not word.startswith("-"):
             return own, Target(name=word, args=tuple(rest))
         own.append(word)
-        if word not in _WITHOUT_VALUE and "=" not in word and rest:
+        if word in valued and rest:
             own.append(rest.pop(0))
     return own, None

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from paramedic.errors import message_of
-from paramedic.postmortem.frames import of_traceback, spots
+from paramedic.postmortem.frames import At, of_traceback, spots
 from paramedic.postmortem.loading import loading, shown_indices
 from paramedic.postmortem.mismatch import explain
 from paramedic.postmortem.modulestack import Running, running_modules
@@ -23,9 +23,21 @@ def add_modules(page: Page, error: BaseException) -> None:
         page.label("modules", module_path(running))
     here = spots(frames, most=1)
     tensors = {v.name: v.value for spot in here for v in spot.values if v.missing is None and is_tensor(v.value)}
-    told = explain(message_of(error), tensors, running[-1] if running else None)
+    told = explain(message_of(error), _arguments(frames, tensors) or tensors, running[-1] if running else None)
     if told:
         page.label("because", told)
+
+
+def _arguments(frames: list[At], read: dict[str, Any]) -> dict[str, Any]:
+    """What a function of torch.nn.functional was given when it failed: `cross_entropy(net(x), y)` is not given x.
+
+    Named as the failing statement names it, where it does.
+    """
+    if not frames or not frames[-1].frame.f_code.co_filename.endswith(os.path.join("torch", "nn", "functional.py")):
+        return {}
+    names = {id(value): name for name, value in read.items()}
+    given = {name: value for name, value in frames[-1].frame.f_locals.items() if is_tensor(value)}
+    return {names.get(id(value), name): value for name, value in given.items()}
 
 
 def module_path(running: list[Running]) -> str:

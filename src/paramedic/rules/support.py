@@ -99,6 +99,14 @@ def by_place(events: Iterable[Event]) -> dict[tuple[str | None, int | None, str]
     return dict(groups)
 
 
+def label_batches(run: Run) -> list[list[Event]]:
+    """Batches of training labels, by the line of their loss and its number of classes: two losses may share a line."""
+    groups: dict[tuple[str | None, int | None, int], list[Event]] = defaultdict(list)
+    for event in run.events("labels", phase="train"):
+        groups[(event.where.file, event.where.line, event["classes"])].append(event)
+    return list(groups.values())
+
+
 def measured(calls: Iterable[Event], *functions: str) -> list[Event]:
     """Loss calls of these functions whose values were read."""
     return [call for call in calls if call["function"] in functions and call.get("values")]

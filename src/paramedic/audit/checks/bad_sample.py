@@ -6,6 +6,7 @@ from typing import Any
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
+from paramedic.audit.checks.dense_labels import is_dense, misfitting
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.support import many, shape
 
@@ -34,6 +35,8 @@ def bad_sample(audit: Audit) -> Iterator[Finding]:
                 split=split.name,
                 samples=tuple(samples),
             )
+        if is_dense(audit):
+            yield from misfitting(split)
         for name, sketch in split.sketch.inputs.items():
             for what, counts in (("shape", sketch.shapes), ("type", sketch.types)):
                 yield from _odd(split, name, what, counts, sketch.odd)

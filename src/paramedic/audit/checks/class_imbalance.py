@@ -22,6 +22,16 @@ def class_imbalance(audit: Audit) -> Iterator[Finding]:
     if audit.task.kind != "classification" or labels is None:
         raise Abstain("this is not a classification")
     values, counts = np.unique(labels, return_counts=True)
+    if len(values) == 1 and len(labels) > 1:
+        yield Finding(
+            what=f"all {len(labels):,} samples of train carry the label {target.shown(values[0].item())}",
+            why="there is nothing to tell apart: a model that always gives this answer is right",
+            remedy="check how the labels are read; for the detection of outliers this may be meant",
+            evidence=(Evidence(name="classes", value=1, limit="2 or more"),),
+            confidence=0.8,
+            severity="note",
+            split="train",
+        )
     if not 2 <= len(values) <= MOST_CLASSES or counts.max() < RATIO * counts.min():
         return
     most, least = values[counts.argmax()].item(), values[counts.argmin()].item()

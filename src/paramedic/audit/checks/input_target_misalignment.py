@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from paramedic.audit.audit import Audit
 from paramedic.audit.checks.check import check
+from paramedic.audit.checks.dense_labels import is_dense, wrongly_laid
 from paramedic.audit.models.alignment import broken_from, moved_by, should_be_learnable
 from paramedic.findings import Evidence, Finding
 from paramedic.rules.rule import Abstain
@@ -17,6 +18,11 @@ def input_target_misalignment(audit: Audit) -> Iterator[Finding]:
     that they should: moved by some rows the targets fit; or other rows of the same data have a relation; or the inputs
     are images of several classes. Without such a reason it is PM322.
     """
+    if is_dense(audit) and audit.train.sketch.dense.pictures:
+        yield from wrongly_laid(audit)
+        return
+    if audit.train.source.guessed:
+        raise Abstain("the target was only guessed (--label names it)")
     signal = audit.signal
     if signal is None:
         raise Abstain("too few samples, or no single target per sample")

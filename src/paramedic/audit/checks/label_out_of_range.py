@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
+from paramedic.audit.checks.dense_labels import is_dense, out_of_range
 from paramedic.audit.chunk import Array
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
@@ -20,6 +21,10 @@ FEWEST = 50
 @check("PM304")
 def label_out_of_range(audit: Audit) -> Iterator[Finding]:
     """What the labels alone can tell: the number of the model's outputs is not known here."""
+    if is_dense(audit):
+        for split in audit.splits:
+            yield from out_of_range(split)
+        return
     if audit.task.kind != "classification":
         raise Abstain("this is not a classification")
     for split in audit.splits:
@@ -68,7 +73,10 @@ def _stray(values: Array, counts: Array) -> Array:
     usual = values[counts > max(3, RARE * counts.sum())]
     if len(usual) < 2 or usual[0] not in (0, 1) or usual[-1] - usual[0] + 1 != len(usual):
         return values[:0]
-    return np.asarray(values[(values < usual[0] - 1) | (values > usual[-1] + 1) | (values < 0)])
+    low, high = usual[0] - 1, usual[-1] + 1
+    while high in values:  # rare labels that go on without a gap are classes as well
+        high += 1
+    return np.asarray(values[(values < low) | (values > high) | (values < 0)])
 
 
 def _strays(split: Split, values: Array, stray: Array) -> Finding:

@@ -14,6 +14,8 @@ FEWEST = 200  # samples
 @check("PM322")
 def no_learnable_signal(audit: Audit) -> Iterator[Finding]:
     """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
+    if audit.train.source.guessed:
+        raise Abstain("the target was only guessed (--label names it)")
     signal = audit.signal
     if signal is None or signal.size < FEWEST:
         raise Abstain("too few samples to tell, or no single target per sample")

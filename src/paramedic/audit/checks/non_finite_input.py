@@ -12,7 +12,7 @@ from paramedic.rules.support import listed, many
 
 @check("PM105")
 def non_finite_input(audit: Audit) -> Iterator[Finding]:
-    """An error in what a network is fed; a warning in a file, which may be cleaned before it is."""
+    """An error in what a network is fed; a note on the blanks of a table, which are filled before training."""
     for split in audit.splits:
         for name, sketch in split.sketch.inputs.items():
             if sketch.bad_count:
@@ -25,6 +25,7 @@ def non_finite_input(audit: Audit) -> Iterator[Finding]:
                 remedy="drop these samples, or find their targets",
                 evidence=(Evidence(name="missing_targets", value=len(missing), limit="0"),),
                 confidence=0.97,
+                severity="error" if split.source.kind != "table" else "warning",
                 split=split.name,
                 samples=tuple(missing),
             )
@@ -50,7 +51,7 @@ def _input(split: Split, name: str) -> Finding:
             Evidence(name="not_finite", value=sketch.bad_count, limit="0"),
             Evidence(name="infinite", value=sketch.infinite, limit="0"),
         ),
-        severity="error" if fed or sketch.infinite else "warning",
+        severity="error" if fed or sketch.infinite else "note",
         confidence=0.97,
         split=split.name,
         samples=tuple(rows),

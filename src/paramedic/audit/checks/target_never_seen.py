@@ -6,6 +6,7 @@ import numpy as np
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
+from paramedic.audit.checks.dense_labels import is_dense, never_seen
 from paramedic.findings import Evidence, Finding
 from paramedic.rules.rule import Abstain
 from paramedic.rules.support import listed
@@ -20,6 +21,9 @@ MOST_CLASSES = 1000
 def target_never_seen(audit: Audit) -> Iterator[Finding]:
     """A class of val that train lacks is a warning; a gap in the class numbers is a note."""
     train = audit.train.sketch.target
+    if is_dense(audit):
+        yield from never_seen(audit)
+        return
     if audit.task.kind != "classification" or train.labels is None:
         raise Abstain("this is not a classification")
     values = np.unique(train.labels)

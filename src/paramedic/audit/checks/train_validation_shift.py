@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
+from paramedic.audit.models.drift import drift
 from paramedic.audit.sketches.moments import Moments
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
@@ -20,17 +21,27 @@ DRIFT = 0.5  # deviations
 
 @check("PM318")
 def train_validation_shift(audit: Audit) -> Iterator[Finding]:
-    """Another scale is a warning; means that differ by more than chance are a note."""
+    """Another scale is a warning; means that differ, and parts that a forest tells apart, are a note."""
     if audit.val is None:
         raise Abstain("no validation data was given (--val)")
     if min(audit.train.size, audit.val.size) < FEWEST:
         raise Abstain(f"fewer than {FEWEST} samples in one of the two parts")
+    found = [*_scales(audit, audit.val)]
+    yield from found
+    if not found and (drifted := drift(audit)) is not None:
+        by = f", most by the columns {listed(drifted.columns)}" if drifted.columns else ""
+        measured = f"in a way that a forest sees: it ranks a sample of val above one of train in {drifted.area:.0%}{by}"
+        yield _finding(measured, severity="note")
+
+
+def _scales(audit: Audit, val: Split) -> Iterator[Finding]:
+    """Column by column."""
     for name, sketch in audit.train.sketch.inputs.items():
-        other = audit.val.sketch.inputs.get(name)
+        other = val.sketch.inputs.get(name)
         if sketch.moments is None or other is None or other.moments is None:
             continue
         if len(sketch.moments.mean) == len(other.moments.mean) and "int" not in sketch.type:
-            yield from _judged(audit.train, audit.val, name, sketch.moments, other.moments)
+            yield from _judged(audit.train, val, name, sketch.moments, other.moments)
 
 
 def _judged(split: Split, other_split: Split, name: str, train: Moments, val: Moments) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Values
+from paramedic.audit.sketches.kept import join
 from paramedic.audit.sketches.pictures import are_images, channel_axis, shrunk
 
 if TYPE_CHECKING:
@@ -46,6 +47,18 @@ def features(split: Split) -> Features:
         places = np.searchsorted(samples[order], kept.indices)
         labels = labels[order][np.minimum(places, len(order) - 1)]
     return Features(matrix=matrix, indices=kept.indices, labels=labels)
+
+
+def together(train: Split, val: Split) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Both splits in the same columns: names become columns by what occurs in either of them."""
+    ours, theirs = train.sketch.kept, val.sketch.kept
+    border, columns = len(ours.indices), []
+    for name, values in ours.inputs.items():
+        others = theirs.inputs.get(name)
+        if others is not None and len(values) == border and len(others) == len(theirs.indices):
+            columns.append(_columns(join(values, others)))
+    both = np.concatenate(columns, axis=1) if columns else np.zeros((border + len(theirs.indices), 0), dtype=np.float32)
+    return both[:border], both[border:]
 
 
 def _columns(values: Values) -> NDArray[np.float32]:

@@ -1,7 +1,8 @@
-"""Samples that are nearly the same: images by gradient hash and thumbnail, texts by MinHash."""
+"""Samples that are nearly the same: images by gradient hash and thumbnail, texts by MinHash, rows by their columns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array
+from paramedic.audit.models.meeting import meet
+from paramedic.audit.models.rows import agree, row_pairs
 from paramedic.audit.sketches import minhash
 
 if TYPE_CHECKING:
@@ -21,7 +24,6 @@ NEIGHBOUR = 10
 CROWD = 20_000  # pictures among which neighbours are looked for
 COMMON = 0.7  # share of shingles two texts have in common
 MOST_PAIRS = 20_000
-LARGEST_GROUP = 50  # equal keys beyond this are a common pattern, not copies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +35,36 @@ class Pair:
     likeness: float
 
 
-def near_pairs(first: Split, second: Split) -> list[Pair]:
-    """The most alike pairs first."""
-    pairs = _texts(first, second) if first.sketch.prints.signatures else _images(first, second)
-    return sorted(pairs, key=lambda pair: -pair.likeness)[:MOST_PAIRS]
+def near_pairs(splits: Sequence[Split]) -> dict[tuple[str, str], list[Pair]]:
+    """The most alike pairs first, inside each split and across."""
+    found: dict[tuple[str, str], list[Pair]] = {}
+    for at, first in enumerate(splits):
+        for second in splits[at:]:
+            found[first.name, second.name] = [*_texts(first, second), *_images(first, second)]
+    if not any(split.sketch.prints.count for split in splits):
+        for pair in row_pairs(splits):
+            (one, a), (other, b) = pair.first, pair.second
+            found[one, other].append(Pair(first=a, second=b, likeness=1 - pair.distance))
+    return {key: sorted(pairs, key=lambda pair: -pair.likeness)[:MOST_PAIRS] for key, pairs in found.items()}
 
 
 def _texts(first: Split, second: Split) -> list[Pair]:
     one, other = (split.sketch.prints.joined("signatures") for split in (first, second))
     if one is None or other is None:
         return []
-    a, b = meet(minhash.bands(one), minhash.bands(other), same=first is second)
+    a, b = meet(minhash.bands(one), None if first is second else minhash.bands(other))
     alike = minhash.similarity(one[a], other[b])
-    return _pairs(first, second, a, b, alike, alike >= COMMON)
+    return _pairs(first, second, a, b, alike, (alike >= COMMON) & _else_alike(first, second, a, b))
+
+
+def _else_alike(first: Split, second: Split, a: Array, b: Array) -> NDArray[np.bool_]:
+    """Texts with other columns beside them are copies only where those agree as well."""
+    ours, theirs = first.sketch.rows.joined(), second.sketch.rows.joined()
+    if ours is None or theirs is None or ours[1].shape[1] != theirs[1].shape[1]:
+        return np.ones(len(a), dtype=bool)
+    both = (a < len(ours[1])) & (b < len(theirs[1]))
+    both[both] = agree(ours[1][a[both]], theirs[1][b[both]])
+    return both
 
 
 def _images(first: Split, second: Split) -> list[Pair]:
@@ -58,7 +77,9 @@ def _images(first: Split, second: Split) -> list[Pair]:
     found: list[Pair] = []
     for mirror in (0, 1):
         keys = [_pieces(hashes[0][:, 0]), _pieces(hashes[1][:, mirror])]
-        a, b = meet(*keys, same=first is second)
+        a, b = meet(keys[0], None if first is second and not mirror else keys[1])
+        if first is second:
+            a, b = a[a < b], b[a < b]
         bits = np.bitwise_count(hashes[0][a, 0] ^ hashes[1][b, mirror])
         a, b = a[bits <= BITS], b[bits <= BITS]
         for part in np.array_split(np.arange(len(a)), len(a) // 50_000 + 1):
@@ -78,37 +99,6 @@ def _surroundings(pictures: NDArray[np.float32], thumbs: NDArray[np.uint8]) -> N
     parts = np.array_split(pictures, len(pictures) // 500 + 1)
     tenth = [np.partition(part @ crowd.T, -NEIGHBOUR, axis=1)[:, -NEIGHBOUR] for part in parts]
     return np.asarray(1 - np.concatenate(tenth))
-
-
-def meet(one: NDArray[np.uint64], other: NDArray[np.uint64], *, same: bool) -> tuple[Array, Array]:
-    """Rows of the two that have a key in common in the same column, each pair once."""
-    found: list[NDArray[np.int64]] = []
-    for column in range(one.shape[1]):
-        keys = one[:, column] if same else np.concatenate([one[:, column], other[:, column]])
-        found.append(_equal(keys, len(one), same=same))
-    pairs = np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
-    width = len(one) if same else len(one) + len(other)
-    a, b = pairs // max(width, 1), pairs % max(width, 1)
-    return a, b if same else b - len(one)
-
-
-def _equal(keys: NDArray[np.uint64], border: int, *, same: bool) -> NDArray[np.int64]:
-    """Pairs of rows with equal keys, as one number each; across the border where the rows are of two splits."""
-    order = np.argsort(keys, kind="stable")  # equal keys keep their order: the lower row comes first
-    ranked = keys[order]
-    start = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(ranked) else order
-    sizes = np.diff(np.append(start, len(ranked)))
-    small = np.repeat((sizes > 1) & (sizes <= LARGEST_GROUP), sizes)
-    order, ranked = order[small], ranked[small]
-    found = []
-    for apart in range(1, LARGEST_GROUP):
-        equal = np.flatnonzero(ranked[apart:] == ranked[:-apart]) if len(ranked) > apart else order[:0]
-        if not len(equal):
-            break
-        a, b = order[equal], order[equal + apart]
-        across = slice(None) if same else (a < border) & (b >= border)
-        found.append(a[across] * len(keys) + b[across])
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
 def _pieces(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:

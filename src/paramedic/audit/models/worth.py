@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paramedic.audit.models.features import together
+
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
 
@@ -20,15 +22,16 @@ def leak_worth(audit: Audit, leaked: Sequence[int]) -> str:
     if audit.val is None or audit.task.kind != "classification":
         return ""
     train, val = audit.train.features, audit.val.features
-    if train.labels is None or val.labels is None or train.matrix.shape[1] != val.matrix.shape[1]:
+    ours, theirs = together(audit.train, audit.val)
+    if train.labels is None or val.labels is None or not ours.size:
         return ""
-    if audit.train.sketch.target.names != audit.val.sketch.target.names or not len(train.matrix):
+    if audit.train.sketch.target.names != audit.val.sketch.target.names:
         return ""
     of_leak = np.isin(val.indices, np.asarray(leaked))
     if of_leak.sum() < 1 or (~of_leak).sum() < FEWEST:
         return ""
-    forest = RandomForestClassifier(50, n_jobs=-1, random_state=0).fit(train.matrix, train.labels)
-    right = forest.predict(val.matrix) == val.labels
+    forest = RandomForestClassifier(50, n_jobs=-1, random_state=0).fit(ours, train.labels)
+    right = forest.predict(theirs) == val.labels
     return (
         f". A forest is right in {right[of_leak].mean():.1%} of them and in {right[~of_leak].mean():.1%} of the "
         f"others; together that is {right.mean():.1%}"

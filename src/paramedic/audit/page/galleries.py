@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from paramedic.audit.audit import Audit, Split
+from paramedic.audit.chunk import Values
 from paramedic.audit.page.boxes import drawn
+from paramedic.audit.page.masks import overlaid
 from paramedic.audit.page.png import data_uri
 from paramedic.audit.sketches.pictures import is_image_shape
 from paramedic.findings import Finding
@@ -19,7 +21,10 @@ MOST_PAIRS = 8
 READ_AGAIN = 200_000  # samples; larger data shows only what was kept
 LONGEST = 280  # characters
 
-Content = Mapping[str, Any]  # the inputs of one sample, by name
+EXAMPLES = 8  # masks that are shown without a finding
+
+Content = Mapping[str, Any]  # the inputs of one sample, by name; and its mask, by MASK
+MASK = "\0mask"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +72,11 @@ def galleries(audit: Audit, findings: Sequence[Finding]) -> list[Gallery]:
         if shown:
             wide = bool(pairs) or not shown[0].image
             found.append(Gallery(code=finding.code, title=finding.name, samples=shown, wide=wide))
+    if audit.task.kind == "segmentation":
+        some = audit.train.sketch.kept.indices[:EXAMPLES].tolist()
+        known = _read(audit.train, some)
+        shown = [_shown(audit.train, known, index) for index in some]
+        found.append(Gallery(code="", title="Masks on their images", samples=shown, wide=False))
     return found
 
 
@@ -91,15 +101,22 @@ def _suggestions(finding: Finding) -> dict[int, str]:
 def _read(split: Split, indices: Iterable[int]) -> dict[int, Content]:
     kept, wanted = split.sketch.kept, set(indices)
     found: dict[int, Content] = {
-        int(index): {name: values[row] for name, values in kept.inputs.items()}
+        int(index): _content(kept.inputs, kept.target, row)
         for row, index in enumerate(kept.indices.tolist())
         if index in wanted
     }
     if len(found) < len(wanted) and split.size <= READ_AGAIN:
         for chunk in split.source.read():
             for row in np.flatnonzero(np.isin(chunk.indices, list(wanted - set(found)))).tolist():
-                found[int(chunk.indices[row])] = {name: values[row] for name, values in chunk.inputs.items()}
+                found[int(chunk.indices[row])] = _content(chunk.inputs, chunk.target, row)
     return found
+
+
+def _content(inputs: Mapping[str, Values], target: Values | None, row: int) -> Content:
+    """The inputs of one sample, and its target where that is a picture as well."""
+    mask = None if target is None else np.squeeze(np.asarray(target[row]))
+    masks = {} if mask is None or mask.ndim != 2 or mask.dtype.kind not in "biuf" else {MASK: mask}
+    return {name: values[row] for name, values in inputs.items()} | masks
 
 
 def _shown(
@@ -114,7 +131,7 @@ def _shown(
         return Shown(caption=caption, image=data_uri(drawn(boxes, images[0] if images else None)), other=other)
     for value in content.values():
         if isinstance(value, np.ndarray) and is_image_shape(value.shape) and value.dtype.kind in "biuf":
-            return Shown(caption=caption, image=data_uri(value), other=other)
+            return Shown(caption=caption, image=data_uri(overlaid(value, content.get(MASK))), other=other)
         side = round(value.size**0.5) if isinstance(value, np.ndarray) else 0
         if split.pixel_like and side * side == getattr(value, "size", -1):
             return Shown(caption=caption, image=data_uri(value.reshape(side, side)), other=other)
@@ -124,6 +141,8 @@ def _shown(
 def _words(split: Split, content: Content) -> Iterable[tuple[str, bool]]:
     room = LONGEST
     for name, value in content.items():
+        if name == MASK:
+            continue
         if isinstance(value, str):
             yield value[:room] + ("…" if len(value) > room else ""), False
             room -= min(room, len(value))

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
 from paramedic.audit.sketches import hashes
+from paramedic.audit.sketches.dense import DenseSketch
+from paramedic.audit.sketches.groups import Groups
 from paramedic.audit.sketches.inputs import InputSketch
 from paramedic.audit.sketches.kept import Kept
 from paramedic.audit.sketches.prints import Prints
+from paramedic.audit.sketches.rows import Rows
 from paramedic.audit.sketches.targets import TargetSketch
 
 MOST_BAD = 10_000
@@ -26,6 +29,9 @@ class SplitSketch:
     target: TargetSketch = field(default_factory=TargetSketch)
     kept: Kept = field(default_factory=Kept)
     prints: Prints = field(default_factory=Prints)
+    rows: Rows = field(default_factory=Rows)
+    groups: Groups = field(default_factory=Groups)
+    dense: DenseSketch = field(default_factory=DenseSketch)
     bad: list[BadSample] = field(default_factory=list)
     boxes: list[tuple[int, Boxes]] = field(default_factory=list)
     hash_parts: list[NDArray[np.int64]] = field(default_factory=list)
@@ -45,8 +51,12 @@ class SplitSketch:
             if len(values) == size:
                 self.inputs.setdefault(name, InputSketch()).update(values, chunk.indices)
         self.target.update(chunk.target, chunk.indices)
+        self.groups.update(chunk)
+        self.dense.update(chunk)
         self.kept.update(chunk)
         self.prints.update(chunk, self.inputs)
+        if not self.prints.thumbs:
+            self.rows.update(chunk, self.inputs)
         self.boxes += list(zip(chunk.indices.tolist(), chunk.boxes, strict=False))
 
     def merge(self, other: SplitSketch) -> None:
@@ -56,6 +66,9 @@ class SplitSketch:
         self.target.merge(other.target)
         self.kept.merge(other.kept)
         self.prints.merge(other.prints)
+        self.rows.merge(other.rows)
+        self.groups.merge(other.groups)
+        self.dense.merge(other.dense)
         self.bad += other.bad
         self.boxes += other.boxes
         self.hash_parts += other.hash_parts

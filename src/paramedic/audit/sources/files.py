@@ -11,23 +11,28 @@ _TRAIN = ("train", "training", "trn")
 _HELD_OUT = ("val", "valid", "validation", "dev", "test")
 
 
-def open_path(path: Path, *, label: str | None, sample: int | None) -> Source:
-    from paramedic.audit.sources import boxes, frames, images, zipped
+def open_path(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
+    from paramedic.audit.sources import boxes, images, masks, tables, zipped
 
     if not path.exists():
         raise ParamedicError(f"there is no file or folder {path}", fix="paramedic audit path/to/data")
     kind = path.suffix.lower()
     if path.is_dir():
-        return boxes.open_voc(path, sample=sample) if boxes.is_voc(path) else images.open_folder(path, sample=sample)
-    if frames.format_of(path) in frames.FORMATS:
-        return frames.open_table(path, label=label, sample=sample)
+        if boxes.is_voc(path):
+            return boxes.open_voc(path, sample=sample)
+        both = masks.folders(path)
+        return masks.open_masks(*both, sample=sample) if both else images.open_folder(path, sample=sample)
+    if tables.format_of(path) in tables.FORMATS:
+        return tables.open_table(path, label=label, sample=sample, like=like)
     if kind in (".npz", ".npy"):
         return zipped.open_arrays_in(path, label=label, sample=sample)
     if kind == ".json" and boxes.is_coco(path):
         return boxes.open_coco(path, sample=sample)
+    if kind == ".json":
+        return tables.open_table(path, label=label, sample=sample, like=like)
     raise ParamedicError(
         f"{path} is of a kind that cannot be read",
-        expected="csv, tsv, jsonl, parquet, npz, npy, a COCO json, a folder of images or of VOC xml files",
+        expected="csv, tsv, json, jsonl, parquet, npz, npy, a folder of images or of VOC xml files",
         fix="in Python: paramedic.audit(train_dataset, val_dataset)",
     )
 
@@ -40,7 +45,8 @@ def open_splits(data: Path, val: Path | None, *, label: str | None, sample: int 
     sources = {"train": open_path(train, label=label, sample=sample)}
     held_out = val or inside
     if held_out is not None:
-        sources["val"] = open_path(held_out, label=label or sources["train"].label or None, sample=sample)
+        known = sources["train"]
+        sources["val"] = open_path(held_out, label=label or known.label or None, sample=sample, like=known)
     elif data.is_file() and zipped.has_two_parts(data):
         sources["val"] = zipped.open_arrays_in(data, label=None, sample=sample, part="test")
     return sources

@@ -1,8 +1,7 @@
-"""Tables: polars and pandas frames, and the files that polars reads in pieces (csv, jsonl, parquet)."""
+"""Tables: polars and pandas frames, column by column."""
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,34 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Chunk, Source, Values
+from paramedic.audit.sketches.groups import names_an_owner
 from paramedic.audit.sources.choosing import ROWS, chosen, target_name
 from paramedic.errors import ParamedicError
+from paramedic.rules.support import listed
 
 if TYPE_CHECKING:
     import polars
 
 NUMBERS = "numbers"  # the name of the input that holds all numeric columns of a table
-FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-
-
-def format_of(path: Path) -> str:
-    """The ending that tells the format: of data.csv.gz it is .csv."""
-    return (path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix).lower()
+_ROW_NAMES = ("id", "index", "idx", "uuid", "guid", "row", "rowid", "unnamed: 0", "")
+FEW_ROWS = 20
 
 
 def is_frame(value: Any) -> bool:
     return type(value).__module__.split(".")[0] in ("polars", "pandas") and hasattr(value, "columns")
 
 
-def open_frame(frame: Any, *, label: str | None, title: str, sample: int | None) -> Source:
+def open_frame(frame: Any, *, label: str | None, title: str, sample: int | None, like: Source | None = None) -> Source:
     pl = needed()
     if type(frame).__module__.startswith("pandas"):
         frame = pl.DataFrame({str(name): frame[name].to_numpy() for name in frame.columns})
-    return _open(frame.lazy(), label=label, title=title, sample=sample)
-
-
-def open_table(path: Path, *, label: str | None, sample: int | None) -> Source:
-    return _open(_scan(path), label=label, title=path.name, sample=sample)
+    return open_lazy(frame.lazy(), label=label, title=title, sample=sample, like=like)
 
 
 def needed() -> Any:
@@ -51,47 +44,19 @@ def needed() -> Any:
     return polars
 
 
-def _scan(path: Path) -> polars.LazyFrame:
+def open_lazy(
+    frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None, like: Source | None
+) -> Source:
     pl = needed()
-    kind = format_of(path)
-    try:
-        if kind == ".parquet":
-            return pl.scan_parquet(path)
-        if kind in (".jsonl", ".ndjson"):
-            return pl.scan_ndjson(path, infer_schema_length=1000)
-        comma = "\t" if kind == ".tsv" else ","
-        return pl.scan_csv(path, separator=comma, infer_schema_length=10_000, has_header=_has_header(path, comma))
-    except Exception as error:
-        raise ParamedicError(f"{path} cannot be read: {error}", expected="a csv, jsonl or parquet file") from None
-
-
-def _has_header(path: Path, comma: str) -> bool:
-    """A first line of mostly numbers is data."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as stream:
-        words = stream.readline().strip().split(comma)
-    return sum(_is_number(word) for word in words) <= len(words) / 2
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word.strip('"'))
-    except ValueError:
-        return False
-    return True
-
-
-def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None) -> Source:
-    pl = needed()
-    try:
-        schema = frame.collect_schema()
-        head = frame.head(1000).collect()
-        size = int(frame.select(pl.len()).collect().item())
-    except Exception as error:
-        raise ParamedicError(
-            f"{title} cannot be read: {str(error).splitlines()[0]}", expected="a table with a line of names"
-        ) from None
+    schema = frame.collect_schema()
+    head = frame.head(1000).collect()
+    size = int(frame.select(pl.len()).collect().item())
     target, guess = _target(head, label, title)
-    kinds = {name: _kind(head[name]) for name in schema.names() if name != target}
+    guessed = bool(guess)
+    numbering = like.left_out if like is not None else _numbering(head, target)
+    if numbering:
+        guess = (*guess, f"{listed(map(repr, numbering))} only number{'s' * (len(numbering) == 1)} the rows: left out")
+    kinds = {name: _kind(head[name]) for name in schema.names() if name != target and name not in numbering}
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
 
@@ -119,6 +84,8 @@ def _open(frame: polars.LazyFrame, *, label: str | None, title: str, sample: int
         size=len(indices),
         features={NUMBERS: numeric},
         label=target or "",
+        guessed=guessed,
+        left_out=numbering,
         notices=guess,
         write=write,
     )
@@ -133,19 +100,50 @@ def _chunk(
         inputs[NUMBERS] = piece.select(pl.col(numeric).cast(pl.Float64, strict=False)).to_numpy()
     for name, kind in kinds.items():
         if kind == "text":
-            inputs[name] = [str(value) if value is not None else "" for value in piece[name].to_list()]
+            inputs[name] = [_words(value) for value in piece[name].to_list()]
         elif kind == "list":
             inputs[name] = [np.asarray(value if value is not None else []) for value in piece[name].to_list()]
-    return Chunk(indices=indices, inputs=inputs, target=None if target is None else _values(piece[target]))
+    owners = {name: _values(piece[name]) for name in piece.columns if names_an_owner(name) and name != target}
+    return Chunk(
+        indices=indices, inputs=inputs, target=None if target is None else _values(piece[target]), owners=owners
+    )
 
 
 def _values(column: polars.Series) -> Values:
+    if column.dtype.is_nested() and str(column.dtype).startswith(("List", "Array")):
+        return [np.asarray(value if value is not None else []) for value in column.to_list()]
     if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
         return column.to_numpy()
     return [str(value) if value is not None else "" for value in column.to_list()]
 
 
+def _numbering(head: polars.DataFrame, target: str | None) -> tuple[str, ...]:
+    """Columns that only number the rows; none where nothing else would be left."""
+    inputs = [name for name in head.columns if name != target]
+    found = tuple(name for name in inputs if _numbers_rows(head[name]))
+    return found if len(found) < len(inputs) else ()
+
+
+def _numbers_rows(column: polars.Series) -> bool:
+    """A name like 'id', and another value in every row: nothing that could be learnt from, and it would hide copies."""
+    name = column.name.lower()
+    named = name in _ROW_NAMES or name.endswith(("_id", "_uuid")) or column.name.endswith(("Id", "ID"))
+    whole = column.dtype.is_integer() or str(column.dtype) == "String"
+    return named and whole and len(column) >= FEW_ROWS and column.null_count() == 0 and column.n_unique() == len(column)
+
+
+def _words(value: Any) -> str:
+    """A text as it is; of a conversation and the like, all texts in it."""
+    if isinstance(value, dict):
+        return " ".join(_words(inner) for inner in value.values())
+    if isinstance(value, list):
+        return " ".join(_words(inner) for inner in value)
+    return "" if value is None else str(value)
+
+
 def _kind(column: polars.Series) -> str:
+    if "Struct" in str(column.dtype):
+        return "text"
     if column.dtype.is_numeric() or column.dtype.is_temporal() or str(column.dtype) in ("Boolean", "Null"):
         return "number"
     return "list" if column.dtype.is_nested() else "text"
@@ -165,9 +163,14 @@ def _target(head: polars.DataFrame, label: str | None, title: str) -> tuple[str 
         return named, ()
     last = head.columns[-1]
     few = head[last].n_unique() <= min(20, max(2, len(head) // 4))
-    if few and not head[last].dtype.is_float() and len(head.columns) > 1:
+    values = head[last].dtype.is_nested() or (head[last].dtype.is_float() and not _whole(head[last]))
+    if few and not values and len(head.columns) > 1 and head[last].null_count() < len(head) / 2:
         return last, (f"the last column, {last!r}, was taken for the target (--label names another)",)
     return None, ("no column was taken for the target (--label names one)",)
+
+
+def _whole(column: polars.Series) -> bool:
+    return bool((column.drop_nulls() == column.drop_nulls().round()).all())
 
 
 def _write(frame: polars.DataFrame, path: Path) -> None:

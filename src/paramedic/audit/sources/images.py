@@ -77,5 +77,14 @@ def needed() -> Any:
 def pixels(pillow: Any, path: Path) -> Any:
     with pillow.open(path) as image:
         image.load()  # a truncated file fails here, not later
+        if image.mode.startswith(("I", "F")):
+            return _in_bytes(np.asarray(image))
         plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
         return np.asarray(plain)
+
+
+def _in_bytes(deep: Any) -> Any:
+    """Pictures of 16 or 32 bits per pixel, brought to 8: Pillow would cut everything above 255."""
+    top = float(deep.max()) if deep.size else 0.0
+    factor = 1.0 if top <= 255 else 255 / max(top, 65535.0)
+    return np.clip(np.nan_to_num(deep * factor), 0, 255).astype(np.uint8)

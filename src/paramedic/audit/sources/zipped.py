@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -17,10 +20,11 @@ _TARGETS = ("y", "arr_1")
 
 
 def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: str = "train") -> Source:
-    loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+    loaded = _load(path)
     if isinstance(loaded, np.ndarray):
         return open_arrays(loaded, title=path.name, sample=sample)
-    names = _names(loaded.files, label, part)
+    named = _names(loaded.files, label, part)
+    names = named or _by_shape(loaded, label)
     if names is None:
         raise ParamedicError(
             f"{path.name} holds {', '.join(loaded.files)}",
@@ -29,14 +33,39 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
         )
     inputs, target = names
     pair = (loaded[inputs], loaded[target]) if target else loaded[inputs]
-    return open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
+    found = open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
+    if named is not None:
+        return found
+    guess = f"{inputs!r} was taken for the inputs, {target!r} for the target (call them x and y)"
+    return replace(found, guessed=label is None, notices=(guess,))
+
+
+def _by_shape(loaded: Any, label: str | None) -> tuple[str, str | None] | None:
+    """Where no name tells: the only array of rows, and the only one with a single number for each of them."""
+    shapes = {name: loaded[name].shape for name in loaded.files}
+    rows = [name for name, shape in shapes.items() if len(shape) >= 2 and name != label]
+    if len(rows) != 1:
+        return None
+    single = [name for name, shape in shapes.items() if shape == shapes[rows[0]][:1]]
+    target = label if label in shapes else single[0] if len(single) == 1 else None
+    return (rows[0], target) if target is not None else None
+
+
+def _load(path: Path) -> Any:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, BadZipFile) as error:
+        raise ParamedicError(
+            f"{path.name} cannot be read: {error}",
+            expected="a file written by np.save or np.savez, without pickled objects",
+        ) from None
 
 
 def has_two_parts(path: Path) -> bool:
     """x_train, y_train, x_test, y_test in one file, as is usual for MNIST."""
     if path.suffix.lower() != ".npz":
         return False
-    with np.load(path, allow_pickle=False) as loaded:
+    with _load(path) as loaded:
         return _names(loaded.files, None, "test") is not None and _names(loaded.files, None, "train") is not None
 
 

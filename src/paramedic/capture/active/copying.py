@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import copy
+import dataclasses
 import dis
 import io
+import itertools
 import random
 import types
 import warnings
@@ -16,11 +19,17 @@ import numpy
 import torch
 from torch import nn
 
-from paramedic.capture.facts import readable
+from paramedic.capture.facts import own_parameters, readable
 from paramedic.capture.where import is_users
 
 MOST_PARAMETERS = 20_000_000
-_PLAIN = (int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex)
+_PLAIN = (int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex, range)
+_SETTINGS = (argparse.Namespace, types.SimpleNamespace)  # and data classes: names for plain values
+MOST_ITEMS = 5_000  # of a table that a forward pass may look into, such as a vocabulary
+_CHANGES = {
+    "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault", "add", "discard",
+    "sort", "reverse", "__setitem__", "__setattr__", "setattr", "delattr",
+}  # fmt: skip
 _CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.MethodType)
 
 
@@ -49,7 +58,7 @@ def _check_module(module: nn.Module) -> None:
     for attribute, value in module.__dict__.items():
         if not attribute.startswith("_") and not _is_plain(value, 0):
             raise CannotCopy(f"{name}.{attribute} ({type(value).__name__}) might notice the copy")
-    if not all(readable(p) for p in module.parameters(recurse=False)):
+    if not all(readable(p) for p in own_parameters(module).values()):
         raise CannotCopy(f"{name} has parameters that cannot be read")
     _check_code(type(module), name)
 
@@ -62,7 +71,14 @@ def _is_plain(value: Any, depth: int) -> bool:
         return depth < 3 and len(value) <= 64 and all(_is_plain(item, depth + 1) for item in value)
     if isinstance(value, dict):
         return depth < 3 and len(value) <= 64 and all(_is_plain(item, depth + 1) for item in value.values())
+    if _holds_settings(value):
+        return depth < 3 and all(_is_plain(item, depth + 1) for item in vars(value).values())
     return False
+
+
+def _holds_settings(value: Any) -> bool:
+    is_data = dataclasses.is_dataclass(value) and hasattr(value, "__dict__")
+    return type(value) in _SETTINGS or (is_data and not isinstance(value, type))
 
 
 def _check_code(kind: type, name: str) -> None:
@@ -72,15 +88,35 @@ def _check_code(kind: type, name: str) -> None:
             code = getattr(function, "__code__", None)
             if code is None or not is_users(code.co_filename) or code.co_name == "__init__":
                 continue
-            for step in dis.get_instructions(code):
+            steps = list(dis.get_instructions(code))
+            for step in steps:
                 if step.opname in ("STORE_GLOBAL", "STORE_DEREF"):
                     raise CannotCopy(f"{name}.{code.co_name} changes the global {step.argval}")
-                if step.opname == "LOAD_GLOBAL" and not _is_harmless(function.__globals__.get(step.argval)):
-                    raise CannotCopy(f"{name}.{code.co_name} uses the global object {step.argval}")
+                if step.opname == "LOAD_GLOBAL":
+                    value = function.__globals__.get(step.argval)
+                    if not (_is_harmless(value) or (_is_table(value) and _only_reads(code, steps))):
+                        raise CannotCopy(f"{name}.{code.co_name} uses the global object {step.argval}")
 
 
 def _is_harmless(value: Any) -> bool:
     return isinstance(value, (*_PLAIN, *_CALLABLE, tuple, torch.Tensor, frozenset))
+
+
+def _is_table(value: Any) -> bool:
+    """Settings and lists of plain values: a configuration, a vocabulary. To read them leaves no trace."""
+    if isinstance(value, (list, set)) or type(value) is dict:
+        items = value.values() if isinstance(value, dict) else value
+        return len(value) <= MOST_ITEMS and all(isinstance(item, _PLAIN) for item in items)
+    return _holds_settings(value) and all(isinstance(item, _PLAIN) for item in vars(value).values())
+
+
+def _only_reads(code: types.CodeType, steps: list[dis.Instruction]) -> bool:
+    """No call or assignment in this code could change a global table."""
+    writes = any(step.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") for step in steps)
+    renames = any(
+        a.opname == "LOAD_GLOBAL" and b.opname in ("STORE_ATTR", "DELETE_ATTR") for a, b in itertools.pairwise(steps)
+    )
+    return not writes and not renames and not _CHANGES & set(code.co_names)
 
 
 @contextlib.contextmanager

@@ -80,33 +80,60 @@ def mixing(subject: Subject) -> dict[str, Any] | None:
     """
     found = [_half(subject, first) for first in (True, False)] if subject.size >= 4 else []
     answers = [answer for answer in found if answer is not None]
-    return max(answers, key=lambda answer: answer["gap"]) if answers else None
+    worst = max(answers, key=lambda answer: answer["gap"]) if answers else None
+    return worst | {"apart": worst["gap"] > TOLERANCE and _second_apart(subject)} if worst else None
 
 
 def _half(subject: Subject, first: bool) -> dict[str, Any] | None:
     """Exchange one half of the batch and look at the other, the first or the second."""
-    size, half = subject.size, subject.size // 2
-    kept = slice(0, half) if first else slice(half, size)
-
-    def other_half(path: str, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.dim() == 0 or tensor.shape[0] != size:
-            return tensor
-        start, end = tensor[:half], tensor[half:]
-        return torch.cat([start, tensor[: size - half]]) if first else torch.cat([tensor[size - half :], end])
-
+    size = subject.size
     before = _traced(subject, subject.batch, size)
-    after = _traced(subject, subject.changed(other_half), size)
-    outputs = [(a, b) for a, b in zip(before[""], after[""], strict=False) if a.dim() > 0 and a.shape[0] == size]
-    if not outputs:
+    after = _traced(subject, _exchanged(subject, 0, size, first), size)
+    gap = _gap(before[""], after[""], size, first)
+    if gap is None:
         return None
-    gap = max(distance(a[kept], b[kept]) for a, b in outputs)
     guilty = None
     for path in before if gap > TOLERANCE else ():  # in the order in which they were left
-        pairs = zip(before[path], after.get(path, []), strict=False) if path else []
-        if any(distance(a[kept], b[kept]) > TOLERANCE for a, b in pairs):
+        if path and (_gap(before[path], after.get(path, []), size, first) or 0.0) > TOLERANCE:
             guilty = path
             break
     return {"gap": gap, "module": guilty}
+
+
+def _second_apart(subject: Subject) -> bool:
+    """Whether it is the second dimension along which samples do not meet, as in (time, batch, features)."""
+    size = next((t.shape[1] for _, t in subject.inputs if t.dim() > 1), 0)
+    if size < 2:
+        return False
+    before = subject.run(subject.batch)
+    after = {first: subject.run(_exchanged(subject, 1, size, first)) for first in (True, False)}
+    gaps = [_gap(before, changed, size, first) for first, changed in after.items()]
+    return all(gap is not None and gap <= TOLERANCE for gap in gaps)
+
+
+def _exchanged(subject: Subject, axis: int, size: int, first: bool) -> Batch:
+    """The batch with other values in its second half along an axis, or if not `first`, in its first half."""
+    half = size // 2
+
+    def other_half(path: str, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.dim() <= axis or tensor.shape[axis] != size:
+            return tensor
+        given = tensor.movedim(axis, 0)
+        parts = [given[:half], given[: size - half]] if first else [given[size - half :], given[half:]]
+        return torch.cat(parts).movedim(0, axis)
+
+    return subject.changed(other_half)
+
+
+def _gap(before: list[torch.Tensor], after: list[torch.Tensor], size: int, first: bool) -> float | None:
+    """How far what was kept has moved. An output of (size, size, …) may have its samples on either axis."""
+    kept = slice(0, size // 2) if first else slice(size // 2, size)
+    gaps = []
+    for a, b in zip(before, after, strict=False):
+        axes = [axis for axis in range(min(a.dim(), 2)) if a.shape[axis] == size]
+        if axes and a.shape == b.shape:
+            gaps.append(min(distance(a.movedim(n, 0)[kept], b.movedim(n, 0)[kept]) for n in axes))
+    return max(gaps, default=None)
 
 
 def _traced(subject: Subject, batch: Batch, size: int) -> dict[str, list[torch.Tensor]]:
@@ -116,15 +143,19 @@ def _traced(subject: Subject, batch: Batch, size: int) -> dict[str, list[torch.T
 
     def note(module: nn.Module, args: Any, output: Any) -> None:
         tensors = [t.float() for _, t in tensors_in(output) if t.dtype.is_floating_point]
-        found.setdefault(names[module], [t for t in tensors if t.dim() > 0 and t.shape[0] == size])
+        found.setdefault(names[module], _of_size(tensors, size))
 
     hooks = [module.register_forward_hook(note) for module in names if module is not subject.model]
     try:
-        found[""] = subject.run(batch)
+        own = _of_size(subject.run(batch), size)
     finally:
         for hook in hooks:
             hook.remove()
-    return {path: tensors for path, tensors in found.items() if path} | {"": found[""]}
+    return {path: tensors for path, tensors in found.items() if path} | {"": own}
+
+
+def _of_size(tensors: list[torch.Tensor], size: int) -> list[torch.Tensor]:
+    return [t for t in tensors if t.dim() > 0 and t.shape[0] == size]
 
 
 def _places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:

@@ -15,9 +15,9 @@ from torch.optim import Optimizer
 from paramedic import voice
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
-from paramedic.capture.inquest.leaps import Leaps
 from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
 from paramedic.capture.inquest.randomness import RandomState, random_state
+from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.inquest.spikes import Spikes, norm_of
 from paramedic.capture.inquest.tracer import look
 from paramedic.capture.probes.loop import Loop
@@ -53,10 +53,10 @@ class Alarm:
             None  # of this step: outcome, loss, random state
         )
         self._looked_for_request = 0.0
-        self._leaps = Leaps()
+        self._sentinels: weakref.WeakKeyDictionary[Optimizer, Sentinel] = weakref.WeakKeyDictionary()
+        self._posted: list[Sentinel] = []  # one for each of so many optimizers, or none
         self._spikes = Spikes() if watcher.settings.bundle_spikes else None
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None  # that a GradScaler put on a loss
-        self._sentinels: weakref.WeakKeyDictionary[Optimizer, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
         def watched_init(original: Any) -> Any:
@@ -87,14 +87,16 @@ class Alarm:
         """While resting: one number of two gradients, the first and the last. Returns whether all seems well."""
         if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
             return False
-        for optimizer in self.loop.accounts:
-            gradients = [p.grad for held in self._sentinels.get(optimizer, ()) if (p := held()) is not None]
-            if not gradients or not all(_readable(gradient) for gradient in gradients):
+        if len(self._posted) != self.loop.count:
+            found = [self._sentinels.get(optimizer) for optimizer in self.loop.accounts]
+            self._posted = [sentinel for sentinel in found if sentinel is not None]
+            if len(self._posted) != self.loop.count:
                 return False
-            if self.watcher.settings.wait_for_device and not all(g.is_cpu for g in gradients if g is not None):
+        for sentinel in self._posted:
+            if self.watcher.settings.wait_for_device and not sentinel.on_host():
                 return False
-            size = sum(abs(gradient.sum().item()) for gradient in gradients if gradient is not None and gradient.is_cpu)
-            if not math.isfinite(size) or self._leaps.by(optimizer, size):
+            size = sentinel.size()
+            if size is None or not math.isfinite(size) or sentinel.leap(size):
                 return False
         self.random_state, self._checked = random_state(), False
         return True
@@ -123,9 +125,8 @@ class Alarm:
         if self.loop.scaled is not None or _distributed():
             return
         for optimizer in self.loop.accounts:
-            known = self._sentinels.get(optimizer) or self._choose(optimizer)
-            gradients = [p.grad for held in known if (p := held()) is not None and _readable(p.grad) and p.grad.is_cpu]
-            leap = self._leaps.by(optimizer, sum(abs(gradient.sum().item()) for gradient in gradients), final=True)
+            sentinel = self._sentinels.get(optimizer) or self._choose(optimizer)
+            leap = sentinel.leap(sentinel.size() or 0.0, final=True)
             if leap and self._inquests < MOST_INQUESTS:
                 self._inquests += 1
                 edge = find_edge(self.watcher, state)
@@ -144,18 +145,19 @@ class Alarm:
         if thorough:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
         else:
-            known = self._sentinels.get(optimizer) or self._choose(optimizer)
-            parameters = [p for reference in known if (p := reference()) is not None]
-        return _finite([p.grad for p in parameters if p.grad is not None], everywhere=thorough)
+            parameters = (self._sentinels.get(optimizer) or self._choose(optimizer)).parameters()
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        return _finite(gradients, everywhere=self.watcher.settings.wait_for_device)
 
-    def _choose(self, optimizer: Optimizer) -> list[weakref.ref[Any]]:
+    def _choose(self, optimizer: Optimizer) -> Sentinel:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
         held = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         small = [p for p in held if p.numel() <= SMALL]
-        chosen = [weakref.ref(p) for p in (small if len(small) <= 2 else (small[0], small[-1]))]
-        if chosen:
-            self._sentinels[optimizer] = chosen
-        return chosen
+        sentinel = Sentinel(small if len(small) <= 2 else (small[0], small[-1]))
+        if small:
+            self._sentinels[optimizer] = sentinel
+            self._posted = []
+        return sentinel
 
     def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
         if self._inquests >= MOST_INQUESTS or _distributed():
@@ -326,17 +328,13 @@ class Alarm:
         )
 
 
-def _readable(gradient: torch.Tensor | None) -> bool:
-    return gradient is not None and type(gradient) is torch.Tensor and gradient.layout is torch.strided
-
-
 def _finite(tensors: list[torch.Tensor], *, everywhere: bool = False) -> bool:
     """One number tells whether any is bad; should it overflow by itself, each is looked at.
 
     `everywhere` means on accelerators as well, which are waited for: once each.
     """
-    plain = [t for t in tensors if _readable(t.detach()) and (t.is_cpu or everywhere) and t.dtype.is_floating_point]
-    plain = [t for t in plain if t.device.type != "meta"]
+    plain = [t for t in tensors if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
+    plain = [t for t in plain if t.dtype.is_floating_point and (t.is_cpu or (everywhere and t.device.type != "meta"))]
     if not plain:
         return True
     if len(plain) > FEW or not plain[0].is_cpu:

@@ -44,10 +44,17 @@ def find_edge(watcher: Watcher, random_state: Any) -> Edge | None:
         tracer = tracer_for(watcher)
         with without_trace(watcher.registry.roots(), random_state):
             again = rerun(statements, tracer)
-            found = _suspect(tracer, again) if isinstance(again, list) else None
+            found = _try(tracer, again) if isinstance(again, list) else None
         if found is not None or (statements.in_loop and statements.count > 1):
             return found
     return None
+
+
+def _try(tracer: Tracer, losses: list[torch.Tensor]) -> Edge | None:
+    try:
+        return _suspect(tracer, losses)
+    except RuntimeError:  # part of the graph was not rebuilt, and the old one is gone
+        return None
 
 
 def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> Edge | None:

@@ -80,7 +80,10 @@ class BackwardPasses:
             def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.watcher.examining:
                     self.watcher.ask("backward", self._differentiated, outputs)
-                return original(outputs, *args, **kwargs)
+                result = original(outputs, *args, **kwargs)
+                if self.watcher.examining:
+                    self.watcher.ask("backward", self._got_gradients, outputs, result)
+                return result
 
             return grad
 
@@ -98,6 +101,13 @@ class BackwardPasses:
         found = reach(*[t.grad_fn for t in tensors if isinstance(t, torch.Tensor)])
         self.calls.trained(found.nodes, private=True)
 
+    def _got_gradients(self, outputs: Any, result: Any) -> None:
+        """Gradients without a graph of their own: a penalty on them is a number, whatever it looks like."""
+        output = outputs if isinstance(outputs, torch.Tensor) else next(iter(outputs), None)
+        if isinstance(output, torch.Tensor) and output.grad_fn is not None and isinstance(result, tuple):
+            plain = [g for g in result if isinstance(g, torch.Tensor) and not g.requires_grad]
+            self.ops.taint_outputs(plain, user_site(), "torch.autograd.grad()")
+
     def _begin(self, tensors: Any) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if not losses:
@@ -110,7 +120,7 @@ class BackwardPasses:
             found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
             self._walked[site] = self._walked.get(site, 0) + 1
             self.calls.trained(found.nodes, private=found.complete and self.is_private(found.leaves))
-            self.ops.told(found.nodes, terms(losses[0].grad_fn))
+            self.ops.told(found.nodes, terms(losses[0].grad_fn), found.leaves)
             for probe, listener in self.on_pass:
                 self.watcher.ask_within(probe, listener, found.nodes)
         else:

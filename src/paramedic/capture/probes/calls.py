@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.facts import VALUE_NAMES, describe, own_parameters, readable, tensors_in, values
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
 from paramedic.capture.probes.call import Call, Told
@@ -165,7 +165,7 @@ class Calls:
                 "order": self._order,
                 "training": call.training,
                 "grad": call.grad,
-                "trainable": sum(p.requires_grad for p in module.parameters(recurse=False)),
+                "trainable": sum(p.requires_grad for p in own_parameters(module).values()),
                 "inputs": [describe(t) for _, t in tensors_in((args, kwargs))][:8],
                 "outputs": [describe(t) for _, t in tensors][:8],
                 "p": stochastic if isinstance(stochastic, float) else None,
@@ -176,7 +176,7 @@ class Calls:
             },
         )
         top = self.stack[0] if self.stack else call
-        if not top.fed and not module._modules and any(True for _ in module.parameters(recurse=False)):
+        if not top.fed and not module._modules and own_parameters(module):
             top.fed = True
             self._tell(self.on_fed, call, args, kwargs, output)
         if not self.stack:
@@ -370,8 +370,8 @@ def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
             "path": join(name, path, root),
             "class": type(module).__name__,
             "training": module.training,
-            "trainable": any(p.requires_grad for p in module.parameters(recurse=False)),
-            "weights": any(True for _ in module.parameters(recurse=False)),
+            "trainable": any(p.requires_grad for p in own_parameters(module).values()),
+            "weights": bool(own_parameters(module)),
             "norm": isinstance(module, nn.modules.batchnorm._NormBase),
         }
         for path, module in root.named_modules()

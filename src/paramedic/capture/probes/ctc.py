@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections import Counter
 from typing import Any
 
@@ -57,8 +58,18 @@ class Ctc:
             "needed": max((needed[i] for i in short), default=0),
             "room": min((room[i] for i in short), default=0),
             "zero_infinity": bool(given.get("zero_infinity", False)),
+            "total": _total(given["log_probs"]),
         }
         self.watcher.emit("ctc", site=site, key=(site, bool(short)), data=data)
+
+
+def _total(log_probs: Any) -> float | None:
+    """What the exponentials of the first frames add up to: 1 for log-probabilities. The one farthest from it."""
+    if not isinstance(log_probs, torch.Tensor) or log_probs.device.type != "cpu" or not log_probs.numel():
+        return None
+    with torch.no_grad():
+        sums = log_probs[:2].detach().float().logsumexp(-1).reshape(-1)
+        return math.exp(min(50.0, float(sums[sums.abs().argmax()])))
 
 
 def _numbers(lengths: Any) -> list[int] | None:

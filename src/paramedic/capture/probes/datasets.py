@@ -116,6 +116,17 @@ def length(dataset: Any) -> int | None:
 
 def label_order(dataset: Any) -> dict[str, int] | None:
     """How often the label changes from one sample to the next, where labels can be had without loading samples."""
+    try:
+        found = _labels(dataset)
+    except (TypeError, ValueError, RuntimeError, IndexError):  # labels or indices of the user's own making
+        return None
+    if found is None:
+        return None
+    classes = int(found.unique().numel())
+    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}
+
+
+def _labels(dataset: Any) -> torch.Tensor | None:
     indices = None
     while isinstance(dataset, torch_data.Subset):
         inner = torch.as_tensor(dataset.indices)
@@ -129,12 +140,7 @@ def label_order(dataset: Any) -> dict[str, int] | None:
         labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
     if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
         return None
-    try:
-        found = torch.as_tensor(labels)
-    except (TypeError, ValueError, RuntimeError):
-        return None
+    found = torch.as_tensor(labels)
     if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
         return None
-    found = found if indices is None else found[indices]
-    classes = int(found.unique().numel())
-    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}
+    return found if indices is None else found[indices]

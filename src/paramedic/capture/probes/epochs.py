@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import struct
 import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,19 +52,29 @@ class Epochs:
         self._slot = 0  # of the next pass; a worker inherits the value at its birth
         self._count = 0
 
-    def install(self) -> None:
-        def watched(original: Any) -> Any:
-            def fetching(fetcher: Any, indices: Any) -> Any:
-                began = time.perf_counter()
-                try:
-                    return original(fetcher, indices)
-                finally:
-                    self._fetched(time.perf_counter() - began)
+    @contextmanager
+    def starting(self, workers: int) -> Iterator[None]:
+        """Workers that are born in here measure themselves; this process's own fetching is left alone."""
+        kinds = (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher) if workers else ()
+        before = [kind.fetch for kind in kinds]
+        for kind in kinds:
+            kind.fetch = self._measured(kind.fetch)
+        try:
+            yield
+        finally:
+            for kind, original in zip(kinds, before, strict=True):
+                kind.fetch = original
 
-            return fetching
+    def _measured(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def fetching(fetcher: Any, indices: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return original(fetcher, indices)
+            finally:
+                self._fetched(time.perf_counter() - began)
 
-        for kind in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
-            self.watcher.patches.wrap(kind, "fetch", watched)
+        return fetching
 
     def _fetched(self, seconds: float) -> None:
         """In a worker: a batch was put together."""

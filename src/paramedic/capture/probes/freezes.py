@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dis
+import linecache
+import re
 import sys
 from types import CodeType, FrameType
 from typing import Any
@@ -13,7 +15,7 @@ from torch import nn
 from paramedic.capture.facts import address
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, locals_of, user_frame, user_site
+from paramedic.capture.where import frame_site, is_users, locals_of, shown_path, user_frame, user_site
 from paramedic.record.writer import Site
 
 MOST_NAMES = 40
@@ -130,3 +132,28 @@ def _switches(code: CodeType) -> set[str]:
             if value.opname in ("LOAD_FAST", "LOAD_DEREF"):
                 found.add(str(value.argval))
     return found
+
+
+def tell_misspelt(watcher: Watcher, parameters: list[torch.Tensor]) -> None:
+    """Parameters that carry an attribute like requires_grad, but not quite: `p.require_grad = False`."""
+    odd: dict[str, list[torch.Tensor]] = {}
+    for parameter in parameters:
+        for name in parameter.__dict__:
+            if name.startswith("require"):
+                odd.setdefault(name, []).append(parameter)
+    for attribute, tensors in odd.items():
+        names = [watcher.registry.parameter_name(tensor) for tensor in tensors]
+        data = {"target": "misspelt", "value": True, "attribute": attribute, "names": names[:MOST_NAMES]}
+        site = _assigned_at(attribute) or user_site()
+        watcher.emit("freeze", site=site, phase="setup", data={**data, "count": len(tensors)}, key=("misspelt", site))
+
+
+def _assigned_at(attribute: str) -> Site | None:
+    """The line of the user's source that assigns to an attribute of this name: nothing else has seen it happen."""
+    assignment = re.compile(rf"\.{re.escape(attribute)}\s*=[^=]")
+    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    for file in sorted(file for file in files if isinstance(file, str) and is_users(file)):
+        for number, line in enumerate(linecache.getlines(file), 1):
+            if assignment.search(line):
+                return Site(shown_path(file), number, None)
+    return None

@@ -43,6 +43,7 @@ class Account:
     offset: int = 0  # steps that the run had taken before this optimizer was made
     in_closure: bool = False  # step(closure) is running: whatever it clears was its own to clear
     passes: int = 0  # backward passes of the whole run when it last stepped
+    entered: int = 0  # and when that step began
     steps: int = 0
     empty: bool = True  # no state (momenta) yet before the first step that we saw
     rates: list[Any] = field(default_factory=list)  # learning rates of the groups at the last step
@@ -76,7 +77,7 @@ class Account:
 
         Blind: not even which backward passes came since its own last step, for another optimizer stepped later.
         """
-        self.blind, self.unknown, self.stale = blind, not used, used
+        self.blind, self.unknown, self.stale, self.unsure = blind, not used, used, True
         self.pending, self.soiled = [], []
         self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
 

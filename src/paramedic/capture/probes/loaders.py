@@ -6,9 +6,8 @@ import hashlib
 import re
 import time
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -21,6 +20,8 @@ from paramedic.capture.probes.clock import DATA, Clock
 from paramedic.capture.probes.datasets import generator_in_use, label_order, length, reader_site, sampler_fit, speaks_of
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
+from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
+from paramedic.capture.probes.numbering import Numbering
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
 from paramedic.capture.storing import filled_in
@@ -32,17 +33,6 @@ from paramedic.record.writer import NOWHERE, Site
 BATCHES_PER_LOADER = 8  # described; then every doubling
 MOST_ROWS = 20
 EPOCHS_DESCRIBED = 20
-
-
-@dataclass(slots=True, eq=False)
-class Iteration:
-    """One pass over a loader."""
-
-    number: int  # of the loader
-    dataset: Any
-    epoch: int
-    indices: deque[Any] = field(default_factory=deque)  # of the batches that are under way
-    given: int = 0
 
 
 Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
@@ -76,9 +66,8 @@ class Loaders:
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self.on_arrival: Callable[[], None] = lambda: None
-        self._numbers: weakref.WeakKeyDictionary[DataLoader[Any], int] = weakref.WeakKeyDictionary()
+        self._numbers = Numbering()
         self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
-        self._of_iterator: weakref.WeakKeyDictionary[Any, Iteration] = weakref.WeakKeyDictionary()
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
@@ -104,8 +93,10 @@ class Loaders:
         def watched_iter(original: Any) -> Any:
             def iterate(loader: Any) -> Any:
                 self.clock.started_epoch()
+                begin_anew(getattr(loader, "_iterator", None))
                 began = time.perf_counter()
-                iterator = self.clock.timed(DATA, original, loader)
+                with self.epochs.starting(getattr(loader, "num_workers", 0)):
+                    iterator = self.clock.timed(DATA, original, loader)
                 watcher.ask("loaders", self._started, loader, iterator, time.perf_counter() - began)
                 return iterator
 
@@ -114,16 +105,14 @@ class Loaders:
         def watched_index(original: Any) -> Any:
             def next_index(iterator: Any) -> Any:
                 index = original(iterator)
-                known = self._of_iterator.get(iterator)
-                if known is not None and len(known.indices) < 256:
-                    known.indices.append(index)
+                drawn(iterator, index)
                 return index
 
             return next_index
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
-                known = self._of_iterator.get(iterator)
+                known = iteration(iterator)
                 try:
                     if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
                         batch, seconds = original(iterator), 0.0
@@ -172,14 +161,16 @@ class Loaders:
         return [Built(*known, self.margins.get(known[1])) for known in found]
 
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
-        if loader not in self._numbers:
-            self._numbers[loader] = len(self._numbers)
-            self._sites[self._numbers[loader]] = self._births.get(loader, NOWHERE)
-            self._describe(loader)
-            self.watcher.news(0)
-        number = self._numbers[loader]
+        number = self._numbers.get(loader)
+        if number is None:
+            site = self._births.get(loader, NOWHERE)
+            number = self._numbers.add(loader, site)
+            if number not in self._sites:
+                self._sites[number] = site
+                self._describe(loader, number)
+                self.watcher.news(0)
         self.samples.started(number, loader)
-        self._of_iterator[iterator] = Iteration(number, loader.dataset, self._epochs[number])
+        begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
         of_loader = f" of loader {number}" if number else ""
         started = enumerate(getattr(iterator, "_workers", ()))
@@ -191,13 +182,13 @@ class Loaders:
         return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
 
     def _ended(self, iterator: Any) -> None:
-        known = self._of_iterator.get(iterator)
+        known = iteration(iterator)
         if known is not None and known.epoch & (known.epoch + 1) == 0:  # after the 1st, 2nd, 4th, 8th … pass
             self.samples.tell(known.number)
 
     def _failed(self, iterator: Any, error: Exception) -> None:
         """A sample could not be made, or not be put into a batch with the others."""
-        known = self._of_iterator.get(iterator)
+        known = iteration(iterator)
         if known is None:
             return
         index = known.indices[0] if known.indices else None
@@ -217,7 +208,7 @@ class Loaders:
         }
         self.watcher.emit("bad_sample", site=raised_at(error), data=data)
 
-    def _describe(self, loader: Any) -> None:
+    def _describe(self, loader: Any, number: int) -> None:
         dataset, sampler = loader.dataset, loader.sampler
         batch_sampler = loader.batch_sampler
         self.watcher.emit(
@@ -225,7 +216,7 @@ class Loaders:
             site=self._births.get(loader, user_site()),
             phase="setup",
             data={
-                "number": self._numbers[loader],
+                "number": number,
                 "dataset": type(dataset).__name__,
                 "size": length(dataset),
                 "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
@@ -261,7 +252,7 @@ class Loaders:
 
     def _glance(self, iterator: Any, batch: Any) -> None:
         """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
-        known = self._of_iterator.get(iterator)
+        known = iteration(iterator)
         if known is not None:
             self.current = known.number
             count = self._given[self.current] = self._given.get(self.current, 0) + 1
@@ -287,7 +278,7 @@ class Loaders:
             self._held = None
 
     def _gave(self, iterator: Any, batch: Any) -> None:
-        known = self._of_iterator.get(iterator)
+        known = iteration(iterator)
         if known is None:
             return
         number, index = known.number, known.indices.popleft() if known.indices else None

@@ -46,7 +46,7 @@ class Loop:
         self._touches = Touches()
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
-        self._count = 0
+        self.count = 0
         self._stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
@@ -73,7 +73,7 @@ class Loop:
 
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
-                if not (watcher.elsewhere() or (watcher.resting and self.as_before("zero_grad", id(holder)))):
+                if not (watcher.resting and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
                     watcher.ask("loop", self._clearing, holder)
                 return original(holder, *args, **kwargs)
 
@@ -94,9 +94,9 @@ class Loop:
     def account(self, optimizer: Optimizer) -> Account:
         account = self.accounts.get(optimizer)
         if account is None:
-            account = self.accounts[optimizer] = Account(number=self._count)
+            account = self.accounts[optimizer] = Account(number=self.count)
             account.offset = self._born_at.get(optimizer, 0)
-            self._count += 1
+            self.count += 1
             self.watcher.news(FIRST_STEPS)
         return account
 
@@ -329,7 +329,7 @@ class Loop:
             self.census.before(optimizer, account.number, closure)
         if self.watcher.sampling:
             self.watcher.book_sampling(self.statistics.before_step, optimizer, closure)
-        account.in_closure = closure
+        account.in_closure, account.entered = closure, self._passes
         if not closure:
             self._check_gradients(optimizer, account)
 
@@ -377,7 +377,8 @@ class Loop:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
         self._stepped_last = account
-        if used and not closure and not account.unsure:
+        # A closure without a backward pass of its own (a framework's) leaves the gradients as they were.
+        if used and not account.unsure and not (closure and self._passes > account.entered):
             tell_stale(self.watcher, account, used[0], soiled)
         account.in_closure = False
         account.passes = self._passes

@@ -41,6 +41,7 @@ class Losses:
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
         self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
+        self.on_call: list[tuple[str, Callable[..., None]]] = []  # of every examined call, with its two arguments
         self.on_evaluation: Callable[[torch.Tensor, float], None] = lambda *_: None  # told of values without a graph
         self.on_value: Callable[[str, torch.Tensor], object] = lambda name, value: None  # one with a graph
         self._sites: dict[str, Site] = {}  # where each function was called last
@@ -170,6 +171,8 @@ class Losses:
 
     def _examine(self, name: str, site: Site, given: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
         step, phase = self.watcher.step, self._phase
+        for probe, listener in self.on_call:
+            self.watcher.ask_within(probe, listener, name, prediction, target)
         made_by = producer(prediction.grad_fn)
         maker = self.calls.maker(prediction)
         made = self.calls.ops.made(prediction)

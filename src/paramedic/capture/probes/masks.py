@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.probes.call import Call
@@ -27,8 +28,14 @@ _ATTENTION = (
 )
 _PRODUCTS = [T.mul, T.__mul__, T.__rmul__, torch.mul]
 _ONES = [torch.ones_like, torch.ones, T.new_ones]
+_FILLS = [T.masked_fill, T.masked_fill_, torch.masked_fill]
+_SOFTMAX = [F.softmax, torch.softmax, T.softmax]
+NEVER = -1e3  # a score that leaves a position out
 LOOKS = 24  # per place
-NAMES = ("padding", "masked_padding", "masked_tokens", "tokens", "rows", "padded_rows", "shortest", "value")
+NAMES = (
+    "padding", "masked_padding", "masked_tokens", "tokens", "rows", "padded_rows", "shortest", "longest", "inside",
+    "value",
+)  # fmt: skip
 
 
 class Masks:
@@ -40,16 +47,21 @@ class Masks:
         self._embedded: dict[torch.Size, weakref.ref[torch.Tensor]] = {}  # token ids of the top-level call now running
         self._products: list[tuple[weakref.ref[torch.Tensor], Site]] = []  # boolean factors
         self._ones: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
+        self._filled: dict[int, tuple[weakref.ref[torch.Tensor], list[torch.Tensor]]] = {}  # scores, and their masks
         self._looks: Counter[Any] = Counter()
 
     def install(self) -> None:
         self.ops.handle(_PRODUCTS, self._multiplied, "masks")
         self.ops.handle(_ONES, self._made_ones, "masks")
+        self.ops.handle(_FILLS, self._fill, "masks")
+        self.ops.handle(_SOFTMAX, self._softmax, "masks")
+        self.ops.handle([F.scaled_dot_product_attention], self._attended, "masks")
         self.watcher.on_step.append(("masks", self._forget))
 
     def _forget(self) -> None:
         self._products.clear()
         self._ones.clear()
+        self._filled.clear()
 
     def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         for value in args[:2]:
@@ -59,6 +71,45 @@ class Masks:
     def _made_ones(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(result, T) and result.dim() == 2 and len(self._ones) < 64:
             self._ones[id(result)] = (weakref.ref(result), user_site())
+
+    # Attention written by hand: scores.masked_fill(mask, -1e9).softmax(-1) ------------------------------------------
+
+    def _fill(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        mask = args[1] if len(args) > 1 else kwargs.get("mask")
+        value = args[2] if len(args) > 2 else kwargs.get("value")
+        if not isinstance(mask, T) or mask.dtype != torch.bool or not isinstance(result, T) or result.dim() < 2:
+            return
+        if isinstance(value, (int, float)) and value <= NEVER and len(self._filled) < 64:
+            known = self._filled.get(id(args[0]))
+            masks = known[1] if known is not None and known[0]() is args[0] else []
+            self._filled[id(result)] = (weakref.ref(result), [*masks, mask.detach()])
+
+    def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Only now is it known along which axis the masks should have spoken."""
+        x = args[0] if args else kwargs.get("input")
+        known = self._filled.get(id(x))
+        dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        if not isinstance(x, T) or not isinstance(dim, int) or x.shape[dim] < 2:
+            return
+        dims = x.dim()
+        if known is None or known[0]() is not x:
+            return
+        spoken = [mask for mask in known[1] if _size(mask, dim % dims, dims) > 1]
+        for mask in spoken or known[1]:
+            self._by_hand(mask, ignored=True, over="keys" if spoken else "queries")
+
+    def _attended(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
+        if isinstance(mask, T) and mask.dtype == torch.bool and mask.shape[-1] > 1:
+            self._by_hand(mask.detach(), ignored=False, over="keys")
+
+    def _by_hand(self, mask: torch.Tensor, *, ignored: bool, over: str) -> None:
+        """Compare it with the ids that were embedded, if it is a mask of their positions and nothing else."""
+        flat = mask.squeeze()
+        known = self._embedded.get(flat.shape)
+        ids = known() if known is not None else None
+        if ids is not None and flat.dim() == 2 and flat.shape[0] > 1 and readable(ids):
+            self._compare(user_site(), over, ids, flat, ignored=ignored, over=over)
 
     def attention(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A module of torch that takes a key_padding_mask was called: True there means "ignore"."""
@@ -106,7 +157,9 @@ class Masks:
         data = {**dict(numbers), "rows": ids.shape[0], "width": ids.shape[1]}
         self.watcher.emit("tokens", site=call.site, module=call.path, data=data)
 
-    def _compare(self, site: Site, path: str, ids: torch.Tensor, mask: torch.Tensor, *, ignored: bool) -> None:
+    def _compare(
+        self, site: Site, path: str, ids: torch.Tensor, mask: torch.Tensor, *, ignored: bool, over: str = "keys"
+    ) -> None:
         """`ignored`: a one in the mask means that the position is left out, and not that it counts."""
         self._looks[(site, path)] += 1
         if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.device.type != "cpu" or ids.shape[1] < 3:
@@ -118,7 +171,14 @@ class Masks:
         padding = torch.arange(ids.shape[1]) >= (ids.shape[1] - lengths)[:, None]
         out = mask.bool() if ignored else ~mask.bool()
         found = [padding.sum(), (out & padding).sum(), (out & ~padding).sum(), (~padding).sum()]
-        found += [lengths.new_tensor(len(ids)), (lengths > 0).sum(), lengths.min(), value]
+        found += [lengths.new_tensor(len(ids)), (lengths > 0).sum(), lengths.min(), lengths.max()]
+        found += [((ids == value) & ~padding).sum(), value]
         numbers = dict(zip(NAMES, [int(number) for number in found], strict=True))
-        data = {**numbers, "all_ones": not ignored and not bool(out.any()), "none": not bool(out.any())}
+        data = {**numbers, "all_ones": not ignored and not bool(out.any()), "none": not bool(out.any()), "over": over}
         self.watcher.emit("mask", site=site, module=path, data=data)
+
+
+def _size(mask: torch.Tensor, dim: int, dims: int) -> int:
+    """The size of a mask along an axis of the scores that it is broadcast against."""
+    own = dim - (dims - mask.dim())
+    return int(mask.shape[own]) if own >= 0 else 1

@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.facts import own_parameters
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
+from paramedic.capture.probes.freezes import tell_misspelt
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_site
 from paramedic.logbook import model_seen
@@ -91,7 +93,7 @@ class Modules:
                 {
                     "path": join(name, path, root),
                     "class": type(module).__name__,
-                    "own_parameters": [n for n, p in module.named_parameters(recurse=False) if p.requires_grad],
+                    "own_parameters": [n for n, p in own_parameters(module).items() if p.requires_grad],
                     "children": len(module._modules),
                     "file": site.file,
                     "line": site.line,
@@ -117,12 +119,12 @@ class Modules:
                         "dtype": str(p.dtype).removeprefix("torch."),
                         "requires_grad": p.requires_grad,
                         "optimizer": optimised.get(id(p)),
-                        "odd_attributes": [key for key in p.__dict__ if "grad" in key and not key.startswith("_")],
                     }
                     for path, p in parameters[:MOST_PARAMETERS]
                 ],
             },
         )
+        tell_misspelt(self.watcher, [p for _, p in parameters])
         self._describe_hidden(root, name, optimised)
 
     def _describe_hidden(self, root: nn.Module, name: str, optimised: dict[int, int]) -> None:

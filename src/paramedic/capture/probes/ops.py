@@ -58,6 +58,8 @@ class Cut(NamedTuple):
     op: str
     site: Site
     scalar: bool = False  # the value was a single number, such as a loss
+    passes: int = 0  # backward passes since the last step when it happened
+    value: float | None = None  # that a tensor became as a Python number
 
 
 class Made(NamedTuple):
@@ -97,7 +99,10 @@ class OpMode(TorchFunctionMode):
         self._made_nodes: dict[Any, Made] = {}
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
         self.fresh = False  # a model was called since the last step: only then can a cut matter
+        self._written: set[int] = set()  # leaves (ids) that backward passes since the last step have reached
+        self._spent: set[int] = set()  # and those of the step before
         self._active = False
+        self._passes = 0
         self._pairwise = False
         self._replaced: set[Any] = set()  # nodes whose value the script has replaced by another
         self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
@@ -108,6 +113,7 @@ class OpMode(TorchFunctionMode):
             (_CUTS, self._cut),
             (_COMPARISON, self._comparison),
             ([T.grad.__get__], self._grad_read),
+            ([T.expand], self._sampled),
         ):
             self.handle(group, handler)
 
@@ -148,6 +154,8 @@ class OpMode(TorchFunctionMode):
         self.cuts.clear()
         self.waiting.clear()
         self.fresh = False
+        self._spent, self._written = self._written, set()
+        self._passes = 0
         self._pairwise = False
         self._replaced.clear()
         self._tainted.clear()
@@ -179,7 +187,7 @@ class OpMode(TorchFunctionMode):
             self._sum(a, b, result)
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
-        if a.dim() != b.dim() and _same_up_to_ones(a, b) and not self.inside_model():
+        if a.dim() != b.dim() and same_up_to_ones(a, b) and not self.inside_model():
             if result.numel() > max(a.numel(), b.numel()):
                 self._broadcast(_ARITHMETIC[func], a, b, result)
         elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
@@ -214,7 +222,7 @@ class OpMode(TorchFunctionMode):
         Not if it replaces the value of a term and leaves its gradient, on purpose: then the constant was computed
         from that very term, as in `surrogate + (objective - surrogate).detach()`.
         """
-        cut = self._taint_of(constant)
+        cut = self.taint_of(constant)
         if cut is None or live.grad_fn in self._replaced:
             return
         summands = terms(live.grad_fn)
@@ -271,17 +279,40 @@ class OpMode(TorchFunctionMode):
 
     def _cut(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("data")
-        if not isinstance(x, T) or not x.requires_grad or len(self.cuts) >= MOST_CUTS or not self.fresh:
+        if not isinstance(x, T) or not x.requires_grad or len(self.cuts) >= MOST_CUTS:
             return
+        if not self.fresh and not self._is_unspent(x):
+            return
+        if func in _ORDER and not is_users(sys._getframe(3).f_code.co_filename):
+            return  # torch checks the arguments of its distributions so
         if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
             return  # the path goes on: nothing was cut
         if isinstance(result, T) and result.grad_fn is not None:
             self._flat(_CUTS[func], result)
         node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
-        cut = Cut(node, _CUTS[func], user_site(), x.dim() == 0)
+        cut = Cut(
+            node, _CUTS[func], user_site(), x.dim() == 0, self._passes, result if isinstance(result, float) else None
+        )
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
             self._taint(result, cut)
+
+    def _sampled(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Distribution.sample() takes its parameters without their history; rsample() would not."""
+        caller = sys._getframe(3).f_code
+        if torch.is_grad_enabled() or caller.co_name != "sample" or "distributions" not in caller.co_filename:
+            return
+        x = args[0]
+        if x.grad_fn is not None and self.fresh and len(self.cuts) < MOST_CUTS:
+            cut = Cut(x.grad_fn, ".sample()", user_site(), False, self._passes)
+            self.cuts.append(cut)
+            self._taint(result, cut)
+
+    def _is_unspent(self, x: torch.Tensor) -> bool:
+        """Computed before the last step, and still waiting for its backward pass: the samples of a GAN."""
+        if not self._spent or x.grad_fn is None or x.dim() == 0:
+            return False
+        return not {id(leaf) for leaf in reach(x.grad_fn).leaves} & self._spent
 
     def _flat(self, op: str, result: torch.Tensor) -> None:
         """A step function: the gradient goes through it, as zero."""
@@ -306,24 +337,24 @@ class OpMode(TorchFunctionMode):
     def _taint(self, result: torch.Tensor, cut: Cut) -> None:
         self._tainted[id(result)] = (weakref.ref(result), cut)
 
-    def taint_outputs(self, tensors: list[torch.Tensor], site: Site) -> None:
-        """Outputs of a trainable module that ran under no_grad."""
+    def taint_outputs(self, tensors: list[torch.Tensor], site: Site, op: str = "torch.no_grad()") -> None:
+        """Outputs of a trainable module that ran under no_grad, or gradients that autograd handed out as numbers."""
         for tensor in tensors:
-            self._taint(tensor, Cut(None, "torch.no_grad()", site))
+            self._taint(tensor, Cut(None, op, site))
 
     def _spread(self, args: Any, result: torch.Tensor) -> None:
         for value in args:
             for item in value if isinstance(value, (list, tuple)) else (value,):
-                cut = self._taint_of(item)
+                cut = self.taint_of(item)
                 if cut is not None:
                     self._taint(result, cut)
                     return
 
-    def _taint_of(self, value: Any) -> Cut | None:
+    def taint_of(self, value: Any) -> Cut | None:
         known = self._tainted.get(id(value))  # ids are used again, so the tensor itself must still be the one meant
         return known[1] if known is not None and known[0]() is value else None
 
-    def told(self, nodes: set[Any], terms: set[Any]) -> None:
+    def told(self, nodes: set[Any], terms: set[Any], leaves: list[torch.Tensor]) -> None:
         """A backward pass is about to go through these nodes: what waited for one of them is now a fact.
 
         `terms` are those among them at which the loss is put together from its terms.
@@ -332,18 +363,23 @@ class OpMode(TorchFunctionMode):
             if item.node in (terms if item.term else nodes) and not (item.unless_pairwise and self._pairwise):
                 item.tell()
         self.waiting = [item for item in self.waiting if item.node not in nodes]
+        self._passes += 1
+        self._written |= {id(leaf) for leaf in leaves}
 
     def cuts_behind(self, wanted: set[int]) -> list[tuple[Cut, set[int]]]:
-        """For parameters (ids) that no gradient reached: the cuts that lie between them and the loss."""
+        """For parameters (ids) that no gradient reached: the cuts that lie between them and the loss.
+
+        Those made for the last backward pass, if there are any: a GAN detaches its samples for the other network, too.
+        """
         found = []
         for cut in self.cuts:
             behind = {id(leaf) for leaf in reach(cut.node).leaves} & wanted
             if behind:
                 found.append((cut, behind))
-        return found
+        return [pair for pair in found if pair[0].passes == self._passes - 1] or found
 
 
-def _same_up_to_ones(a: torch.Tensor, b: torch.Tensor) -> bool:
+def same_up_to_ones(a: torch.Tensor, b: torch.Tensor) -> bool:
     """(N, 1) and (N,): the same values in shapes that only broadcasting can reconcile."""
     squeezed = [size for size in a.shape if size != 1]
     return bool(squeezed) and squeezed == [size for size in b.shape if size != 1]

@@ -48,11 +48,12 @@ class Recurrence:
 
 
 def _near(node: Any) -> set[Any]:
+    """The nodes just behind an output; not those of weights, which all passes of a module share."""
     found: set[Any] = set()
     waiting = [node]
     while waiting and len(found) < NEAR:
         node = waiting.pop(0)
-        if node is not None and node not in found:
+        if node is not None and node not in found and not hasattr(node, "variable"):
             found.add(node)
             waiting += [following for following, _ in node.next_functions]
     return found

@@ -59,7 +59,7 @@ class Statistics:
 
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
-        self.watcher.on_gear.append(self._leave_compilers_alone)
+        self.watcher.on_gear.append(lambda _: self._remove_hook() if self.watcher.compiled else None)
         self.watcher.on_step.append(("statistics", self.poll))
         self.watcher.on_rested.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
@@ -73,11 +73,6 @@ class Statistics:
             self._due = dict(self.watcher.registry.module_names())
             self._call = nn.Module.__call__
             nn.Module.__call__ = _watched(self._call, self._called)
-
-    def _leave_compilers_alone(self, examining: bool) -> None:
-        """A compiler would make what stands in the place of nn.Module.__call__ a part of the user's graph."""
-        if self.watcher.compiled:
-            self._remove_hook()
 
     def _remove_hook(self) -> None:
         if self._call is not None:
@@ -104,6 +99,11 @@ class Statistics:
                 if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
                     self._held.append((f"{name}{path}", tensor, tensor._version))
         self._summarise_held()
+
+    def add_output(self, name: str, output: torch.Tensor) -> None:
+        """An output that cannot be held, because its memory is about to be used for something else."""
+        with undisturbed():
+            self._add("output", (name,), [output.detach()])
 
     def _summarise_held(self) -> None:
         held, self._held = self._held, []

@@ -15,6 +15,7 @@ from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.record.writer import Site
 
 T = torch.Tensor
 MOST_PENDING = 64
@@ -27,9 +28,12 @@ class Views:
         self.watcher = watcher
         self.ops = ops
         self._pending: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}  # inputs made so, not used yet
+        self._rows: dict[int, tuple[weakref.ref[torch.Tensor], tuple[int, int], Site]] = {}  # two axes made one
 
     def install(self) -> None:
         self.ops.handle([T.view, T.reshape, torch.reshape], self._reshaped, "views")
+        self.ops.handle([T.view, T.reshape, torch.reshape, T.flatten, torch.flatten], self._flattened, "views")
+        self.watcher.on_step.append(("views", self._rows.clear))
 
     def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("input")
@@ -59,10 +63,34 @@ class Views:
 
         if result.grad_fn is not None:
             self.ops.waiting.append(Waiting(result.grad_fn, tell))
-        elif self.ops.inside_model():
+        elif self.ops.inside_model() or _colours_moved(x.shape, result.shape):
             tell()
         elif len(self._pending) < MOST_PENDING:
             self._pending[id(result)] = (weakref.ref(result), tell)
+
+    def _flattened(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """(time, batch, classes) -> (time * batch, classes), or the same for labels: in which order are the rows?"""
+        x = args[0] if args else kwargs.get("input")
+        if not isinstance(x, T) or not isinstance(result, T) or x.dim() < 2 or len(self._rows) >= MOST_PENDING:
+            return
+        if (
+            result.dim() == x.dim() - 1
+            and result.shape[0] == x.shape[0] * x.shape[1]
+            and result.shape[1:] == x.shape[2:]
+        ):
+            site = frame_site(sys._getframe(3))
+            self._rows[id(result)] = (weakref.ref(result), (x.shape[0], x.shape[1]), site)
+
+    def compared(self, function: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
+        """A loss of rows that were laid out time by time, against labels laid out sample by sample."""
+        a, b = self._rows.get(id(prediction)), self._rows.get(id(target))
+        if a is None or b is None or not prediction.requires_grad:
+            return
+        if a[0]() is not prediction or b[0]() is not target:
+            return
+        if a[1] == b[1][::-1] and a[1][0] != a[1][1] and 1 not in a[1]:
+            data = {"op": "crossed rows", "function": function, "prediction": list(a[1]), "target": list(b[1])}
+            self.watcher.emit("op", site=a[2], data=data, key=("crossed rows", a[2]))
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called: with a reshaped input?"""
@@ -72,6 +100,11 @@ class Views:
                 if known is not None and known[0]() is tensor:
                     known[1]()
             self._pending.clear()
+
+
+def _colours_moved(old: Sequence[int], new: Sequence[int]) -> bool:
+    """(n, height, width, 3) -> (n, 3, height, width): no use could make that right."""
+    return old[-1] in (3, 4) and list(new) == [*old[:-3], old[-1], *old[-3:-1]]
 
 
 def cuts_samples(old: Sequence[int], new: Sequence[int]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from paramedic.findings import Severity
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import at, by_place, many
+from paramedic.rules.support import at, label_batches, many
 
 
 @rule("PM305", "class-imbalance", severity="warning", needs=["labels"], causes=["PM209"])
@@ -29,7 +29,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
     `ratio`: largest to smallest class; `fewest`: labels to be seen before anything is said; `patience`: steps that
     the model gets to find the rare class.
     """
-    for events in by_place(run.events("labels", phase="train")).values():
+    for events in label_batches(run):
         seen: Counter[int] = Counter()
         for event in events:
             seen.update({int(label): count for label, count in event["counts"].items()})

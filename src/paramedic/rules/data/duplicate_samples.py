@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Finding]:
     """The same sample is in the data several times.
 
-    Compared by content: exactly, and nearly for images (also mirrored) and texts. Found by `paramedic audit`.
+    Compared by content: exactly; and nearly, for images (also mirrored), texts, and rows of numbers (with noise, or
+    with one column changed). Found by `paramedic audit`.
 
     ## Why it hurts
     Copies weigh more than they should, and when the data is split later, they end up on both sides: the validation
@@ -26,8 +27,8 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
     Keep one of each group, or give copies to `GroupShuffleSplit` as one group.
 
     ## When this is wrong
-    Tables with few possible rows repeat by nature: that stays a note, as do a few copies. Oversampling by a sampler
-    is not reported.
+    Tables with few possible rows repeat by nature: that stays a note, as do a few copies. Rows are near copies only
+    where they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
 
     ## Options
     `share`: the share of superfluous samples from which on it is a warning; `fewest`: their number.
@@ -51,10 +52,12 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
 
 
 def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share: float, fewest: int) -> Finding:
-    from paramedic.audit.overlap import rich
+    from paramedic.audit.overlap import AGREEING, rich, same_targets
 
     extra = sum(len(group) - 1 for group in exact) + len({second for _, second in near})
-    serious = extra >= fewest and extra >= share * split.size and rich(split)
+    alike = same_targets(split, split, [(a, b) for a, b in near])
+    other = alike is not None and alike < AGREEING and not exact
+    serious = extra >= fewest and extra >= share * split.size and rich(split) and not other
     samples = list(dict.fromkeys(index for group in [*exact, *near] for index in group))
     kinds = [many(len(exact), "group") + " of equal samples"] if exact else []
     kinds += [many(len(near), "pair") + " of nearly equal ones"] if near else []
@@ -62,6 +65,8 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
     differing = _conflicts(split, exact)
     what = f"{extra:,} of {split.size:,} samples of {split.name} repeat another one ({', '.join(kinds)}), such as "
     what += split.samples(example, 3)
+    if other:
+        what += f"; only {alike:.0%} of the pairs have one target, so they may be meant to differ"
     if differing:
         what += f"; {many(differing, 'group')} with different labels"
     return Finding(

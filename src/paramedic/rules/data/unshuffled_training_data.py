@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import by_place
+from paramedic.rules.support import label_batches
 
 
 @rule("PM306", "unshuffled-training-data", severity="warning", needs=["labels"], causes=["PM209"])
@@ -26,7 +26,7 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
     `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1; `fewest`:
     batches to be seen.
     """
-    for events in by_place(run.events("labels", phase="train")).values():
+    for events in label_batches(run):
         batches = _of_whole_steps(events)
         pooled = sum(batches, Counter())
         if len(pooled) < 2 or len(events) < fewest or min(batch.total() for batch in batches) < 2:

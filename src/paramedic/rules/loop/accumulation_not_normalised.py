@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import by_place
+from paramedic.rules.support import label_batches
 
 
 @rule("PM603", "accumulation-not-normalised", severity="warning", needs=["loop", "labels"])
@@ -31,8 +31,9 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6) -> Iterator[Finding]
     if not accumulating:
         raise Abstain("gradients are not accumulated over several backward passes")
     lines = {(op[2], op[3]) for loop in accumulating for op in loop["ops"] if op[0] == "backward"}
-    for (file, line, _), events in by_place(run.events("labels", phase="train")).items():
-        calls = [c for c in run.events("loss_call", phase="train") if (c.where.file, c.where.line) == (file, line)]
+    for events in label_batches(run):
+        place = (events[0].where.file, events[0].where.line)
+        calls = [c for c in run.events("loss_call", phase="train") if (c.where.file, c.where.line) == place]
         if not calls or any(c["reduction"] != "mean" or c["weighted"] for c in calls) or len(lines) > 1:
             continue
         per_step: dict[int, list[int]] = defaultdict(list)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM617", "hidden-state-carried", severity="error", needs=["forward"], causes=["PM702", "PM703"])
+@rule("PM617", "hidden-state-carried", severity="error", needs=["forward"], causes=["PM423", "PM702", "PM703"])
 def check(run: Run) -> Iterator[Finding]:
     """The recurrent state of the last batch is fed in again together with its graph.
 

@@ -18,7 +18,8 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     under `torch.no_grad()`.
 
     ## When this is wrong
-    When the evaluation is done by another program on the saved weights.
+    When the evaluation is done by another program on the saved weights. Networks that are trained against each other,
+    and policies that make their own data, are not judged.
 
     ## Options
     `fewest`: steps that must have been taken.
@@ -29,6 +30,10 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
         raise Abstain(str(event["reason"]))
     if run.meta.get("forked") or run.rank:
         raise Abstain("another process may evaluate")
+    if len({event["optimizer"] for event in run.events("step")}) > 1:
+        raise Abstain("several optimizers take turns: what is trained against something else is judged in other ways")
+    if not run.events("loader") and not run.events("loss_call"):
+        raise Abstain("nothing is compared with targets, and no loader gives data that could be held out")
     modes = [event for event in run.events("mode") if not event["training"]]
     if run.events("eval_forward") or modes or any(not event["grad"] for event in run.events("forward")):
         return

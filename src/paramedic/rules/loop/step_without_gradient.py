@@ -19,7 +19,8 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
 
     ## When this is wrong
     Gradients written by hand (`p.grad = ...`) and closures are recognised and not reported. A single first step
-    before any gradient exists is not reported either.
+    before any gradient exists is not reported either, nor an optimizer whose modules are never called: it is stepped
+    to see what a scheduler does.
 
     ## Options
     `share`: the least share of steps that must be empty.
@@ -31,6 +32,8 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
         if event["gradients"] in ("new", "untouched") or event.count < 2 or event.count < share * total:
             continue
         none = event["gradients"] == "none"
+        if none and _never_computed(run, event["optimizer"]):
+            continue
         yield Finding(
             what=f"optimizer.step() had {'no gradient at all' if none else 'no new gradient'} "
             f"in {event.count:,} of {total:,} steps",
@@ -42,3 +45,13 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
             evidence=(Evidence(name="steps_without_gradient", value=event.count, limit="0"),),
             confidence=0.95 if none else 0.93,
         )
+
+
+def _never_computed(run: Run, number: int) -> bool:
+    """Nothing was ever computed with what this optimizer holds."""
+    held = next((event for event in run.events("optimizer") if event["number"] == number), None)
+    if held is None or held["in_models"] < held["held"]:
+        return not any(run.events(kind) for kind in ("forward", "loss_call", "backward"))
+    owners = {name.rpartition(".")[0] for group in held["groups"] for name in group["parameters"]}
+    called = {event.module for kind in ("forward", "module_call") for event in run.events(kind) if event.module}
+    return not any(f".{path}." in f".{owner}." for owner in owners for path in called)

@@ -24,7 +24,8 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     counted in batches (`OneCycleLR`, most warm-ups).
 
     ## When this is wrong
-    Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts.
+    Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts, nor schedules whose
+    `step()` stands in the source and was not reached: it may wait for a condition.
 
     ## Options
     `fewest`: optimizer steps; `early`: share of the run before which the rate must not have vanished.
@@ -33,17 +34,19 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     if run.events("exception"):
         raise Abstain("the script ended early")
+    trained = {event["optimizer"] for event in run.events("step") if event["gradients"] != "none"}
     for schedule in run.events("schedule"):
         steps = schedule["steps"]
-        if steps < fewest:
+        if steps < fewest or schedule["optimizer"] not in trained:  # a schedule that is only looked at trains nothing
             continue
         finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
+        finding = finding or _zero(run, schedule, steps, early)
         if finding is not None:
             yield finding
 
 
 def _never(schedule: Event, steps: int) -> Finding | None:
-    if schedule["calls"] or schedule["inner"]:
+    if schedule["calls"] or schedule["inner"] or schedule.get("written"):  # perhaps its time has not come
         return None
     return Finding(
         what=f"{schedule['class']} was built and never stepped in {many(steps, 'optimizer step')}",
@@ -73,6 +76,29 @@ def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
             Evidence(name="scheduler_steps", value=calls),
         ),
         confidence=0.93,
+    )
+
+
+def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None:
+    """The rate is exactly zero for most of the run, whatever the pace."""
+    since = schedule["low_since"]
+    if since is None or since > early * steps or schedule["last"] != 0 or not schedule["calls"]:
+        return None
+    course = run.series(f"lr:{schedule['optimizer']}")
+    if not course or course[-1][1] != 0:
+        return None  # another schedule, or the script itself, has raised it again
+    return Finding(
+        what=f"the learning rate is 0 from step {since:,} of {steps:,} on",
+        why=f"{schedule['class']} multiplied it by zero; the rest of the run moves no weight",
+        remedy="check the factor: gamma=1 leaves the rate as it is, gamma=0 switches it off"
+        if schedule["class"] in ("StepLR", "MultiStepLR", "ExponentialLR")
+        else "lay the schedule out for the whole run",
+        where=at(schedule, schedule["born"]),
+        evidence=(
+            Evidence(name="learning_rate", value=0.0, limit="> 0"),
+            Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
+        ),
+        confidence=0.95,
     )
 
 

@@ -29,7 +29,9 @@ def check(run: Run) -> Iterator[Finding]:
             yield Finding(
                 what=f"a term of the loss (value {op['value']:.4g}) has no gradient: {op['cut']} cut it off",
                 why=f"the term added at {op.line} is a plain number, so no parameter can make it smaller",
-                remedy=f"compute it without {op['cut']}, from values that still have their gradient",
+                remedy="give torch.autograd.grad create_graph=True"
+                if op["cut"].startswith("torch.autograd.grad")
+                else f"compute it without {op['cut']}, from values that still have their gradient",
                 where=where,
                 evidence=(Evidence(name="value", value=op["value"]), Evidence(name="steps", value=op.count)),
                 confidence=0.93,

@@ -3,27 +3,33 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import by_place, many
+from paramedic.rules.support import by_place, listed, many
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
 
 
-@rule("PM517", "gradient-leak-into-target", severity="warning", needs=["loss_call"], causes=["PM215", "PM207", "PM209"])
+@rule("PM517", "gradient-leak-into-target", severity="warning", needs=["backward"], causes=["PM215", "PM207", "PM209"])
 def check(run: Run) -> Iterator[Finding]:
     """The target of a loss is made by the network that is being trained, and gradients flow into it.
+
+    The advantage that a policy's log-probability is multiplied with is such a target, too: the critic learns from its
+    own loss, not from the policy's.
 
     ## Why it hurts
     The loss can be lowered by moving the target instead of the prediction. A value network then chases its own
     estimates; and where both sides are one tensor, the loss is zero from the start.
 
     ## What to try first
-    `with torch.no_grad():` around the target, or `target.detach()`.
+    `with torch.no_grad():` around the target, or `target.detach()`; `advantage.detach() * log_prob`.
 
     ## When this is wrong
     When both branches are to move, as in some ways of self-supervised learning: only targets that look like the next
     value of a value function, or that are called a target, are reported.
     """
+    for op in run.events("op"):
+        if op["op"] == "advantage with graph":
+            yield _advantage(op)
     for calls in by_place(run.events("loss_call", phase="train")).values():
         twins = [call for call in calls if call.get("same")]
         if len(twins) == len(calls) and len(calls) > 1:
@@ -48,6 +54,18 @@ def _same(call: Event) -> Finding:
         severity="error",
         evidence=(Evidence(name="shared_memory", value="all of it", limit="none"),),
         confidence=0.95,
+    )
+
+
+def _advantage(op: Event) -> Finding:
+    return Finding(
+        what=f"the advantage that log_prob is multiplied with has a graph: the policy's loss moves "
+        f"{many(op['count'], 'tensor')} of the critic, {listed(op['parameters'])}",
+        why="the critic is pulled to values that make the policy's loss small, and away from the returns",
+        remedy="detach it: (returns - values).detach() * log_prob",
+        where=op.where,
+        evidence=(Evidence(name="shared_parameters", value=op["count"], limit="0"),),
+        confidence=0.92,
     )
 
 

@@ -9,12 +9,12 @@ _LAYERS = tuple(f"({name})" for name in ("Linear", "Conv1d", "Conv2d", "Conv3d",
 _SCORES = ("Addmm", "Mm", "Bmm", "Mv", "Convolution", "Relu", "Gelu", "Sigmoid", "Tanh", "Softmax", "LeakyRelu")
 
 
-@rule("PM504", "wrong-loss-input", severity="error", needs=["loss_call"], causes=["PM507"])
+@rule("PM504", "wrong-loss-input", severity="error", needs=["backward"], causes=["PM101", "PM507"])
 def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
-    """Raw scores or probabilities reach a loss that expects log-probabilities.
+    """Raw scores or probabilities reach a loss that expects log-probabilities, or the other way round.
 
-    `F.nll_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their exponentials
-    sum to 1.
+    `F.nll_loss`, `F.ctc_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their
+    exponentials sum to 1. The second argument of `F.kl_div` must be probabilities, unless `log_target=True` is given.
 
     ## Why it hurts
     With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls
@@ -30,7 +30,11 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
     ## Options
     `tolerance`: how far sums may be from 1.
     """
+    yield from _ctc(run, tolerance)
     for group in by_place(measured(run.events("loss_call"), "nll_loss", "kl_div")).values():
+        if _is_log(group, tolerance):
+            yield _log_target(group[0])
+            continue
         problem = _problem(group, tolerance)
         if problem is None:
             continue
@@ -48,6 +52,39 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
                 Evidence(name="input_max", value=values["input_max"], limit="≤ 0"),
                 Evidence(name="sum_of_exp_max", value=values["row_exp_max"], limit=f"1 ± {tolerance:g}"),
             ),
+            confidence=0.97,
+        )
+
+
+def _is_log(calls: list[Event], tolerance: float) -> bool:
+    """Whether the second argument of kl_div is a logarithm, too, without a word about it."""
+    plain = [call for call in calls if call["function"] == "kl_div" and not call["log_target"]]
+    low = [call["values"]["target_min"] for call in plain if call["values"]["target_min"] is not None]
+    return bool(plain) and len(low) == len(calls) and max(low) < -tolerance
+
+
+def _log_target(call: Event) -> Finding:
+    return Finding(
+        what=f"F.kl_div expects probabilities as its target and got values down to {call['values']['target_min']:.3g}",
+        why="a probability is never negative; the logarithm that kl_div takes of it is NaN",
+        remedy="exponentiate the target: F.softmax instead of F.log_softmax; or say log_target=True",
+        where=at(call, None),
+        evidence=(Evidence(name="target_min", value=call["values"]["target_min"], limit="≥ 0"),),
+        confidence=0.98,
+    )
+
+
+def _ctc(run: Run, tolerance: float) -> Iterator[Finding]:
+    for group in by_place(run.events("ctc")).values():
+        totals = [event["total"] for event in group if event.get("total") is not None]
+        if not totals or min(abs(total - 1) for total in totals) <= 10 * tolerance:
+            continue
+        yield Finding(
+            what=f"F.ctc_loss expects log-probabilities; the exponentials of a frame add up to {totals[0]:.3g}, not 1",
+            why="without log_softmax the loss falls when all scores grow, whatever is said",
+            remedy="apply F.log_softmax(logits, dim=-1) to the first argument",
+            where=group[0].where,
+            evidence=(Evidence(name="sum_of_exp", value=round(totals[0], 4), limit=f"1 ± {10 * tolerance:g}"),),
             confidence=0.97,
         )
 

@@ -8,7 +8,7 @@ from paramedic.rules.support import by_place
 
 @rule("PM415", "attention-to-padding", severity="warning", needs=["forward"], causes=["PM207"])
 def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
-    """A padding mask does not mask the padding: it is all ones, inverted, or read in two ways.
+    """A padding mask does not mask the padding: it is all ones, inverted, turned round, or read in two ways.
 
     ## Why it hurts
     The model attends to padding, or to nothing but padding. The answer for a sentence then depends on how long the
@@ -35,25 +35,40 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
                 evidence=(Evidence(name="same_mask_in_both", value="yes", limit="no"),),
                 confidence=0.93,
             )
+    by_keys = any(e["over"] == "keys" and e["masked_padding"] for e in run.events("mask"))
     for events in by_place(run.events("mask", phase="train")).values():
-        padded = [e for e in events if e["padding"] > share * (e["padding"] + e["tokens"]) and e["shortest"] == 0]
+        padded = [e for e in events if e["padding"] > share * (e["padding"] + e["tokens"])]
         if len(padded) < fewest:
             continue
-        finding = _judge(padded)
+        finding = _judge(padded, by_keys)
         if finding is not None:
             yield finding
 
 
-def _judge(events: list[Event]) -> Finding | None:
+def _is_padding(event: Event) -> bool:
+    """Rows end in one value, but not all of them, or in runs of it that differ and nowhere else."""
+    return bool(event["shortest"] == 0 or (event["longest"] > event["shortest"] and not event["inside"]))
+
+
+def _judge(events: list[Event], by_keys: bool) -> Finding | None:
     padding, tokens = (sum(event[name] for event in events) for name in ("padding", "tokens"))
     masked, lost = (sum(event[name] for event in events) for name in ("masked_padding", "masked_tokens"))
     part = padding / (padding + tokens)
+    inverted = masked < 0.05 * padding and lost > 0.95 * tokens
+    if not inverted and not all(_is_padding(event) for event in events):
+        return None
     if all(event["none"] for event in events):
         what = f"{part:.0%} of the positions are padding (id {events[0]['value']}), but the mask masks none of them"
         why, remedy = "padding is attended to like real tokens", "build the mask from the ids: mask = ids != pad_id"
-    elif masked < 0.05 * padding and lost > 0.95 * tokens:
+    elif all(event["over"] == "queries" for event in events) and not by_keys and masked == padding and not lost:
+        what = "the padding mask lies along the queries: whole rows of scores are filled, and no key is left out"
+        why = "softmax over a row that was filled with one value does not change, so real tokens attend to padding"
+        remedy = "lay the mask along the keys: mask[:, None, None, :], not mask[:, None, :, None]"
+    elif inverted:
         what = f"the mask leaves out {lost / tokens:.0%} of the real tokens and {masked / padding:.0%} of the padding"
-        why, remedy = "it is inverted", "invert it: for key_padding_mask, True means 'leave out'"
+        why = "it is inverted"
+        remedy = "invert it: in masked_fill and key_padding_mask True means 'leave out', in attn_mask of "
+        remedy += "scaled_dot_product_attention 'attend'"
     else:
         return None
     return Finding(

@@ -23,7 +23,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension, and reshapes that cut the batch up, are reported.
+    their first dimension, and reshapes that cut the batch up, are reported. Where the model treats the second dimension
+    as the batch throughout, the batch size of a loader must say that it is the first.
 
     ## Options
     `tolerance`: relative change of an output that is still taken for rounding.
@@ -31,12 +32,15 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     asked = [event for event in run.events("asked") if event.get("mixing")]
     if not asked:
         raise Abstain(why_not(run) or "no batch could be exchanged")
+    given = {loader["batch_size"] for loader in run.events("loader")}
     cuts = [op for op in run.events("op") if op["op"] == "cutting view"]
     for event in asked:
         if not event["mixing"]["gap"] > tolerance:
             continue
         if event.get("batch_first") is not False and not cuts:
             continue
+        if event["mixing"].get("apart") and event["size"] not in given:
+            raise Abstain("samples may lie along the second dimension, and no loader says how many there are")
         if event.get("batch_first") is not False:
             yield _cut(event, cuts[0], tolerance)
             return

@@ -89,16 +89,15 @@ def _frozen(census: Event, name: str) -> bool:
 
 
 def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:
-    for model in run.events("model"):
-        odd = [(p["name"], p["odd_attributes"][0]) for p in model["parameters"] if p["odd_attributes"]]
-        odd = [(name, attribute) for name, attribute in odd if name in moving and attribute.startswith("require")]
+    for event in run.events("freeze"):
+        odd = [name for name in event["names"] if name in moving] if event["target"] == "misspelt" else []
         if odd:
             yield Finding(
-                what=f"{listed([name for name, _ in odd])} got an attribute {odd[0][1]!r}, which torch does not know",
+                what=f"{listed(odd)} got an attribute {event['attribute']!r}, which torch does not know",
                 why="assigning an unknown attribute to a tensor is silent and changes nothing",
                 remedy="p.requires_grad = False or p.requires_grad_(False)",
-                where=model.where,
-                evidence=(Evidence(name="tensors", value=len(odd), limit="0"),),
+                where=event.where,
+                evidence=(Evidence(name="tensors", value=event["count"], limit="0"),),
                 confidence=0.97,
             )
 

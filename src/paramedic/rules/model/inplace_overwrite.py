@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
@@ -20,8 +20,8 @@ def check(run: Run) -> Iterator[Finding]:
     assigning to slices.
 
     ## When this is wrong
-    The line is the last in-place operation on a tensor of that shape before the failure. When an optimizer's step
-    between forward and backward is to blame, nothing is reported.
+    The line is the last in-place operation on a tensor of that shape before the failure. Where there is none, and an
+    optimizer has just stepped on a weight of that shape, the step is named: it came between forward and backward.
     """
     ended = run.events("exception")[-1]
     found = re.search(
@@ -32,7 +32,8 @@ def check(run: Run) -> Iterator[Finding]:
     wanted = [int(size) for size in found.group(1).split(",") if size.strip()]
     guilty = [op for op in run.events("op") if op["op"] == "in-place" and op["shape"] == wanted]
     if not guilty:
-        raise Abstain("no in-place operation of the script has that shape; perhaps an optimizer's step")
+        yield _by_step(run, ended, wanted)
+        return
     op = guilty[-1]
     saved = found.group(2) or "a saved tensor"
     yield Finding(
@@ -43,4 +44,29 @@ def check(run: Run) -> Iterator[Finding]:
         where=op.where,
         evidence=(Evidence(name="overwritten", value=shape(wanted), limit="unchanged until backward()"),),
         confidence=0.9,
+    )
+
+
+def _by_step(run: Run, ended: Event, wanted: list[int]) -> Finding:
+    """A step changes weights in place too: a loss that was computed before it cannot be differentiated after it."""
+    shapes = {p["name"]: p["shape"] for model in run.events("model") for p in model["parameters"]}
+    fitting = {
+        optimizer["number"]: name
+        for optimizer in run.events("optimizer")
+        for group in optimizer["groups"]
+        for name in group["parameters"]
+        if shapes.get(name) in (wanted, wanted[::-1])  # a layer keeps its weight transposed
+    }
+    steps = [step for step in run.events("step") if step["optimizer"] in fitting and step.last_step >= ended.step - 1]
+    if not steps:
+        raise Abstain("no in-place operation of the script has that shape; perhaps an optimizer's step")
+    step = max(steps, key=lambda event: (event.last_step, event.id))
+    name = fitting[step["optimizer"]]
+    return Finding(
+        what=f"optimizer.step() changed {name} {shape(shapes[name])} before {ended.line} went back through it",
+        why="the loss there was computed with the old weights, which its gradient needs, and they are no longer there",
+        remedy="step after the last backward(), or compute that loss again after the step",
+        where=step.where,
+        evidence=(Evidence(name="overwritten", value=shape(shapes[name]), limit="unchanged until backward()"),),
+        confidence=0.85,
     )

@@ -52,9 +52,13 @@ def _calls(run: Run) -> dict[str, Event]:
 
 
 def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, Event]) -> str:
+    lines: dict[object, list[Event]] = defaultdict(list)
     for cut in run.events("cut"):
-        if history.name in cut["parameters"]:
-            return f"cut {cut.id}"
+        lines[cut.where.file, cut.where.line, cut["op"]].append(cut)
+    here = [cuts for cuts in lines.values() if any(history.name in cut["parameters"] for cut in cuts)]
+    if here:  # of several cuts the one that most lies behind
+        widest = max(here, key=lambda cuts: len({name for cut in cuts for name in cut["parameters"]}))
+        return f"cut {widest[0].id}"
     owner = history.name.rpartition(".")[0]
     call = calls.get(owner)
     if call is None:
@@ -62,6 +66,12 @@ def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, Event]) ->
     if call["cut"]:
         return f"no_grad {call['cut'][0]}:{call['cut'][1]}"
     return f"called {owner.partition('.')[0]}" if call.phase == "train" else ""
+
+
+def _switched_off(run: Run, names: list[str]) -> Event | None:
+    """The last line that froze all of them."""
+    frozen = [e for e in run.events("freeze") if e["target"] == "parameter" and not e["value"]]
+    return next((event for event in reversed(frozen) if set(names) <= set(event["names"])), None)
 
 
 def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, Event]) -> Finding:
@@ -81,6 +91,13 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
         why = f"{cut['op']} at {cut.line} returns a value without its history"
         remedy = f"remove {cut['op']} on the way to the loss"
         confidence = 0.96
+        if cut["op"] == ".sample()":
+            remedy = "draw with .rsample(), which lets gradients through"
+    elif switched := _switched_off(run, names):
+        where = switched.where
+        why = "requires_grad is False when the backward pass runs, and True again only for the step"
+        remedy = "leave requires_grad on from the forward pass to the step"
+        confidence = 0.93
     elif key.startswith("no_grad ") and first is not None:
         where = at(first, first["cut"])
         why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"

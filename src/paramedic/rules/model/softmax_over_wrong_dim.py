@@ -22,7 +22,7 @@ def check(run: Run) -> Iterator[Finding]:
     Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
     table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
     """
-    batch = _batch_sizes(run)
+    batch, second = _batch_sizes(run), _second_sizes(run)
     classes = {call["input"]["shape"][1] for call in run.events("loss_call") if _wants_log_probabilities(call)}
     calls = [op for op in run.events("op") if op["op"] in ("softmax", "log_softmax")]
     grows = {(op.where.file, op.where.line) for op in calls if op["size"] > 1}
@@ -31,7 +31,7 @@ def check(run: Run) -> Iterator[Finding]:
         if op["size"] == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
             told = f"over dimension {op['dim']} of {shape(sizes)}, which has a single entry"
             why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
-        elif op["dim"] == 0 and len(sizes) > 1 and sizes[0] in batch and sizes[0] > 1 and sizes[0] != sizes[1]:
+        elif op["dim"] == 0 and len(sizes) > 1 and sizes[0] in batch - {1, sizes[1]} and sizes[1] not in second:
             told = f"over dimension 0 of {shape(sizes)}, the batch of {sizes[0]} samples"
             why = "samples compete with each other: a sample's output depends on the rest of its batch"
         elif op["op"] == "log_softmax" and op["dim"] == 0 and len(sizes) == 2 and sizes[1] in classes:
@@ -60,6 +60,14 @@ def _batch_sizes(run: Run) -> set[int]:
     loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
     inputs = {t["shape"][0] for e in run.events("forward") for t in e["inputs"] if t["shape"]}
     return inputs & targets if targets else loaded & inputs
+
+
+def _second_sizes(run: Run) -> set[int]:
+    """Second sizes that inputs and targets have in common, which may be the batch if time comes first."""
+    loaded = {loader["batch_size"] for loader in run.events("loader")}
+    targets = {call["target"]["shape"][1] for call in run.events("loss_call") if len(call["target"]["shape"]) > 1}
+    inputs = [t["shape"] for e in run.events("forward") for t in e["inputs"] if len(t["shape"]) > 1]
+    return {sizes[1] for sizes in inputs if sizes[1] in targets and sizes[0] not in loaded}
 
 
 def _wants_log_probabilities(call: Event) -> bool:

@@ -27,6 +27,10 @@ def check(run: Run) -> Iterator[Finding]:
     place since. Losses that are collected over micro-batches, an episode or a window and back-propagated afterwards
     are not reported, nor is what a later step lets go of.
     """
+    summed = [op for op in run.events("op") if op["op"] == "loss of earlier steps"]
+    if summed:
+        yield _summed(summed[0])
+        return
     found = run.events("retained")
     if not found and run.steps < FEWEST_STEPS:
         raise Abstain(f"only {run.steps} steps, and what is kept shows over {FEWEST_STEPS}")
@@ -59,6 +63,18 @@ def _finding(event: Event) -> Finding:
             Evidence(name="made_by", value=event["function"]),
         ),
         confidence=0.95,
+    )
+
+
+def _summed(op: Event) -> Finding:
+    return Finding(
+        what="the loss that is back-propagated here contains the losses of earlier steps",
+        why="each pass goes over the graphs of all steps so far, whose weights have been updated since: it gets slower "
+        "and larger with each step, and fails where a backward pass needs the old weights",
+        remedy="call backward() on the loss of this batch alone, and add up the numbers: total += loss.item()",
+        where=op.where,
+        evidence=(Evidence(name="losses_of_earlier_steps", value="yes", limit="no"),),
+        confidence=0.96,
     )
 
 

@@ -1,0 +1,186 @@
+"""What PM304, PM311, PM320 and PM323 say of targets with a class for every pixel or token."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from paramedic.audit.audit import Audit, Split
+from paramedic.audit.models.masks import better_fit
+from paramedic.findings import Evidence, Finding, Severity
+from paramedic.rules.support import listed, many
+
+IGNORED = (-100, -1, 255)  # usual values for "leave this out"
+FEWEST = 20  # samples
+RARE = 0.005
+MISFITS = 0.1
+BETWEEN = 30  # different values between 0 and 255 that interpolation leaves
+ENDS = 0.85  # of all pixels that are 0 or 255 all the same
+
+
+def is_dense(audit: Audit) -> bool:
+    kinds = ("segmentation", "sequence")
+    return audit.task.kind in kinds and audit.train.sketch.dense.known
+
+
+def out_of_range(split: Split) -> Iterator[Finding]:
+    """PM304: classes that no output will have."""
+    dense = split.sketch.dense
+    values = sorted(dense.elements)
+    if dense.count < FEWEST or len(values) < 2 or not dense.pictures:
+        return
+    if values[-1] == 255 and _interpolated(split):
+        yield _finding(
+            split,
+            f"the masks of {split.name} hold {len(values)} different values between 0 and 255",
+            "0 and 255 make up nearly all pixels: the others come from resizing with interpolation, or from JPEG",
+            "resize masks with interpolation=NEAREST, store them as PNG; then mask = (mask > 127).long()",
+            len(values),
+            "warning",
+        )
+    elif values == [0, 255]:
+        yield _finding(
+            split,
+            f"the masks of {split.name} hold 0 and 255 only",
+            "as class numbers these need 256 outputs, and as a target of 0 to 1 they are 255 times too large",
+            "mask = (mask > 127).long() for cross_entropy, .float() for BCEWithLogitsLoss",
+            255,
+            "warning" if split.source.fed else "note",
+        )
+    else:
+        yield from _strays(split, values)
+
+
+def _interpolated(split: Split) -> bool:
+    dense = split.sketch.dense
+    whole = sum(dense.elements.values())
+    ends = [dense.elements[0], dense.elements[255]]
+    between = len(dense.elements) - 2
+    often = dense.count - len(dense.even) > 0 and between >= BETWEEN
+    return often and min(ends) > 0.01 * whole and sum(ends) > ENDS * whole
+
+
+def _strays(split: Split, values: list[int]) -> Iterator[Finding]:
+    dense = split.sketch.dense
+    usual = [value for value in values if dense.holders[value] > max(2, RARE * dense.count) and value not in IGNORED]
+    if len(usual) < 2 or usual[0] not in (0, 1):
+        return
+    stray = [v for v in values if v not in usual and v not in IGNORED and (v < 0 or v > usual[-1] + 1)]
+    if stray and dense.count >= 50:
+        samples = sorted({sample for value in stray for sample in dense.samples[value]})
+        yield _finding(
+            split,
+            f"{many(len(samples), 'sample')} of {split.name} hold the class {listed([str(v) for v in stray])}, all "
+            f"others {usual[0]} to {usual[-1]}: {split.samples(samples)}",
+            "there will be no output for it: cross_entropy fails when the batch with it comes",
+            "correct these samples, or give the value as ignore_index",
+            stray[0],
+            "error" if split.source.fed else "warning",
+            samples,
+        )
+    marks = [value for value in (-1, 255) if value in values and not usual[0] <= value <= usual[-1] + 1]
+    if marks:
+        yield _finding(
+            split,
+            f"{_share(split, marks[0]):.1%} of the elements of {split.name} have the class {marks[0]}, which usually "
+            "marks what shall be left out",
+            "cross_entropy fails at it unless it is told so",
+            f"nn.CrossEntropyLoss(ignore_index={marks[0]})",
+            marks[0],
+            "note",
+        )
+
+
+def misfitting(split: Split) -> Iterator[Finding]:
+    """PM320: targets of another size than their inputs."""
+    dense = split.sketch.dense
+    total = sum(dense.fits.values())
+    thing, word = ("mask", "image") if dense.pictures else ("row of labels", "input")
+    strange = sorted({*dense.misfits.get("other", []), *dense.misfits.get("turned", [])})
+    if total < FEWEST or not strange:
+        return
+    if dense.pictures and dense.fits["turned"] > 0.5 * total:
+        what = f"the masks of {split.name} are turned: as high as their images are wide"
+        why = "height and width were exchanged when one of the two was read (Pillow gives width × height)"
+    elif dense.fits["same"] >= (1 - MISFITS) * total:
+        what = f"{total - dense.fits['same']:,} {thing}s of {split.name} do not have the size of their {word}: "
+        what += split.samples(strange)
+        why = f"the loss compares the {word} with its {thing} element by element"
+    else:
+        return  # smaller or longer targets are meant to be so
+    yield _finding(split, what, why, "bring both to one size, in the same way", len(strange), "error", strange)
+
+
+def wrongly_laid(audit: Audit) -> Iterator[Finding]:
+    """PM311: masks that fit their images only when they are changed."""
+    for split in audit.splits:
+        found = better_fit(split)
+        if found is not None:
+            yield _finding(
+                split,
+                f"the masks of {split.name} fit their images when {found.how}, and not as they are: they explain "
+                f"{found.then:.0%} of the pixels' variation then, {found.now:.0%} now",
+                "image and mask were read, turned or listed in different ways",
+                "look at ten images with their masks; do to the mask what is done to the image, and pair files by name",
+                round(found.then, 3),
+                "error",
+            )
+
+
+def never_seen(audit: Audit) -> Iterator[Finding]:
+    """PM323: classes of val that train lacks, and masks without any class."""
+    train = audit.train.sketch.dense
+    if train.count >= FEWEST and len(train.elements) == 1 and train.pictures:
+        yield _finding(
+            audit.train,
+            f"all masks of train are {next(iter(train.elements))} everywhere",
+            "there is no object to learn: the masks were read, thresholded or converted wrongly",
+            "look at a mask file; beware of (mask > 127) on masks of 0 and 1",
+            train.count,
+            "warning",
+        )
+    if audit.val is None or not audit.val.sketch.dense.known:
+        return
+    val = audit.val.sketch.dense
+    strange = [v for v in sorted(val.holders) if v not in train.holders and v not in IGNORED]
+    samples = sorted({sample for value in strange for sample in val.samples[value]})
+    if len(samples) >= max(3, 0.01 * val.count) and train.count >= FEWEST and len(train.elements) > 1:
+        yield _finding(
+            audit.val,
+            f"{len(samples):,} samples of val hold a class that train never has: {listed([str(v) for v in strange])}",
+            "the model cannot learn it",
+            "split so that every class is in both parts, or leave these samples out",
+            len(strange),
+            "warning" if val.pictures else "note",  # of tokens, some are rare
+            samples,
+        )
+
+
+def shares(split: Split) -> str:
+    """'0 81.2%, 1 12.0%, 2 6.8% of the pixels; 3 samples of one class all over'."""
+    dense = split.sketch.dense
+    total = sum(dense.elements.values())
+    shown = [f"{value} {count / total:.1%}" for value, count in dense.elements.most_common(8)]
+    more = f" and {len(dense.elements) - 8} more" if len(dense.elements) > 8 else ""
+    of = "pixels" if dense.pictures else "tokens"
+    even = f"; {many(len(dense.even), 'mask')} of one class all over" if dense.even and dense.pictures else ""
+    return f"{', '.join(shown)}{more} of the {of}{even}"
+
+
+def _share(split: Split, value: int) -> float:
+    elements = split.sketch.dense.elements
+    return elements[value] / max(sum(elements.values()), 1)
+
+
+def _finding(
+    split: Split, what: str, why: str, remedy: str, value: float, severity: Severity, samples: list[int] | None = None
+) -> Finding:
+    return Finding(
+        what=what,
+        why=why,
+        remedy=remedy,
+        evidence=(Evidence(name="dense_labels", value=float(np.round(value, 4))),),
+        confidence=0.7 if severity == "note" else 0.92,
+        severity=severity,
+        split=split.name,
+        samples=tuple(samples or ()),
+    )

@@ -1,0 +1,48 @@
+"""What is known of a DataLoader's iterator. It is kept on the iterator itself, where a look costs next to nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+MARK = "_paramedic"
+UNKNOWN = -1  # workers are given their first indices before anybody can say whose they are
+MOST_UNDER_WAY = 4096  # batches
+
+
+@dataclass(slots=True, eq=False)
+class Iteration:
+    """One pass over a loader."""
+
+    number: int = UNKNOWN  # of the loader
+    dataset: Any = None
+    epoch: int = 0
+    indices: deque[Any] = field(default_factory=deque)  # of the batches that are under way
+    given: int = 0
+
+
+def iteration(iterator: Any) -> Iteration | None:
+    known: Iteration | None = vars(iterator).get(MARK)
+    return known if known is not None and known.number != UNKNOWN else None
+
+
+def drawn(iterator: Any, index: Any) -> None:
+    """The sampler has chosen the samples of a batch to come."""
+    known = vars(iterator).get(MARK)
+    if known is None:
+        known = vars(iterator)[MARK] = Iteration()
+    if len(known.indices) < MOST_UNDER_WAY:
+        known.indices.append(index)
+
+
+def begin(iterator: Any, number: int, dataset: Any, epoch: int) -> None:
+    known = vars(iterator).setdefault(MARK, Iteration())
+    known.number, known.dataset, known.epoch, known.given = number, dataset, epoch, 0
+
+
+def begin_anew(iterator: Any) -> None:
+    """Persistent workers: what the last pass did not use up will never come."""
+    known = vars(iterator).get(MARK) if iterator is not None else None
+    if known is not None:
+        known.indices.clear()
