@@ -19,6 +19,7 @@ from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
+from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overwrites import Overwrites
@@ -65,7 +66,7 @@ class Details:
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
-            leftovers, advantages,
+            leftovers, advantages, Numbers(watcher, ops),
         )  # fmt: skip
 
     def install(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from paramedic.audit.audit import Audit
 from paramedic.audit.checks.check import check
 from paramedic.audit.models.worth import leak_worth
-from paramedic.audit.overlap import near_across, rich, same_rows, same_targets, shared
+from paramedic.audit.overlap import AGREEING, near_across, rich, same_rows, same_targets, shared
 from paramedic.audit.owners import divided, worth
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
@@ -13,7 +13,6 @@ from paramedic.rules.support import many
 
 SHARE = 0.01
 FEWEST = 3
-AGREEING = 0.8  # of near copies have the target of their twin
 
 
 @check("PM307")

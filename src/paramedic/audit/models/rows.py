@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from paramedic.audit.chunk import Array
 from paramedic.audit.models.crowd import NEIGHBOUR, SMALLEST, Crowd, scaled
 from paramedic.audit.models.meeting import meet
+from paramedic.audit.models.misses import mostly_two
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Split
@@ -84,7 +85,10 @@ def _with_a_change(rows: Array) -> dict[tuple[int, int], float]:
     """Rows that are equal but for one block of columns, where other rows have little in common."""
     if rows.shape[1] <= NARROWEST:
         return {}
-    a, b = meet(_without_one(rows), largest=MOST_ALIKE)
+    blocks = block_keys(rows)
+    a, b = meet(blocks.sum(axis=1, keepdims=True, dtype=np.uint64) - blocks, largest=MOST_ALIKE)
+    if len(a) and mostly_two(blocks):
+        return {}  # rows get there step by step: days of a series, combinations of few values
     differing = _differing(rows[a], rows[b])
     alike = (differing > 0) & (differing <= _allowed(rows))
     a, b, differing = a[alike][:MOST_PAIRS], b[alike][:MOST_PAIRS], differing[alike][:MOST_PAIRS]
@@ -131,13 +135,16 @@ def _keys(points: NDArray[np.float32], reach: float) -> NDArray[np.uint64]:
     return keys
 
 
-def _without_one(rows: Array) -> NDArray[np.uint64]:
-    """A key per block: of all columns outside it."""
+def block_keys(rows: Array) -> NDArray[np.uint64]:
+    """A number for each block of columns, equal where its content is."""
     blocks = np.array_split(np.arange(rows.shape[1]), min(BLOCKS, rows.shape[1]))
-    numbers = np.nan_to_num(rows.astype(np.float64), nan=1.2345e300) + 0.0  # -0.0 becomes 0.0
-    each = np.stack([_hashed(numbers[:, block].view(np.uint64)) for block in blocks], axis=1)
-    with np.errstate(over="ignore"):
-        return np.asarray(each.sum(axis=1, keepdims=True, dtype=np.uint64) - each)
+    each = [_hashed(_bits(rows[:, block])) * np.uint64(2 * place + 1) for place, block in enumerate(blocks)]
+    return np.stack(each, axis=1)
+
+
+def _bits(numbers: Array) -> NDArray[np.uint64]:
+    """Equal where the numbers are: there are two zeros, and many ways to write that a value is missing."""
+    return (np.nan_to_num(numbers.astype(np.float64), nan=1.2345e300) + 0.0).view(np.uint64)
 
 
 def _hashed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -15,8 +15,10 @@ from paramedic.capture.watcher import Watcher
 LOOKS = 12  # calls that are measured, per layer and mode
 NAMES = (
     "min", "max", "mean", "std", "largest_feature_std", "median_feature_std", "largest_feature_mean",
-    "constant_features", "whole_numbers",
+    "constant_features", "whole_numbers", "roughness", "roughness_interleaved",
 )  # fmt: skip
+COLOURS = (3, 4)
+SMALLEST = 8  # pixels along a side, to speak of a texture
 
 
 @dataclass(slots=True)
@@ -29,6 +31,7 @@ class Seen:
     total: torch.Tensor
     squares: torch.Tensor
     whole: torch.Tensor
+    texture: torch.Tensor
     calls: int = 1
 
 
@@ -53,22 +56,23 @@ class Inputs:
         if seen is not None and seen.calls >= LOOKS:
             return
         with torch.no_grad():
-            self._add(key, seen, _by_feature(x, isinstance(call.module, nn.Linear)))
+            self._add(key, seen, _by_feature(x, isinstance(call.module, nn.Linear)), _texture(x))
         if key not in self._about:
             facts = {"class": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad}
             self._about[key] = (Call(None, None, call.path, call.site, call.training, call.grad, call.step), facts)
         if self._seen[key].calls == LOOKS:
             self._tell(key)
 
-    def _add(self, key: tuple[Any, ...], seen: Seen | None, x: torch.Tensor) -> None:
+    def _add(self, key: tuple[Any, ...], seen: Seen | None, x: torch.Tensor, texture: torch.Tensor) -> None:
         whole = (x == x.round()).float().mean()
-        parts = (x.amin(0), x.amax(0), x.sum(0, dtype=torch.float64), x.double().square().sum(0), whole)
+        parts = (x.amin(0), x.amax(0), x.sum(0, dtype=torch.float64), x.double().square().sum(0), whole, texture)
         if seen is None:
             self._seen[key] = Seen(len(x), *parts)
             return
         seen.low, seen.high = torch.minimum(seen.low, parts[0]), torch.maximum(seen.high, parts[1])
         seen.total, seen.squares = seen.total + parts[2], seen.squares + parts[3]
         seen.whole = torch.minimum(seen.whole, whole)
+        seen.texture = seen.texture + texture
         seen.count += len(x)
         seen.calls += 1
 
@@ -83,7 +87,7 @@ class Inputs:
         spread = (seen.squares / seen.count - mean.square()).clamp(min=0).sqrt()
         overall = (seen.squares.sum() / (seen.count * mean.numel()) - mean.mean().square()).clamp(min=0).sqrt()
         numbers = [seen.low.min(), seen.high.max(), mean.mean(), overall, spread.max(), spread.median()]
-        numbers += [mean.abs().max(), (seen.low == seen.high).sum(), seen.whole]
+        numbers += [mean.abs().max(), (seen.low == seen.high).sum(), seen.whole, *seen.texture]
         data = {**facts, "calls": seen.calls, "features": mean.numel(), "samples": seen.count, "loader": call.loader}
 
         def use(found: list[float]) -> None:
@@ -100,3 +104,20 @@ def _by_feature(x: torch.Tensor, linear: bool) -> torch.Tensor:
     """Samples and places in rows, features or channels in columns."""
     x = x.detach()
     return x.reshape(-1, x.shape[-1]) if linear else x.movedim(1, -1).reshape(-1, x.shape[1])
+
+
+def _texture(x: torch.Tensor) -> torch.Tensor:
+    """How much neighbouring pixels differ: in the pictures as they are, and if their colours were the last axis.
+
+    The second is less when pictures of height × width × colours were reshaped, not permuted, to colours × height ×
+    width. Zeros for everything that is no colour picture.
+    """
+    if x.dim() != 4 or x.shape[1] not in COLOURS or min(x.shape[2:]) < SMALLEST:
+        return x.new_zeros(2)
+    few = x[:8].detach().contiguous()
+    count, colours, height, width = few.shape
+    return torch.stack([_roughness(few, 2, 3), _roughness(few.view(count, height, width, colours), 1, 2)])
+
+
+def _roughness(x: torch.Tensor, *axes: int) -> torch.Tensor:
+    return torch.stack([x.diff(dim=axis).abs().mean() for axis in axes]).sum()

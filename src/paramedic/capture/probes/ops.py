@@ -59,6 +59,7 @@ class Cut(NamedTuple):
     site: Site
     scalar: bool = False  # the value was a single number, such as a loss
     passes: int = 0  # backward passes since the last step when it happened
+    value: float | None = None  # that a tensor became as a Python number
 
 
 class Made(NamedTuple):
@@ -289,7 +290,9 @@ class OpMode(TorchFunctionMode):
         if isinstance(result, T) and result.grad_fn is not None:
             self._flat(_CUTS[func], result)
         node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
-        cut = Cut(node, _CUTS[func], user_site(), x.dim() == 0, self._passes)
+        cut = Cut(
+            node, _CUTS[func], user_site(), x.dim() == 0, self._passes, result if isinstance(result, float) else None
+        )
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
             self._taint(result, cut)

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
+FEWEST_VALUES = 10_000  # pixels seen
+
 
 @rule("PM313", "wrong-layout", severity="error", needs=["forward"], causes=["PM207", "PM209", "PM413"])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     """view() or reshape() is used where axes should have been swapped.
 
     `view` cuts the same row of numbers into other pieces; it does not move axes. (4, 20, 12) seen as (48, 20) mixes
@@ -23,13 +25,18 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     When a size is only by chance that of another axis. Merging neighbouring axes, splitting one, heads, patches and
-    pixel shuffles are not reported.
+    pixel shuffles are not reported. Pictures with a pattern that repeats every three pixels look like scrambled ones.
+
+    ## Options
+    `smoother`: how much smoother, as a ratio, pictures must be with their colours read as the last axis.
     """
+    told = False
     for op in run.events("op"):
         if op["op"] == "crossed rows":
             yield _crossed(op)
         if op["op"] != "scrambling view":
             continue
+        told = True
         old, new = shape(op["from"]), shape(op["to"])
         moved = [size for size in op["new_axes"] if size in op["axes"]]
         yield Finding(
@@ -45,6 +52,29 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.93 if op["permutation"] else 0.88,
         )
+
+    if not told:
+        yield from _interleaved(run, smoother)
+
+
+def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
+    """Somebody, perhaps NumPy, has reshaped the pictures before they came here."""
+    for event in run.events("input", phase="train"):
+        here, otherwise = event.get("roughness"), event.get("roughness_interleaved")
+        if not here or otherwise is None or otherwise > smoother * here or event["samples"] < FEWEST_VALUES:
+            continue
+        channels = event["shape"][1]
+        yield Finding(
+            what=f"the pictures that reach {event.module} look scrambled: neighbouring pixels differ by {here:.3g}, "
+            f"and by {otherwise:.3g} if the {channels} colours are read as the last axis",
+            why="pictures of height × width × colours were reshaped to colours × height × width, which moves no axis",
+            remedy="x.permute(0, 3, 1, 2), or np.transpose(x, (0, 3, 1, 2)), instead of reshape or view",
+            where=event.where,
+            severity="warning",
+            evidence=(Evidence(name="roughness_ratio", value=round(otherwise / here, 3), limit=f"> {smoother:g}"),),
+            confidence=0.88,
+        )
+        return
 
 
 def _crossed(op: Event) -> Finding:
