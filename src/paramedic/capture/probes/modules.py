@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +16,9 @@ from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
 from paramedic.capture.probes.freezes import tell_misspelt
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, user_site
+from paramedic.capture.where import built_at, shown_path, user_site
 from paramedic.logbook import model_seen
+from paramedic.record.writer import Site
 
 MOST_PARAMETERS = 5_000
 
@@ -130,9 +133,13 @@ class Modules:
     def _describe_hidden(self, root: nn.Module, name: str, optimised: dict[int, int]) -> None:
         registry = self.watcher.registry
         groups: dict[str, list[tuple[str, nn.Module | torch.Tensor]]] = {}
-        for path, found in hidden_in(root):
-            path = join(name, path, root)
-            groups.setdefault(path.partition("[")[0], []).append((path, found))
+        lines: dict[str, Site] = {}
+        for inner, found in hidden_in(root):
+            path = join(name, inner, root)
+            holder = path.partition("[")[0]
+            groups.setdefault(holder, []).append((path, found))
+            if not isinstance(found, nn.Module):
+                lines.setdefault(holder, _assigned_at(root, inner.partition("[")[0]) or registry.birth_site(root))
             if isinstance(found, nn.Module):
                 registry.rename(found, path)
         for holder, members in groups.items():
@@ -143,7 +150,7 @@ class Modules:
             self._by_hand.follow(holder, root, [p for p in parameters if id(p) not in optimised])
             self.watcher.emit(
                 "hidden",
-                site=registry.birth_site(first if isinstance(first, nn.Module) else root),
+                site=registry.birth_site(first) if isinstance(first, nn.Module) else lines[holder],
                 module=holder,
                 phase="setup",
                 key=holder,
@@ -159,6 +166,20 @@ class Modules:
                     "with_gradient": sum(p.grad is not None for p in parameters),
                 },
             )
+
+
+def _assigned_at(root: nn.Module, path: str) -> Site | None:
+    """The line of the owner's class that makes this attribute: a tensor does not know where it was born."""
+    owner, _, attribute = path.rpartition(".")
+    try:
+        kind = type(root.get_submodule(owner))
+        lines, start = inspect.getsourcelines(kind)
+        file = inspect.getsourcefile(kind) or ""
+    except (AttributeError, OSError, TypeError):
+        return None
+    assignment = re.compile(rf"\bself\.{re.escape(attribute)}\b[^=]*=[^=]")
+    found = next((number for number, line in enumerate(lines, start) if assignment.search(line)), None)
+    return Site(shown_path(file), found, None) if found is not None else None
 
 
 def _parameters(found: nn.Module | torch.Tensor) -> list[torch.Tensor]:

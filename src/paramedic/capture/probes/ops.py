@@ -167,7 +167,10 @@ class OpMode(TorchFunctionMode):
         timer = self.timers.get(func)
         result = func(*args, **kwargs) if timer is None else timer(func, args, kwargs)
         if self.watcher.examining and not self.watcher.busy:
-            for probe, handler in self._handlers.get(func, ()):
+            known = self._handlers.get(func)
+            if known is None and (func := getattr(func, "__wrapped__", func)) in self._handlers:
+                known = self._handlers[func]  # another probe has put its own function in the place of torch's
+            for probe, handler in known or ():
                 self.watcher.ask(probe, handler, func, args, kwargs, result)
             if self._tainted and isinstance(result, T) and not result.requires_grad:
                 self.watcher.ask("ops", self._spread, args, result)

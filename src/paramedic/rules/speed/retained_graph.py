@@ -7,7 +7,7 @@ from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 FEWEST_STEPS = 10
 
 
-@rule("PM703", "retained-graph", severity="error", needs=["step", "backward"], causes=["PM702", "PM704"])
+@rule("PM703", "retained-graph", severity="error", needs=["step", "backward"], causes=["PM423", "PM702", "PM704"])
 def check(run: Run) -> Iterator[Finding]:
     """Tensors are kept from step to step together with the graph that computed them.
 
