@@ -114,3 +114,25 @@ def test_a_folder_of_images_and_masks(tmp_path: Path) -> None:
         image.fromarray(mask.astype(np.uint8)).resize(size).save(tmp_path / "masks" / f"{number}_mask.png")
     report = paramedic.audit(tmp_path, select=CODES)
     assert found(report) == [("PM320", "error")] and "5" in report.findings[0].what.split()
+
+
+class Flipped:
+    """Images mirrored at random, with their masks or without."""
+
+    def __init__(self, *, together: bool) -> None:
+        self.together, (self.images, self.masks) = together, scenes(30)
+
+    def __len__(self) -> int:
+        return 30
+
+    def __getitem__(self, index: int) -> Any:
+        image, mask = self.images[index], self.masks[index]
+        if np.random.rand() < 0.5:
+            return image[:, :, ::-1].copy(), mask[:, ::-1].copy() if self.together else mask
+        return image, mask
+
+
+def test_images_mirrored_without_their_masks() -> None:
+    np.random.seed(0)
+    assert found(paramedic.audit(Flipped(together=False), select=["PM317"])) == [("PM317", "warning")]
+    assert found(paramedic.audit(Flipped(together=True), select=["PM317"])) == []

@@ -91,6 +91,16 @@ def test_nothing_is_made_of_a_guessed_target(tmp_path: Path) -> None:
         assert all(("guessed" in abstention.reason) == guessed for abstention in report.diagnosis.abstained)
 
 
+def test_arrays_whose_names_say_nothing(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "a.npz", foo=random.normal(size=(50, 4)), bar=np.arange(50) % 2)
+    run = paramedic.audit(tmp_path / "a.npz", select=CHEAP).diagnosis.run
+    assert "classification of 'bar'" in run.data[1] and "'foo'" in run.notices[0]
+    np.savez(tmp_path / "b.npz", foo=random.normal(size=(50, 4)), bar=random.normal(size=(50, 4)))
+    with pytest.raises(ParamedicError):
+        paramedic.audit(tmp_path / "b.npz")
+
+
 def test_images_of_sixteen_bits_are_not_cut(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     random = np.random.default_rng(0)

@@ -85,6 +85,18 @@ def test_rows_that_are_alike_by_nature_are_no_copies(name: str) -> None:
     assert not any("nearly" in what for what in said), said  # equal rows there may be
 
 
+def test_equal_rows_of_a_survey_are_chance_and_equal_rows_of_measurements_are_not() -> None:
+    """Answers of 1 to 5 that depend on each other: people agree by chance, and nearly agree far more often."""
+    random = np.random.default_rng(0)
+    mood = random.integers(1, 6, 4000)
+    answers = np.stack([np.clip(mood + random.choice([-1, 0, 0, 0, 1], 4000), 1, 5) for _ in range(12)], axis=1)
+    report = paramedic.audit(answers[:3000].astype(float), answers[3000:].astype(float), select=["PM307", "PM308"])
+    assert report.findings and report.diagnosis.alarms == ()
+    rows = random.normal(size=(300, 12)).round(1)
+    copied = paramedic.audit(rows, np.concatenate([random.normal(size=(90, 12)).round(1), rows[:10]]), select=["PM307"])
+    assert found(copied, "PM307")[0].severity == "error"
+
+
 def test_a_hundred_thousand_rows() -> None:
     random = np.random.default_rng(0)
     rows = random.normal(size=(100_000, 10))

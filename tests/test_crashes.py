@@ -154,7 +154,9 @@ def start_hanging(shop: Workshop, what: str) -> subprocess.Popen[str]:
     return process
 
 
-LOCKED = "lock = threading.Lock(); lock.acquire(); print('hanging', flush=True); lock.acquire(timeout=20)"
+# A deadlock that ends once the test has seen enough of it.
+LOCKED = """lock = threading.Lock(); lock.acquire(); print('hanging', flush=True)
+    while not os.path.exists('seen'): lock.acquire(timeout=0.2)"""
 
 
 def test_a_hanging_run_says_where_it_is_and_goes_on(shop: Workshop) -> None:
@@ -162,11 +164,12 @@ def test_a_hanging_run_says_where_it_is_and_goes_on(shop: Workshop) -> None:
     for _ in range(2):
         told = shop.paramedic("dump", process.pid)
         assert told.code == 0, told.stderr
-        assert "train.py:32 in happen" in told.stdout and "train.py:25 in train" in told.stdout
+        assert "train.py:33 in happen" in told.stdout and "train.py:25 in train" in told.stdout
         assert "x (8, 4) float32 cpu · " in " ".join(told.stdout.split())
         assert "step     3" in told.stdout
     process.send_signal(signal.SIGUSR1)
     wait_until(lambda: (run_folder(shop) / "dump.txt").read_text().count("where the run is now") >= 3)
+    shop.write("seen", "")
     stdout, stderr = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0 and "trained" in stdout
     assert stderr.count("the values where the run is now") == 1, "what was asked for elsewhere is shown elsewhere"
@@ -188,8 +191,10 @@ def test_a_signal_handler_of_the_scripts_own_is_left_alone(shop: Workshop) -> No
     own = "import signal; signal.signal(signal.SIGUSR1, lambda *_: print('mine', flush=True)); " + LOCKED
     process = start_hanging(shop, own)
     process.send_signal(signal.SIGUSR1)
+    wait_for_line(process, "mine")
+    shop.write("seen", "")
     stdout, stderr = process.communicate(timeout=TIMEOUT)
-    assert "mine" in stdout and "where the run is now" not in stderr
+    assert "trained" in stdout and "where the run is now" not in stderr
 
 
 def test_a_stranger_is_not_sent_a_deadly_signal(shop: Workshop) -> None:

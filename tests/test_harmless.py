@@ -103,6 +103,54 @@ print(train(8) > 0)
     assert "Warning" not in done.stderr and done.alarms == [] and done.found["run"]["steps"] == 8
 
 
+def test_what_torch_scripts_finds_its_names(shop: Workshop) -> None:
+    body = """
+from torch.distributed.optim import ZeroRedundancyOptimizer
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+def inside():
+    @torch.jit.ignore
+    def hint(n: int) -> None:
+        pass
+
+    @torch.jit.script
+    class Scale:
+        def __init__(self, by: float):
+            hint(1)
+            self.by = by
+
+        def apply(self, x: torch.Tensor) -> torch.Tensor:
+            return self.by * double(x)
+
+    return Scale(3.0)
+
+print(inside().apply(torch.ones(1)).item(), train(3) > 0)
+"""
+    shop.write("train.py", TRAIN + body)
+    done = shop.run("train.py")
+    assert done.stdout == "6.0 True\n", done.stderr
+    assert done.found["run"]["steps"] == 3
+
+
+def test_torchs_warnings_name_the_users_line(shop: Workshop) -> None:
+    body = """
+weight = torch.ones(1, requires_grad=True)
+print("%.1f" % weight.sum(), float(weight.sum()))
+model, optimizer = nn.Linear(2, 1), None
+for step in range(3):
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.tensor(torch.ones(1, 2))).sum().backward()
+    optimizer.step()
+"""
+    shop.write("train.py", TRAIN + body)
+    done = shop.run("train.py")
+    warned = [line for line in done.stderr.splitlines() if "UserWarning: " in line]
+    assert len(warned) == 2 and all("train.py:" in line for line in warned), done.stderr
+    assert done.stdout == "1.0 1.0\n"
+
+
 # Probes made to fail for real, from inside the script.
 FAULTS = {
     "describing a tensor": """

@@ -233,6 +233,11 @@ ENDINGS = {
         "def f(first, second):\n    a = first + 1; b = second + None; c = first\nf(3, 4)",
         ["second 4", "-first 3"],
     ),
+    "an exception without words": (
+        "import torch\nclass Odd(Exception):\n    def __str__(self):\n        raise ValueError\n"
+        "def f(n):\n    raise Odd(n)\nf(7)",
+        ["n 7", "-detached"],
+    ),
     "a deleted name": (
         "n = 3\ndef f():\n    n = 4\n    del n\n    return n\nf()",
         ["-n 3"],

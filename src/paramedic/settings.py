@@ -17,6 +17,7 @@ class Settings:
     stop_after_seconds: float | None = None  # since torch was imported, at the end of a step
     budget: float = DEFAULT_BUDGET  # share of the run's time that watching may cost; 0 turns statistics off
     on_nan: str = "stop"  # before a step whose gradients are not finite: stop, continue, or open a shell
+    wait_for_device: bool = False  # look at the gradients of each step, also where an accelerator has to be waited for
     bundle_limit: int = 1_000  # megabytes of a bundle; 0: none is written
     bundle_spikes: bool = False  # write one of steps whose loss or gradient stands out, too
     bundle_data: bool = True  # whether a bundle holds the batch

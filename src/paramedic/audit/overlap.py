@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paramedic.audit.models.misses import coincide
 from paramedic.audit.sketches.hashes import repeated
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
 SAME = 0.05  # deviations: two targets of one sample
+AGREEING = 0.8  # of near copies have the target of their twin
 RICH = 3.0  # powers of ten by which the possible contents must outnumber the samples
 
 
@@ -61,7 +63,8 @@ def same_rows(first: Split, second: Split) -> Shared | None:
 
 
 def rich(split: Split) -> bool:
-    """Whether two samples are unlikely to be equal by chance: far more contents are possible than there are samples."""
+    """Whether two samples are unlikely to be equal by chance: far more contents are possible than there are samples,
+    and there are few near misses."""
     powers = 0.0
     for name, values in split.sketch.kept.inputs.items():
         if split.input(name).is_text:
@@ -72,7 +75,7 @@ def rich(split: Split) -> bool:
         rows = values.reshape(len(values), -1)
         step = max(1, rows.shape[1] // 256)
         powers += sum(float(np.log10(max(len(np.unique(rows[:, i])), 1))) for i in range(0, rows.shape[1], step))
-    return powers > np.log10(max(split.size, 1)) + RICH
+    return powers > np.log10(max(split.size, 1)) + RICH and not coincide(split)
 
 
 def oversampled(split: Split) -> bool:

@@ -44,6 +44,7 @@ from paramedic.capture.probes.seeds import Seeds
 from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.probes.transfers import Transfers
 from paramedic.capture.probes.units import Units
+from paramedic.capture.probes.warned import Warned
 from paramedic.capture.probes.windows import Windows
 from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
@@ -128,7 +129,7 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders),
+            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders), Warned(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -150,7 +151,12 @@ class Attachment:
 
         def watched_script(original: Any) -> Any:
             def script(*args: Any, **kwargs: Any) -> Any:
-                watcher.no_function_mode("torch.jit is used, so module calls and tensor operations were not examined")
+                if not (args and isinstance(args[0], type)):  # torch scripts classes of its own as they are imported
+                    watcher.no_function_mode(
+                        "torch.jit is used, so module calls and tensor operations were not examined"
+                    )
+                if original.__name__ == "script":  # it looks up names in the frame that called it, two further up
+                    kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 2
                 with patches.paused():
                     return original(*args, **kwargs)
 

@@ -88,7 +88,7 @@ def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str
         yield path, value
     elif depth > 4:
         return
-    elif isinstance(value, dict) or (hasattr(value, "items") and hasattr(value, "keys")):
+    elif hasattr(type(value), "items") and hasattr(type(value), "keys"):  # its own attributes may be anything
         for key, item in list(value.items()):
             yield from tensors_in(item, f"{path}[{key!r}]", depth + 1)
     elif isinstance(value, (list, tuple)):

@@ -117,7 +117,9 @@ def _name_in(names: dict[str, Any], value: object) -> str | None:
         if bound is value and not name.startswith("_") and name != "self":
             return name
     owner = names.get("self")
-    attributes = {**getattr(owner, "__dict__", {}), **getattr(owner, "_modules", {})} if owner is not None else {}
+    own = getattr(owner, "__dict__", {})  # and nothing that a __getattr__ makes up
+    modules = own.get("_modules")
+    attributes = {**own, **(modules if isinstance(modules, dict) else {})}
     for name, bound in attributes.items():
         if bound is value:
             return name.lstrip("_")

@@ -8,7 +8,7 @@ import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,11 @@ Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say m
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
 Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
 Nan = Annotated[
-    OnNan, typer.Option(metavar="stop|continue|shell", help="Before a step with gradients that are not finite.")
+    OnNan | None,
+    typer.Option(
+        metavar="stop|continue|shell",
+        help="Before a step with gradients that are not finite (default stop). If given, accelerators wait for it.",
+    ),
 ]
 NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
 Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
@@ -78,7 +82,7 @@ def run(
     quiet: Quiet = False,
     probes: Probes = True,
     fail_on: Fail = None,
-    on_nan: Nan = OnNan.stop,
+    on_nan: Nan = None,
     no_data: NoData = False,
     bundle_limit: Limit = 1_000,
     bundle_spikes: Spikes = False,
@@ -112,7 +116,7 @@ def run(
         pdb=pdb,
         shell_at=shell_at,
         probes=probes,
-        on_nan=on_nan.value,
+        **on_nan_settings(on_nan),
         bundle_data=not no_data,
         bundle_limit=bundle_limit,
         bundle_spikes=bundle_spikes,
@@ -131,7 +135,7 @@ def check(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     quiet: Quiet = False,
-    on_nan: Nan = OnNan.stop,
+    on_nan: Nan = None,
     probes: Probes = True,
 ) -> None:
     """Run a training script for a few steps only, then stop it and give the verdict.
@@ -142,7 +146,7 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    settings = Settings(stop_after=steps, on_nan=on_nan.value, probes=probes)
+    settings = Settings(stop_after=steps, probes=probes, **on_nan_settings(on_nan))
     _watch(ctx, settings, json, html, None, runs, select, ignore, verbose, quiet, None)
 
 
@@ -203,6 +207,11 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.findings))
     _leave(outcome, code)
+
+
+def on_nan_settings(chosen: OnNan | None) -> dict[str, Any]:
+    """Who asks to be stopped in time has it so on accelerators, too; unasked, that costs more than the budget."""
+    return {"on_nan": (chosen or OnNan.stop).value, "wait_for_device": chosen in (OnNan.stop, OnNan.shell)}
 
 
 def share(text: str) -> float:

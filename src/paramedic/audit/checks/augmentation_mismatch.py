@@ -7,6 +7,7 @@ import numpy as np
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
+from paramedic.audit.models.flips import turned_alone
 from paramedic.audit.sources.samples import take_apart
 from paramedic.audit.sources.torch_data import as_before
 from paramedic.findings import Evidence, Finding
@@ -19,15 +20,44 @@ SAMPLES = 8
 @check("PM317")
 def augmentation_mismatch(audit: Audit) -> Iterator[Finding]:
     """The same index is read several times."""
+    if audit.task.kind == "segmentation":
+        yield from _masks_left_behind(audit)
     split = audit.val
     if split is None or not split.source.fed or not split.size:
         raise Abstain("no validation Dataset was given")
-    dataset = getattr(split.source.origin, "dataset", None) if split.source.kind == "loader" else split.source.origin
-    if not hasattr(dataset, "__getitem__"):
+    dataset = _indexed(split)
+    if dataset is None:
         raise Abstain("the validation data is a stream, and cannot be read twice in the same place")
     changing = [index for index in split.sketch.indices[:SAMPLES].tolist() if _changes(dataset, index)]
     if changing:
         yield _finding(split, changing)
+
+
+def _masks_left_behind(audit: Audit) -> Iterator[Finding]:
+    for split in audit.splits:
+        dataset = _indexed(split)
+        looked = split.sketch.indices[:SAMPLES].tolist() if dataset is not None else []
+        turned = {index: how for index in looked if (how := turned_alone(dataset, index)) is not None}
+        if turned:
+            how = next(iter(turned.values()))
+            yield Finding(
+                what=f"images of {split.name} are mirrored {how} at random, and their masks are not: "
+                f"{split.samples(list(turned))}",
+                why="every second mask lies where the object is not, so the model learns to blur or to give up",
+                remedy="give image and mask to one transform together (torchvision.transforms.v2, tv_tensors.Mask)",
+                evidence=(Evidence(name="mirrored_alone", value=len(turned), limit="0"),),
+                confidence=0.95,
+                split=split.name,
+                samples=tuple(turned),
+            )
+
+
+def _indexed(split: Split) -> Any:
+    """The dataset behind a split, if a sample of it can be read again; else None."""
+    if not split.source.fed:
+        return None
+    dataset = getattr(split.source.origin, "dataset", None) if split.source.kind == "loader" else split.source.origin
+    return dataset if hasattr(dataset, "__getitem__") else None
 
 
 def _changes(dataset: Any, index: int) -> bool:

@@ -25,7 +25,8 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text" and len(sketch.words) == 1:
             what = f"{name!r} of {split.name} is {next(iter(sketch.words))!r} in all {split.size:,} samples"
-            yield _finding(split, what, "a constant carries no information", 1)
+            usual: Severity = "warning" if split.source.fed else "note"  # of a study, a country, a unit
+            yield _finding(split, what, "a constant carries no information", 1, usual)
         if sketch.moments is None:
             continue
         constant = sketch.moments.constant
@@ -51,8 +52,9 @@ def _usual(split: Split, name: str, sketch: InputSketch) -> bool:
     if not split.source.features.get(name) and len(moments.mean) >= WIDE:
         return True
     places = np.flatnonzero(moments.constant).tolist()
-    if split.source.fed and places in ([0], [len(moments.mean) - 1]) and moments.low[places[0]] == 1:
-        return True  # a column of ones at the edge stands for the bias
+    ones = len(places) == 1 and moments.low[places[0]] == 1
+    if ones and (places in ([0], [len(moments.mean) - 1]) or not split.source.fed):
+        return True  # a column of ones stands for the bias
     flags = int(((moments.low == 0) & (moments.high == 1)).sum())
     return flags >= 3 and bool((moments.low[moments.constant] == 0).all())
 

@@ -73,7 +73,10 @@ def _stray(values: Array, counts: Array) -> Array:
     usual = values[counts > max(3, RARE * counts.sum())]
     if len(usual) < 2 or usual[0] not in (0, 1) or usual[-1] - usual[0] + 1 != len(usual):
         return values[:0]
-    return np.asarray(values[(values < usual[0] - 1) | (values > usual[-1] + 1) | (values < 0)])
+    low, high = usual[0] - 1, usual[-1] + 1
+    while high in values:  # rare labels that go on without a gap are classes as well
+        high += 1
+    return np.asarray(values[(values < low) | (values > high) | (values < 0)])
 
 
 def _strays(split: Split, values: Array, stray: Array) -> Finding:

@@ -25,6 +25,7 @@ def non_finite_input(audit: Audit) -> Iterator[Finding]:
                 remedy="drop these samples, or find their targets",
                 evidence=(Evidence(name="missing_targets", value=len(missing), limit="0"),),
                 confidence=0.97,
+                severity="error" if split.source.kind != "table" else "warning",
                 split=split.name,
                 samples=tuple(missing),
             )

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from paramedic.audit.audit import Audit
 from paramedic.audit.checks.check import check
+from paramedic.audit.models.misses import coincide
 from paramedic.audit.models.worth import leak_worth
-from paramedic.audit.overlap import near_across, rich, same_rows, same_targets, shared
+from paramedic.audit.overlap import AGREEING, near_across, rich, same_rows, same_targets, shared
 from paramedic.audit.owners import divided, worth
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
@@ -13,7 +14,6 @@ from paramedic.rules.support import many
 
 SHARE = 0.01
 FEWEST = 3
-AGREEING = 0.8  # of near copies have the target of their twin
 
 
 @check("PM307")
@@ -38,7 +38,7 @@ def train_validation_overlap(audit: Audit) -> Iterator[Finding]:
     alike = same_targets(audit.train, audit.val, [(twin, sample) for sample, twin in near])
     other = alike is not None and alike < AGREEING and len(exact.samples) < len(samples) / 2
     serious = len(samples) >= FEWEST and len(samples) >= SHARE * size and not other
-    chance = not rich(audit.train)
+    chance = not rich(audit.train) or coincide(audit.train, audit.val)
     severity: Severity = "error" if serious and not chance else "note"
     how = "by content" if not near else ("nearly the same" if not len(exact.samples) else "the same or nearly so")
     why = f"sample {pairs[0][0]} of val is sample {pairs[0][1]} of train"

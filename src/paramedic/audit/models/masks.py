@@ -85,12 +85,12 @@ def _pairs(split: Split) -> tuple[list[NDArray[np.float64]], list[Array]]:
     for row in range(min(len(kept.indices), MOST)):
         image, mask = np.asarray(values[row]), np.squeeze(np.asarray(kept.target[row]))
         if mask.ndim == 2 and is_image_shape(image.shape) and image.dtype.kind in "biuf":
-            images.append(_colours_last(image))
+            images.append(colours_last(image))
             masks.append(mask)
     return images, masks
 
 
-def _colours_last(image: Any) -> NDArray[np.float64]:
+def colours_last(image: Any) -> NDArray[np.float64]:
     axis = channel_axis(image.shape)
     moved = image[..., None] if axis is None else np.moveaxis(image, axis, -1)
     return np.nan_to_num(np.asarray(moved, dtype=np.float64))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from paramedic.audit.chunk import Array
 from paramedic.audit.models.crowd import NEIGHBOUR, SMALLEST, Crowd, scaled
 from paramedic.audit.models.meeting import meet
+from paramedic.audit.models.misses import mostly_two
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Split
@@ -21,9 +22,10 @@ NARROWEST = 3  # columns that vary
 BLOCKS = 16  # of columns: copies differ in one block only
 FEWEST_DIRECTIONS = 1.5  # points on a line, such as windows of a wave, come back by themselves
 TABLES, WIDTH = 12, 8  # hash tables, and projections of each
-TIMES = 4  # as many columns must differ in the tenth neighbour as in a copy
+TIMES = 4  # blocks in which the tenth neighbour must differ
 CHANCE = 3.0  # powers of ten by which a pair must be unlikely to occur at all
 DRAWN = 20_000  # pairs that show what is usual
+JUDGED = 128  # columns: each can only add to the surprise
 MOST_ALIKE = 10  # rows; more are a common pattern, not copies
 MOST_PAIRS = 20_000
 
@@ -84,18 +86,20 @@ def _with_a_change(rows: Array) -> dict[tuple[int, int], float]:
     """Rows that are equal but for one block of columns, where other rows have little in common."""
     if rows.shape[1] <= NARROWEST:
         return {}
-    a, b = meet(_without_one(rows), largest=MOST_ALIKE)
+    blocks = block_keys(rows)
+    a, b = meet(blocks.sum(axis=1, keepdims=True, dtype=np.uint64) - blocks, largest=MOST_ALIKE)
+    if len(a) and mostly_two(blocks):
+        return {}  # rows get there step by step: days of a series, combinations of few values
     differing = _differing(rows[a], rows[b])
     alike = (differing > 0) & (differing <= _allowed(rows))
-    a, b, differing = a[alike][:MOST_PAIRS], b[alike][:MOST_PAIRS], differing[alike][:MOST_PAIRS]
-    others = rows[:: max(1, len(rows) // 5_000)]
+    a, b = a[alike][:MOST_PAIRS], b[alike][:MOST_PAIRS]
+    others = blocks[:: max(1, len(rows) // 5_000)]
     found = {}
     for place in np.flatnonzero(_surprising(rows, a, b)).tolist():
-        i, j, count = int(a[place]), int(b[place]), int(differing[place])
-        # Itself and its copy are among them.
-        tenth = int(np.partition(_differing(others, rows[i]), NEIGHBOUR + 1)[NEIGHBOUR + 1])
-        if tenth >= TIMES * count:
-            found[i, j] = count / tenth
+        # In how many blocks the tenth neighbour differs; the row itself and its copy are among the others.
+        tenth = int(np.partition((others != blocks[a[place]]).sum(axis=1), NEIGHBOUR + 1)[NEIGHBOUR + 1])
+        if tenth >= TIMES:
+            found[int(a[place]), int(b[place])] = 1 / tenth
     return found
 
 
@@ -104,7 +108,7 @@ def _surprising(rows: Array, a: Numbers, b: Numbers) -> NDArray[np.bool_]:
     random = np.random.default_rng(0)
     one, other = (rows[random.integers(0, len(rows), DRAWN)] for _ in range(2))
     powers = np.zeros(len(a))
-    for column in range(rows.shape[1]):
+    for column in np.unique(np.linspace(0, rows.shape[1] - 1, JUDGED).astype(int)):
         usual = np.sort(_apart(one[:, column], other[:, column]))
         closer = np.searchsorted(usual, _apart(rows[a, column], rows[b, column]), side="right")
         powers -= np.log10((closer + 1) / (DRAWN + 1))
@@ -131,13 +135,16 @@ def _keys(points: NDArray[np.float32], reach: float) -> NDArray[np.uint64]:
     return keys
 
 
-def _without_one(rows: Array) -> NDArray[np.uint64]:
-    """A key per block: of all columns outside it."""
+def block_keys(rows: Array) -> NDArray[np.uint64]:
+    """A number for each block of columns, equal where its content is."""
     blocks = np.array_split(np.arange(rows.shape[1]), min(BLOCKS, rows.shape[1]))
-    numbers = np.nan_to_num(rows.astype(np.float64), nan=1.2345e300) + 0.0  # -0.0 becomes 0.0
-    each = np.stack([_hashed(numbers[:, block].view(np.uint64)) for block in blocks], axis=1)
-    with np.errstate(over="ignore"):
-        return np.asarray(each.sum(axis=1, keepdims=True, dtype=np.uint64) - each)
+    each = [_hashed(_bits(rows[:, block])) * np.uint64(2 * place + 1) for place, block in enumerate(blocks)]
+    return np.stack(each, axis=1)
+
+
+def _bits(numbers: Array) -> NDArray[np.uint64]:
+    """Equal where the numbers are: there are two zeros, and many ways to write that a value is missing."""
+    return (np.nan_to_num(numbers.astype(np.float64), nan=1.2345e300) + 0.0).view(np.uint64)
 
 
 def _hashed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

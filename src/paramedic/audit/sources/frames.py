@@ -164,7 +164,7 @@ def _target(head: polars.DataFrame, label: str | None, title: str) -> tuple[str 
     last = head.columns[-1]
     few = head[last].n_unique() <= min(20, max(2, len(head) // 4))
     values = head[last].dtype.is_nested() or (head[last].dtype.is_float() and not _whole(head[last]))
-    if few and not values and len(head.columns) > 1:
+    if few and not values and len(head.columns) > 1 and head[last].null_count() < len(head) / 2:
         return last, (f"the last column, {last!r}, was taken for the target (--label names another)",)
     return None, ("no column was taken for the target (--label names one)",)
 

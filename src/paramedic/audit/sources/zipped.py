@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,7 +23,8 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
     loaded = _load(path)
     if isinstance(loaded, np.ndarray):
         return open_arrays(loaded, title=path.name, sample=sample)
-    names = _names(loaded.files, label, part)
+    named = _names(loaded.files, label, part)
+    names = named or _by_shape(loaded, label)
     if names is None:
         raise ParamedicError(
             f"{path.name} holds {', '.join(loaded.files)}",
@@ -31,7 +33,22 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
         )
     inputs, target = names
     pair = (loaded[inputs], loaded[target]) if target else loaded[inputs]
-    return open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
+    found = open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
+    if named is not None:
+        return found
+    guess = f"{inputs!r} was taken for the inputs, {target!r} for the target (call them x and y)"
+    return replace(found, guessed=label is None, notices=(guess,))
+
+
+def _by_shape(loaded: Any, label: str | None) -> tuple[str, str | None] | None:
+    """Where no name tells: the only array of rows, and the only one with a single number for each of them."""
+    shapes = {name: loaded[name].shape for name in loaded.files}
+    rows = [name for name, shape in shapes.items() if len(shape) >= 2 and name != label]
+    if len(rows) != 1:
+        return None
+    single = [name for name, shape in shapes.items() if shape == shapes[rows[0]][:1]]
+    target = label if label in shapes else single[0] if len(single) == 1 else None
+    return (rows[0], target) if target is not None else None
 
 
 def _load(path: Path) -> Any:

@@ -14,6 +14,7 @@ from paramedic import voice
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.inquest import differentiated, frames, tracer_for
 from paramedic.capture.inquest.origin import Origin, forward_origin
+from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.tracer import Op, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
@@ -62,7 +63,7 @@ class Replay:
                     fix="put the computation of the loss into plain statements before backward()",
                 )
             tracer = tracer_for(self.watcher)
-            with without_trace(self.watcher.registry.roots(), self.bundle["random"].get("torch")):
+            with without_trace(self.watcher.registry.roots(), self._torchs_random()):
                 self._restore_random()
                 again = rerun(statements, tracer)
                 if isinstance(again, BaseException):
@@ -107,8 +108,11 @@ class Replay:
         if numpy is not None and "numpy" in states:
             kind, keys, *rest = states["numpy"]
             numpy.random.set_state((kind, numpy.array(keys, dtype="uint32"), *rest))
-        if torch.cuda.is_initialized() and "cuda" in states:
-            torch.cuda.set_rng_state_all(states["cuda"])
+
+    def _torchs_random(self) -> RandomState:
+        devices = torch.cuda.device_count() if torch.cuda.is_initialized() else 0
+        states = self.bundle["random"].get("cuda") or []
+        return RandomState(self.bundle["random"]["torch"], states if len(states) == devices else [])
 
     # What came out ----------------------------------------------------------------------------------------------
 

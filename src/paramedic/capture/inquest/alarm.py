@@ -16,6 +16,7 @@ from paramedic import voice
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
 from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
+from paramedic.capture.inquest.randomness import RandomState, random_state
 from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.inquest.spikes import Spikes, norm_of
 from paramedic.capture.inquest.tracer import look
@@ -34,12 +35,16 @@ SMALL = 1_000_000  # elements of a gradient that may be looked at after every ba
 
 
 class Alarm:
-    """Watches over the numbers of the training itself, on the CPU; an accelerator's are known too late to stop."""
+    """Watches over the numbers of the training itself.
+
+    An accelerator's are known too late to stop, unless it is waited for: at the steps that the budget allows, or at all
+    of them where the user has asked for that with `--on-nan stop`.
+    """
 
     def __init__(self, watcher: Watcher, loop: Loop) -> None:
         self.watcher = watcher
         self.loop = loop
-        self.random_state: torch.Tensor | None = None  # as it was when the current step began
+        self.random_state: RandomState | None = None  # as it was when the current step began
         self._inquests = 0
         self.suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._bundled = False
@@ -69,7 +74,7 @@ class Alarm:
 
     def step_begins(self) -> None:
         """After a step, and whenever a batch has arrived: what follows may have to be repeated."""
-        self.random_state = torch.get_rng_state()
+        self.random_state = random_state()
 
     # Loss and gradients -----------------------------------------------------------------------------------------
 
@@ -88,17 +93,20 @@ class Alarm:
             if len(self._posted) != self.loop.count:
                 return False
         for sentinel in self._posted:
+            if self.watcher.settings.wait_for_device and not sentinel.on_host():
+                return False
             size = sentinel.size()
             if size is None or not math.isfinite(size) or sentinel.leap(size):
                 return False
-        self.random_state, self._checked = torch.get_rng_state(), False
+        self.random_state, self._checked = random_state(), False
         return True
 
     def gradients_written(self, losses: list[torch.Tensor]) -> None:
         """A backward pass is over."""
-        before, self.random_state = self.random_state, torch.get_rng_state()
+        before, self.random_state = self.random_state, random_state()
         self._look_for_request(losses, before)
-        thorough = not self.watcher.resting and self.watcher.affordable()
+        waits = self.watcher.settings.wait_for_device
+        thorough = waits or (not self.watcher.resting and self.watcher.affordable())
         self._checked = thorough
         if self.suspicious:
             return
@@ -109,7 +117,8 @@ class Alarm:
         self._suspect()
         if self.loop.scaled is None:  # a loss scaler finds out by itself, and skips the step
             value = float(losses[0].detach()) if losses[0].numel() == 1 else None
-            self._inquire("gradient", losses, user_site(), value, before)
+            good = value is None or math.isfinite(value)  # an accelerator's loss is seen only now
+            self._inquire("gradient" if good else "loss", losses, user_site(), value, before)
 
     def _look_for_leap(self, state: Any) -> None:
         """All gradients are finite. Has one of them become larger than ever, by orders of magnitude?"""
@@ -137,7 +146,8 @@ class Alarm:
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
         else:
             parameters = (self._sentinels.get(optimizer) or self._choose(optimizer)).parameters()
-        return _finite([p.grad for p in parameters if p.grad is not None])
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        return _finite(gradients, everywhere=self.watcher.settings.wait_for_device)
 
     def _choose(self, optimizer: Optimizer) -> Sentinel:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
@@ -318,12 +328,16 @@ class Alarm:
         )
 
 
-def _finite(tensors: list[torch.Tensor]) -> bool:
-    """One number tells whether any is bad; should it overflow by itself, each is looked at."""
-    plain = [t for t in tensors if t.layout == torch.strided and t.device.type == "cpu" and t.dtype.is_floating_point]
+def _finite(tensors: list[torch.Tensor], *, everywhere: bool = False) -> bool:
+    """One number tells whether any is bad; should it overflow by itself, each is looked at.
+
+    `everywhere` means on accelerators as well, which are waited for: once each.
+    """
+    plain = [t for t in tensors if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
+    plain = [t for t in plain if t.dtype.is_floating_point and (t.is_cpu or (everywhere and t.device.type != "meta"))]
     if not plain:
         return True
-    if len(plain) > FEW:
+    if len(plain) > FEW or not plain[0].is_cpu:
         total = sum(float(torch.stack(norms).sum()) for norms in _norms(plain))
     else:
         total = sum(float(tensor.detach().sum()) for tensor in plain)
@@ -331,11 +345,13 @@ def _finite(tensors: list[torch.Tensor]) -> bool:
 
 
 def _norms(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
-    """In float32 at least, since halves overflow; float64 may not be narrowed."""
-    for dtype in (torch.float32, torch.float64):
-        some = [t for t in tensors if (t.dtype == torch.float64) is (dtype == torch.float64)]
-        if some:
-            yield list(torch._foreach_norm(some, 2, dtype))
+    """By device; in float32 at least, since halves overflow; float64 may not be narrowed."""
+    alike: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
+    for tensor in tensors:
+        wide = torch.float64 if tensor.dtype == torch.float64 else torch.float32
+        alike.setdefault((tensor.device, wide), []).append(tensor)
+    for (_, dtype), some in alike.items():
+        yield list(torch._foreach_norm(some, 2, dtype))
 
 
 def _distributed() -> bool:

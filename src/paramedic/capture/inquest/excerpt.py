@@ -208,7 +208,7 @@ def _opened(value: Any) -> Any:
         return value
     if hasattr(value, "__dataclass_fields__") and hasattr(value, "__dict__"):
         return vars(value)
-    return value if hasattr(value, "items") and not isinstance(value, torch.nn.Module) else {}
+    return value if hasattr(type(value), "items") and not isinstance(value, torch.nn.Module) else {}
 
 
 def _is_bad(tensor: torch.Tensor) -> bool:
@@ -218,7 +218,7 @@ def _is_bad(tensor: torch.Tensor) -> bool:
 def _may_run_again(statement: ast.stmt, variables: dict[str, Any]) -> bool:
     loops = [node.iter for node in ast.walk(statement) if isinstance(node, (ast.For, ast.comprehension))]
     given = [_value(_dotted(node), variables) for loop in loops for node in ast.walk(loop)]
-    if any(isinstance(value, torch.utils.data.DataLoader) or hasattr(value, "__next__") for value in given):
+    if any(isinstance(value, torch.utils.data.DataLoader) or hasattr(type(value), "__next__") for value in given):
         return False  # would be a new epoch, or nothing at all
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     names = [

@@ -14,6 +14,7 @@ import torch
 
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import Conclusion, frames
+from paramedic.capture.inquest.randomness import RandomState, random_state
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
@@ -26,7 +27,7 @@ def write_bundle(
     loop: Loop,
     found: Conclusion,
     loss: torch.Tensor | None,
-    state: Any,
+    state: RandomState | None,
     reason: str,
     *,
     failure: bool,
@@ -50,7 +51,7 @@ def write_bundle(
         "without_data": not settings.bundle_data,
         "models": _models(watcher),
         "optimizers": [{"class": type(o).__name__, "state": o.state_dict()} for o in loop.accounts],
-        "random": _random(state),
+        "random": _random(state or random_state()),
         "command": _command(),
         "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
         "sources": {
@@ -99,15 +100,13 @@ def _is_spread(root: torch.nn.Module) -> bool:
     return any(type(module).__name__ == "FullyShardedDataParallel" for module in root.modules())
 
 
-def _random(state: Any) -> dict[str, Any]:
+def _random(state: RandomState) -> dict[str, Any]:
     version, numbers, gauss = random.getstate()
-    found: dict[str, Any] = {"torch": state, "python": [version, list(numbers), gauss]}
+    found: dict[str, Any] = {"torch": state.cpu, "cuda": state.cuda, "python": [version, list(numbers), gauss]}
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         kind, keys, *rest = numpy.random.get_state()
         found["numpy"] = [kind, [int(key) for key in keys], *rest]
-    if torch.cuda.is_initialized():
-        found["cuda"] = torch.cuda.get_rng_state_all()
     return found
 
 

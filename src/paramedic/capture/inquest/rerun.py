@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from paramedic.capture.inquest.excerpt import Excerpt
+from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.tracer import Reached, Tracer
 
 _depth = [0]  # of re-executions under way
@@ -47,7 +48,7 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
 
 
 @contextlib.contextmanager
-def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -> Iterator[None]:
+def without_trace(modules: list[nn.Module], random_state: RandomState | None) -> Iterator[None]:
     """Lend the modules copies of their buffers and put random states back; what is printed meanwhile is lost.
 
     So are warnings: to catch them would make python show the old ones again.
@@ -68,7 +69,7 @@ def without_trace(modules: list[nn.Module], random_state: torch.Tensor | None) -
             contextlib.redirect_stderr(quiet),
         ):
             if random_state is not None:
-                torch.set_rng_state(random_state)
+                random_state.put_back()
             yield
     finally:
         random.setstate(python)

@@ -39,6 +39,9 @@ class Sentinel:
                 total += abs(_item(gradient.sum()))
         return total
 
+    def on_host(self) -> bool:
+        return all(parameter.is_cpu for parameter in self.parameters())
+
     def leap(self, size: float, *, final: bool = False) -> float:
         """How many times as large as ever this is, if that is a leap, else 0. A leap is kept only when `final`."""
         largest = self._largest

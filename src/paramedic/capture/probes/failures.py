@@ -9,6 +9,7 @@ from typing import Any
 
 from paramedic.capture.probes.datasets import reader
 from paramedic.capture.where import frame_site, is_users, locals_of
+from paramedic.errors import message_of
 from paramedic.record.writer import NOWHERE, Site
 
 
@@ -28,7 +29,10 @@ def raised_in_reader(error: BaseException, dataset: Any) -> bool:
         return False
     if any(frame.f_code is code for frame, _ in _frames(error)):
         return True
-    return re.search(rf'File "{re.escape(code.co_filename)}", line \d+, in {code.co_name}\n', str(error)) is not None
+    return (
+        re.search(rf'File "{re.escape(code.co_filename)}", line \d+, in {code.co_name}\n', message_of(error))
+        is not None
+    )
 
 
 def sample_in_traceback(error: BaseException, indices: Any) -> int | None:

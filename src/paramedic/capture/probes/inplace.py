@@ -12,6 +12,7 @@ import torch
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.errors import message_of
 
 T = torch.Tensor
 _NAMES = (
@@ -58,6 +59,6 @@ class InPlace:
             self._last.append((func.__name__, list(base.shape), frame_site(caller)))
 
     def tell(self, error: BaseException) -> None:
-        if "modified by an inplace operation" in str(error):
+        if "modified by an inplace operation" in message_of(error):
             for name, shape, site in self._last:
                 self.watcher.emit("op", site=site, data={"op": "in-place", "function": name, "shape": shape})

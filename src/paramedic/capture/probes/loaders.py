@@ -27,6 +27,7 @@ from paramedic.capture.probes.samples import Samples
 from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
+from paramedic.errors import message_of
 from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
@@ -191,7 +192,7 @@ class Loaders:
         if known is None:
             return
         index = known.indices[0] if known.indices else None
-        text = str(error)
+        text = message_of(error)
         entry = re.search(r"at entry 0 and .* at entry (\d+)", text)
         place = int(entry.group(1)) if entry else sample_in_traceback(error, index)
         indices = [int(i) for i in index] if isinstance(index, (list, tuple)) else []

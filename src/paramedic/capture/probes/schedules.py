@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 import weakref
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import user_frame, user_site
+from paramedic.capture.written import calls_method
 from paramedic.record.writer import NOWHERE, Site
 
 SMALL = 0.01  # of the highest rate: what is left of it hardly moves a weight
@@ -25,6 +27,7 @@ class Course:
 
     kind: str
     born: Site
+    file: str = ""  # of the user's, in which it was built
     optimizer: weakref.ref[Any] | None = None
     number: int | None = None  # of the optimizer
     steps: int = 0  # that the optimizer had taken when it was last looked at
@@ -91,7 +94,8 @@ class Schedulers:
         self.watcher.patches.wrap(owner, "step", watched)
 
     def _born(self, scheduler: Any) -> None:
-        course = Course(type(scheduler).__name__, user_site())
+        frame = user_frame()
+        course = Course(type(scheduler).__name__, user_site(), frame.f_code.co_filename if frame is not None else "")
         if (optimizer := getattr(scheduler, "optimizer", None)) is not None:
             course.optimizer = weakref.ref(optimizer)
             # What a lambda is multiplied with is no rate: only what the constructor left is.
@@ -159,6 +163,7 @@ class Schedulers:
                     "born": list(course.born),
                     "settings": course.settings,
                     "calls": course.calls,
+                    "written": not course.calls and _steps_somewhere(course),
                     "inner": course.inner,
                     "steps": course.steps,
                     "optimizer": course.number,
@@ -167,6 +172,12 @@ class Schedulers:
                     "low_since": course.low_since,
                 },
             )
+
+
+def _steps_somewhere(course: Course) -> bool:
+    """Whether the source has a call of step() that was not reached."""
+    source = "".join(linecache.getlines(course.file))
+    return course.born.line is not None and calls_method(source, course.born.line, "step", "sched")
 
 
 def _rates(optimizer: Any) -> list[float]:

@@ -9,6 +9,7 @@ from torch._utils import ExceptionWrapper
 from torch.utils.data._utils import signal_handling
 
 from paramedic.capture.watcher import Watcher
+from paramedic.errors import message_of
 from paramedic.postmortem.crashes import Crashes
 
 _ATTRIBUTE = "_paramedic"
@@ -70,7 +71,9 @@ class Workers:
     def failure_behind(self, errors: list[BaseException]) -> WorkerFailure | None:
         """What the worker had to say about one of these exceptions."""
         last = self._last
-        if last is not None and any(last.message in str(error) or last.message in repr(error) for error in errors):
+        if last is not None and any(
+            last.message in message_of(error) or last.message in repr(error) for error in errors
+        ):
             return last
         return None
 

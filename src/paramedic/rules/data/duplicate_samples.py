@@ -52,10 +52,12 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
 
 
 def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share: float, fewest: int) -> Finding:
-    from paramedic.audit.overlap import rich
+    from paramedic.audit.overlap import AGREEING, rich, same_targets
 
     extra = sum(len(group) - 1 for group in exact) + len({second for _, second in near})
-    serious = extra >= fewest and extra >= share * split.size and rich(split)
+    alike = same_targets(split, split, [(a, b) for a, b in near])
+    other = alike is not None and alike < AGREEING and len(near) >= len(exact)
+    serious = extra >= fewest and extra >= share * split.size and rich(split) and not other
     samples = list(dict.fromkeys(index for group in [*exact, *near] for index in group))
     kinds = [many(len(exact), "group") + " of equal samples"] if exact else []
     kinds += [many(len(near), "pair") + " of nearly equal ones"] if near else []
@@ -63,6 +65,8 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
     differing = _conflicts(split, exact)
     what = f"{extra:,} of {split.size:,} samples of {split.name} repeat another one ({', '.join(kinds)}), such as "
     what += split.samples(example, 3)
+    if other:
+        what += f"; only {alike:.0%} of the pairs have one target, so they may be meant to differ"
     if differing:
         what += f"; {many(differing, 'group')} with different labels"
     return Finding(

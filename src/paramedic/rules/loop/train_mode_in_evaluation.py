@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
@@ -19,17 +19,18 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Monte-Carlo dropout is recognised when only the dropout modules are in train mode, or when the same input is passed
-    several times. Calls whose output is not
-    compared with labels or given to a loss (samples of a generator, a teacher's pseudo-labels) are not evaluations
-    and are not reported; nor are answers that a training loss was computed from. A model that was trained on one
-    image at a time and is used on one image at a time has a BatchNorm that normalises each image by itself, as
-    pix2pix does on purpose.
+    several times. Calls whose output is not compared with labels or given to a loss (samples of a generator, a
+    teacher's pseudo-labels) are not evaluations and are not reported; nor are answers that a training loss was computed
+    from, nor calls with gradients on the batches of training itself, once per step, whose loss goes unused. A model
+    that was trained on one image at a time and is used on one image at a time has a BatchNorm that normalises each
+    image by itself, as pix2pix does on purpose.
     """
     trained = {event.module for event in run.events("train_forward")}
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
     taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
     single = _one_at_a_time(run)
+    fed = {event["loader"] for event in run.events("train_forward") if event["loader"] is not None}
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
         if not event["training"] or not affected or not event["uses"]:
@@ -38,7 +39,7 @@ def check(run: Run) -> Iterator[Finding]:
             continue
         if event.module not in trained or event.module in reported:
             continue
-        if event["grad"] and event.count < 2:
+        if event["grad"] and (event.count < 2 or _within_training(event, fed)):
             continue
         if (event.where.file, event.where.line) in sampled and not any(m["norm"] for m in affected):
             continue
@@ -56,6 +57,11 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.93,
         )
+
+
+def _within_training(event: Event, fed: set[int]) -> bool:
+    """On a batch that is trained on in the same step: an evaluation goes over many batches between two steps."""
+    return event["loader"] in fed and event.count <= event.last_step - event.step + 1
 
 
 def _name(module: dict[str, object]) -> str:
