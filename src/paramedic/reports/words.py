@@ -187,6 +187,8 @@ def what_would_help(diagnosis: Diagnosis) -> str:
         return "Let it read more of the data."
     if diagnosis.run.exit_code not in (0, None):
         return f"Repair what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
+    if diagnosis.run.steps == 0 and diagnosis.run.losses:
+        return "There were backward passes: give weights that are updated by hand to an optimizer of torch.optim."
     if diagnosis.run.steps == 0:
         return "Run the part that trains: paramedic judges by what happens around optimizer.step()."
     return "Let it take more steps, then look again."
