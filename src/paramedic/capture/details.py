@@ -9,6 +9,7 @@ from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.chains import Chains
 from paramedic.capture.probes.checkpoints import Checkpoints
+from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.followers import Followers
@@ -59,7 +60,8 @@ class Details:
         calls.on_call.append(("contracts", Contracts(watcher).called))
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
-        losses.on_call.append(("views", views.compared))
+        class_targets = ClassTargets(watcher, ops)
+        losses.on_call += [("views", views.compared), ("class_targets", class_targets.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored
@@ -67,7 +69,7 @@ class Details:
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
-            leftovers, advantages, Numbers(watcher, ops),
+            leftovers, advantages, Numbers(watcher, ops), class_targets,
         )  # fmt: skip
 
     def install(self) -> None:

@@ -8,21 +8,25 @@ from paramedic.rules.support import by_place, measured
 
 @rule("PM514", "wrong-loss-for-task", severity="warning", needs=["loss_call"], causes=["PM207", "PM512"])
 def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
-    """Cross-entropy gets targets that are neither class indices nor probabilities.
+    """Cross-entropy gets quantities as targets, or a squared error gets class numbers.
 
     ## Why it hurts
-    With floating-point targets of the logits' shape, cross-entropy takes them for probabilities. Several ones per row,
-    or quantities to be predicted, make it a loss whose minimum means nothing.
+    With a squared error on class numbers, class 3 is taken for three times class 1, and a model that cannot decide
+    between 0 and 2 answers 1. With floating-point targets of the logits' shape, cross-entropy takes them for
+    probabilities. Several ones per row, or quantities to be predicted, make it a loss whose minimum means nothing.
 
     ## What to try first
-    Several classes at once: `binary_cross_entropy_with_logits`. Quantities: `mse_loss`. One class: pass its index.
+    Several classes at once: `binary_cross_entropy_with_logits`. Quantities: `mse_loss`. One class: pass its index to
+    `cross_entropy`, with one output per class.
 
     ## When this is wrong
-    When rows of weights that do not sum to one are meant as such.
+    When rows of weights that do not sum to one are meant as such. When the classes have an order, such as ratings:
+    where answers are rounded to be compared with them, this is only a note.
 
     ## Options
     `tolerance`: how far the rows' sums may be from one.
     """
+    yield from _squared(run)
     for calls in by_place(measured(run.events("loss_call", phase="train"), "cross_entropy")).values():
         soft = [c for c in calls if "float" in c["target"]["dtype"] and c["target"]["shape"] == c["input"]["shape"]]
         if not soft or len(soft) < len(calls):
@@ -43,4 +47,27 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
             where=soft[0].where,
             evidence=(Evidence(name="row_sum", value=round(high, 4), limit="1"),),
             confidence=0.9,
+        )
+
+
+def _squared(run: Run) -> Iterator[Finding]:
+    """The target of a squared error holds 0, 1, 2 …, and the same classes are what the answers are compared with."""
+    compared = {event["classes"]: event["how"] for event in run.events("answers_compared")}
+    compared |= {event["classes"]: "argmax" for event in run.events("answers_compared") if event["how"] == "argmax"}
+    told: set[object] = set()
+    for event in sorted(run.events("class_target", phase="train"), key=lambda event: -event["classes"]):
+        how, place = compared.get(event["classes"]), (event.where.file, event.where.line)
+        if how is None or place in told:
+            continue
+        told.add(place)
+        metric = "the argmax of the answers is" if how == "argmax" else "rounded answers are"
+        yield Finding(
+            what=f"{event['function']} gets the numbers of {event['classes']} classes as its target, and {metric} "
+            "compared with them",
+            why="it takes class 2 for twice class 1, and the middle of two classes for a good answer in doubt",
+            remedy=f"F.cross_entropy with {event['classes']} outputs and the class numbers as they are (.long())",
+            where=event.where,
+            evidence=(Evidence(name="classes", value=event["classes"], limit="a quantity"),),
+            confidence=0.9 if how == "argmax" else 0.7,
+            severity="warning" if how == "argmax" else "note",
         )
