@@ -60,8 +60,7 @@ class Details:
         calls.on_call.append(("contracts", Contracts(watcher).called))
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
-        class_targets = ClassTargets(watcher, ops)
-        losses.on_call += [("views", views.compared), ("class_targets", class_targets.loss)]
+        losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored
@@ -69,7 +68,7 @@ class Details:
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
-            leftovers, advantages, Numbers(watcher, ops), class_targets,
+            leftovers, advantages, Numbers(watcher, ops),
         )  # fmt: skip
 
     def install(self) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from paramedic.capture.facts import address
+from paramedic.capture.probes.class_targets import classes
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -20,13 +21,20 @@ _CASTS = [T.float, T.long, T.int, T.bool, T.double, T.to, T.detach, T.cpu, T.typ
 _EQUAL = [T.eq, T.__eq__, torch.eq, T.ne, T.__ne__, torch.ne]
 
 
+class Decision(NamedTuple):
+    """How scores became answers; of an argmax over everything, their shape."""
+
+    how: str
+    flattened: list[int] | None
+
+
 class Metrics:
     """Follows decisions (argmax, round, a threshold) to the comparison with the labels."""
 
     def __init__(self, watcher: Watcher, ops: OpMode) -> None:
         self.watcher = watcher
         self.ops = ops
-        self._decided: dict[int, tuple[weakref.ref[torch.Tensor], list[int] | None]] = {}  # flattened argmax: its shape
+        self._decided: dict[int, tuple[weakref.ref[torch.Tensor], Decision]] = {}
 
     def install(self) -> None:
         self.ops.handle(_DECISIONS, self._decide, "metrics")
@@ -34,41 +42,45 @@ class Metrics:
         self.ops.handle(_EQUAL, self._compare, "metrics")
         self.watcher.on_step.append(("metrics", self._decided.clear))
 
-    def _remember(self, tensor: torch.Tensor, shape: list[int] | None) -> None:
+    def _remember(self, tensor: torch.Tensor, decision: Decision) -> None:
         if len(self._decided) < 10_000:
-            self._decided[id(tensor)] = (weakref.ref(tensor), shape)
+            self._decided[id(tensor)] = (weakref.ref(tensor), decision)
 
-    def _known(self, value: Any) -> tuple[bool, list[int] | None]:
+    def _known(self, value: Any) -> Decision | None:
         known = self._decided.get(id(value))
-        return (True, known[1]) if known is not None and known[0]() is value else (False, None)
+        return known[1] if known is not None and known[0]() is value else None
 
     def _decide(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T) or not args or not isinstance(args[0], T):
             return
-        flat = func in (T.argmax, torch.argmax) and result.dim() == 0 and sum(n > 1 for n in args[0].shape) > 1
-        self._remember(result, list(args[0].shape) if flat else None)
+        how = func.__name__.strip("_")
+        flat = how == "argmax" and result.dim() == 0 and sum(n > 1 for n in args[0].shape) > 1
+        self._remember(result, Decision(how, list(args[0].shape) if flat else None))
 
     def _cast(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if self._decided and isinstance(result, T):
-            decided, shape = self._known(args[0])
-            if decided:
-                self._remember(result, shape)
+            decision = self._known(args[0])
+            if decision is not None:
+                self._remember(result, decision)
 
     def _compare(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T)):
             return
         for mine, other in ((args[0], args[1]), (args[1], args[0])):
-            decided, shape = self._known(mine)
-            if not decided:
+            decision = self._known(mine)
+            if decision is None:
                 continue
-            site = user_site()
-            if shape is not None and other.dim() == 1 and other.numel() in shape and other.numel() > 1:
-                data = {"op": "flat argmax", "shape": shape, "labels": other.numel()}
+            site, flat = user_site(), decision.flattened
+            if flat is not None and other.dim() == 1 and other.numel() in flat and other.numel() > 1:
+                data = {"op": "flat argmax", "shape": flat, "labels": other.numel()}
                 self.watcher.emit("op", site=site, data=data, key=("flat argmax", site))
             elif _pairs_up(mine, other, result):
                 data = {"op": "broadcast comparison", "a": list(mine.shape), "b": list(other.shape)}
                 data["result"] = list(result.shape)
                 self.watcher.emit("op", site=site, data=data, key=("broadcast comparison", site))
+            elif mine.shape == other.shape and (count := classes(other)) is not None:
+                key = (decision.how, count)
+                self.watcher.emit("answers_compared", site=site, data={"how": key[0], "classes": count}, key=key)
             return
 
 

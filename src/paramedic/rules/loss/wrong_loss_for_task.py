@@ -52,8 +52,9 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
 
 def _squared(run: Run) -> Iterator[Finding]:
     """The target of a squared error holds 0, 1, 2 …, and the same classes are what the answers are compared with."""
-    compared = {event["classes"]: event["how"] for event in run.events("answers_compared")}
-    compared |= {event["classes"]: "argmax" for event in run.events("answers_compared") if event["how"] == "argmax"}
+    compared: dict[int, str] = {}
+    for wanted in ("round", "argmax"):
+        compared |= {e["classes"]: wanted for e in run.events("answers_compared") if e["how"] == wanted}
     told: set[object] = set()
     for event in sorted(run.events("class_target", phase="train"), key=lambda event: -event["classes"]):
         how, place = compared.get(event["classes"]), (event.where.file, event.where.line)
