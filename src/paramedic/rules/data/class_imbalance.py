@@ -48,7 +48,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
             only = False  # something is being done about it
         if only and not _decides(run):
             only = False  # probabilities are what is wanted, as for click rates: nobody asks for a class
-        if only and events[-1].step - events[0].step < patience:
+        if only and (events[-1].step - events[0].step < patience or _growing(events, frequent)):
             raise Abstain("too few steps to tell whether the rare class is learnt")
         weights = f"pos_weight={most / least:.0f}" if events[0]["classes"] == 2 else "weight=1 / counts"
         severity: Severity = "warning" if only else "note"
@@ -80,6 +80,13 @@ def _last(events: list[Event], what: str) -> Counter[int]:
     for event in events[-20:]:
         counted.update({int(label): count for label, count in event[what].items()})
     return counted
+
+
+def _growing(events: list[Event], frequent: int) -> bool:
+    """Whether the others are answered more and more often."""
+    late, before = _last(events[-10:], "guessed"), _last(events[-20:-10], "guessed")
+    later, earlier = (sum(guessed.values()) - guessed[frequent] for guessed in (late, before))
+    return later >= 3 and later > 2 * earlier
 
 
 def _built_at(run: Run, event: Event) -> list[object] | None:
