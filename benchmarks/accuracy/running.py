@@ -69,7 +69,9 @@ def run(program: Program, seed: int, server: Warm) -> Result:
         script = with_seed(program.script, seed, folder / "program") if seed else program.script
         args = ["run", "-q", "--runs", name, "--json", "out.json", str(script)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        server.run(args, cwd=folder, env=environment, out=folder / "out", err=folder / "err", timeout=TIMEOUT)
+        server.run(
+            args, cwd=folder, env=environment, out=folder / "stdout.txt", err=folder / "stderr.txt", timeout=TIMEOUT
+        )
         report = json.loads((folder / "out.json").read_text()) if (folder / "out.json").exists() else None
     if report is None:
         return Result(program=program.name, source=program.source, seed=seed, verdict="no report")
