@@ -98,6 +98,7 @@ class Loop:
             account.offset = self._born_at.get(optimizer, 0)
             self.count += 1
             self.watcher.news(FIRST_STEPS)
+            self.watcher.budget.begins_anew()
         return account
 
     def account_behind(self, optimizer: Any) -> Account | None:
