@@ -49,7 +49,7 @@ class Program:
 
 
 def all_programs() -> list[Program]:
-    return [*_cases(), *_real(), *_mutations(), *_healthy()]
+    return [*_cases(), *real_programs(), *_mutations(), *_healthy()]
 
 
 def _cases() -> Iterator[Program]:
@@ -69,7 +69,7 @@ def _cases() -> Iterator[Program]:
         )
 
 
-def _real() -> Iterator[Program]:
+def real_programs() -> Iterator[Program]:
     for name, expected in json.loads((HERE / "real" / "expected.json").read_text()).items():
         folder = HERE / "real" / name
         if not (folder / "sick.py").exists():

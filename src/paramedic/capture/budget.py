@@ -10,8 +10,7 @@ from paramedic.settings import DEFAULT_BUDGET, Settings
 
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
-FIRST_SAMPLES = 3  # at the very beginning, whatever they cost: how training starts says much
-CLOSE_SAMPLES = 4  # steps sampled one after the other after an alarm
+CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
 MOST_BEGINNINGS = 8  # optimizers that are looked at closely; a script may build one for each task
 _NEW = 0.2  # weight of a new measurement in a running mean
 
@@ -46,7 +45,7 @@ class Budget:
         self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
         self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
         self._beginnings = 0
-        self._close = 0  # samples still to be taken one after the other
+        self._close = CLOSE_SAMPLES  # samples still to be taken one after the other
         self._quiet_until = 0  # alarms before this many samples change nothing: each one doubles the wait
         self._patience = 16
         self.examined = self.watched = self.sampled = 0  # steps, for the report
@@ -69,7 +68,7 @@ class Budget:
         if sampled:
             self._samples += 1
             self._close = max(0, self._close - 1)
-            if self._samples <= FIRST_SAMPLES:
+            if self._samples <= CLOSE_SAMPLES:
                 self._sample.value = None  # warming up costs more than it ever will again
             self._wait = self._random.uniform(0.75, 1.25)
             self._sample.add(sampling)
@@ -98,7 +97,7 @@ class Budget:
             return math.inf
         if self.every is not None:
             return self.every - self._since_sample - 1
-        if self._samples < FIRST_SAMPLES or self._close:
+        if self._close:
             return 0
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
         return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1
@@ -107,7 +106,7 @@ class Budget:
         """Another optimizer has come: another part of the training begins, and how that starts says much, too."""
         self._beginnings += 1
         if self._beginnings <= MOST_BEGINNINGS:
-            self._close = CLOSE_SAMPLES
+            self._close = max(self._close, CLOSE_SAMPLES)
 
     def alarm(self) -> None:
         """Something remarkable was sampled: look closely for a while, then less and less readily."""

@@ -21,6 +21,5 @@ class RandomState(NamedTuple):
 
 def random_state() -> RandomState:
     """As it is now; a few microseconds, and no device is waited for."""
-    capturing = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
-    in_use = torch.cuda.is_initialized() and not capturing
+    in_use = torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing()
     return RandomState(torch.get_rng_state(), torch.cuda.get_rng_state_all() if in_use else [])
