@@ -35,7 +35,8 @@ def main() -> None:
         wanted = [program for program in programs if chosen.only in f"{program.source}/{program.name}"]
         seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
         run_and_log(wanted, seeds, chosen.jobs, chosen.log)
-    latest = {(run.source, run.program, run.seed): run for run in read(chosen.log)}
+    known = {(program.source, program.name) for program in programs}  # the log may know others that are gone
+    latest = {(r.source, r.program, r.seed): r for r in read(chosen.log) if (r.source, r.program) in known}
     text = tables(programs, list(latest.values()))
     if not chosen.only:
         (HERE / "RESULTS.md").write_text(HEAD + text)
