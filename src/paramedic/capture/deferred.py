@@ -11,6 +11,7 @@ import torch
 MOST_WAITING = 256
 TOGETHER = 16  # reads that share one copy to the host
 POLLS = 4  # steps after which they no longer wait for more
+SMALL = 1 << 16  # bytes: memory that may live a little longer for being read
 
 Use = Callable[[list[float]], object]
 
@@ -19,14 +20,17 @@ class Deferred:
     """Small tensors on their way to the host; each is handed to its callback once it has arrived."""
 
     def __init__(self) -> None:
-        self._young: list[tuple[torch.Tensor, Use]] = []  # still on the device
+        self._young: list[tuple[torch.Tensor, int, Use]] = []  # still on the device, with their versions
         self._polls = 0  # since the last copy
         self._waiting: deque[tuple[torch.Tensor, torch.Event | None, Use]] = deque()
 
-    def read(self, numbers: torch.Tensor, use: Use) -> None:
-        """Call `use` with the numbers: at once on the CPU, later on an accelerator."""
+    def read(self, numbers: torch.Tensor, use: Use, *, copy: bool = True) -> None:
+        """Call `use` with the numbers: at once on the CPU, later on an accelerator.
+
+        Without a copy, which is cheaper, they are not used at all if they change before they are sent.
+        """
         if numbers.device.type == "cpu":
-            use(numbers.tolist())
+            use(numbers.reshape(-1).tolist())
             return
         if numbers.device.type != "cuda":
             # No event to ask: what is old has surely arrived.
@@ -34,17 +38,21 @@ class Deferred:
             if len(self._waiting) > MOST_WAITING:
                 self._take()
             return
-        self._young.append((numbers.reshape(-1).double(), use))
+        if copy or numbers.is_inference() or numbers.untyped_storage().nbytes() > SMALL:
+            with torch.inference_mode(False):
+                numbers = numbers.detach().clone()
+        self._young.append((numbers.reshape(-1), numbers._version, use))
         if len(self._young) >= TOGETHER:
             self._send()
 
     def _send(self) -> None:
         """One copy for many numbers."""
-        young, self._polls = self._young, 0
+        young = [(numbers, use) for numbers, version, use in self._young if numbers._version == version]
+        self._polls = 0
         for device in dict.fromkeys(numbers.device for numbers, _ in young):
             mine = [(numbers, use) for numbers, use in young if numbers.device == device]
             with torch.cuda.device(device):
-                joined = torch.cat([numbers for numbers, _ in mine])
+                joined = torch.cat([numbers for numbers, _ in mine]).double()
                 host = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True)
                 host.copy_(joined, non_blocking=True)
                 arrived = torch.cuda.Event()
@@ -65,7 +73,7 @@ class Deferred:
         try:
             self._send()
         except RuntimeError:  # the device has failed: tell what is known without the numbers
-            for numbers, use in self._young:
+            for numbers, _, use in self._young:
                 with suppress(ValueError, OverflowError):
                     use([float("nan")] * numbers.numel())
         while self._waiting:

@@ -193,9 +193,9 @@ class Watcher:
             return "eval"
         return "train"
 
-    def read(self, numbers: torch.Tensor, use: Callable[[list[float]], object]) -> None:
+    def read(self, numbers: torch.Tensor, use: Callable[[list[float]], object], *, copy: bool = True) -> None:
         """Use numbers that may live on an accelerator, without waiting for them."""
-        self.deferred.read(numbers, use)
+        self.deferred.read(numbers, use, copy=copy)
 
     # Gears ------------------------------------------------------------------------------------------------------
 

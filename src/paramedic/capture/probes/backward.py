@@ -183,8 +183,7 @@ class BackwardPasses:
         self._value = None
         if scale is not None:
             value = value / scale
-        value = value.reshape(1).float()
-        self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]))
+        self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]), copy=False)
         if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
             self.watcher.ask_within("alarm", self.alarm.bad_loss, [loss], self._value, site)
 

@@ -23,6 +23,8 @@ SLOW = 3.0  # times the median step
 SLOW_BY = 0.01  # seconds more than the median: less is noise
 MOST_SLOW = 1_000  # slow steps told of
 WORTHWHILE = 0.005  # seconds of a step that is timed even while the watcher rests
+WORTHWHILE_ON_DEVICE = 0.1  # the same where events are recorded for it, which takes longer; of shorter steps,
+TIMED_ON_DEVICE = 8  # one in so many
 REMEMBERED = 101  # steps that the median is taken of
 MEDIAN_EVERY = 16  # steps
 
@@ -82,7 +84,11 @@ class Clock:
     @property
     def idle(self) -> bool:
         """The watcher rests, and steps are so short that a look at the clock would be felt."""
-        return self.watcher.resting and (self.typical is None or self.typical < WORTHWHILE)
+        if not self.watcher.resting:
+            return False
+        if self.typical is None or self.typical < WORTHWHILE:
+            return True
+        return self.device.active and self.typical < WORTHWHILE_ON_DEVICE and self.watcher.step % TIMED_ON_DEVICE != 0
 
     def switch(self, part: str) -> str:
         """From now on time belongs to this part. Returns the part that it belonged to, for switching back."""
@@ -168,7 +174,7 @@ class Clock:
 
     def rested(self) -> None:
         """A step was completed that nobody watched."""
-        if not self.idle and "clock" not in self.watcher.detached:
+        if not (self._gap and self.idle) and "clock" not in self.watcher.detached:
             if self._gap:  # the rest ends here, and with it what nobody timed
                 self._since, self._spent = time.perf_counter(), self.watcher.spent
             try:

@@ -34,6 +34,7 @@ TIMED = 4  # samples timed on the device, and then every 16th
 _SCALED = (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM)
 
 Labels = tuple[str, tuple[str, ...]]  # a role, and the names of tensors added one after the other
+Part = tuple[str, tuple[str, ...], list[torch.Tensor]]  # the same, with the tensors
 
 
 class Statistics:
@@ -103,9 +104,12 @@ class Statistics:
     def add_output(self, name: str, output: torch.Tensor) -> None:
         """An output that cannot be held, because its memory is about to be used for something else."""
         with undisturbed():
-            self._add("output", (name,), [output.detach()])
+            self._add(("output", (name,), [output.detach()]))
 
     def _summarise_held(self) -> None:
+        self._add(self._let_go())
+
+    def _let_go(self) -> Part:
         held, self._held = self._held, []
         unique: dict[int, tuple[str, torch.Tensor]] = {}
         for name, tensor, version in held:
@@ -116,8 +120,8 @@ class Statistics:
             else:
                 # The output of a container is mostly that of its last child: once is enough.
                 unique.setdefault(id(tensor), (name, tensor))
-        self._add("output", tuple(name for name, _ in unique.values()), [tensor for _, tensor in unique.values()])
         self._room = _room(held[-1][1].device) if held else self._room
+        return "output", tuple(name for name, _ in unique.values()), [tensor for _, tensor in unique.values()]
 
     # Parameters -------------------------------------------------------------------------------------------------
 
@@ -126,10 +130,8 @@ class Statistics:
         parameters = _trained(optimizer)
         self._prepare(parameters)
         with undisturbed():
-            self._summarise_held()
-            if not closure:
-                self._add_gradients(optimizer, parameters)
-            self._add("weight", self._names(parameters), parameters, stable=True)
+            gradients = [] if closure else self._gradients(optimizer, parameters)
+            self._add(self._let_go(), *gradients, ("weight", self._names(parameters), parameters))
             self.copies.take(optimizer, parameters)
 
     def _prepare(self, parameters: list[torch.Tensor]) -> None:
@@ -143,10 +145,9 @@ class Statistics:
     def after_step(self, optimizer: Optimizer, closure: bool, step: int) -> None:
         """Right after it; `step` is how many this optimizer had taken before."""
         with undisturbed():
-            if closure:
-                self._add_gradients(optimizer, _trained(optimizer))
+            gradients = self._gradients(optimizer, _trained(optimizer)) if closure else []
             changed, differences = self.copies.differences(optimizer)
-            self._add("update", self._names(changed), differences, stable=True)
+            self._add(*gradients, ("update", self._names(changed), differences))
             labels, self._labels = self._labels, []
             self.collector.send((step, labels))
         self.stopwatch.close()
@@ -154,12 +155,13 @@ class Statistics:
         if self._call is not None:  # the next step may be sampled as well
             self._due = dict(self.watcher.registry.module_names())
 
-    def _add_gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> None:
+    def _gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[Part]:
         given = [p for p in parameters if p.grad is not None]
-        self._add("gradient", self._names(given), [p.grad for p in given if p.grad is not None])
+        parts: list[Part] = [("gradient", self._names(given), [p.grad for p in given if p.grad is not None])]
         scale = getattr(optimizer, "grad_scale", None)
         if isinstance(scale, torch.Tensor):  # a fused optimizer takes the loss scale out by itself
-            self._add("scale", ("scale",), [scale])
+            parts.append(("scale", ("scale",), [scale]))
+        return parts
 
     def _names(self, parameters: list[torch.Tensor]) -> tuple[str, ...]:
         registry = self.watcher.registry
@@ -171,15 +173,17 @@ class Statistics:
             self._names_of[identities] = tuple(known.get(id(p)) or registry.parameter_name(p) for p in parameters)
         return self._names_of[identities]
 
-    def _add(self, role: str, names: tuple[str, ...], tensors: list[torch.Tensor], *, stable: bool = False) -> None:
+    def _add(self, *parts: Part) -> None:
+        """Summarise all of these in one go."""
+        tensors = [tensor for _, _, mine in parts for tensor in mine]
         if not tensors:
             return
-        self._labels.append((role, names))
+        self._labels += [(role, names) for role, names, mine in parts if mine]
         if tensors[0].is_cuda and (self._count < TIMED or self._count % 16 == 0):
             with self.stopwatch.running(tensors[0].device):
-                self.collector.add(tensors, stable=stable)
+                self.collector.add(tensors)
         else:
-            self.collector.add(tensors, stable=stable)
+            self.collector.add(tensors)
 
     # Arrival ----------------------------------------------------------------------------------------------------
 

@@ -46,9 +46,7 @@ _no_kernels: list[str] = []  # why the fused kernels do not run here, once that 
 _ready: set[torch.device] = set()  # whose kernels are compiled; until then the portable way serves
 
 
-def summarise_into(
-    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
-) -> list[str | None]:
+def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
     """Write one packed row per tensor into `out`, by the fastest way its device has; see portable.summarise_into."""
     import torch
 
@@ -60,7 +58,7 @@ def summarise_into(
         try:
             from paramedic.capture.stats import fused
 
-            return fused.summarise_into(tensors, out, seen=seen, stable=stable)
+            return fused.summarise_into(tensors, out, seen=seen)
         except Exception as error:  # no Triton, no compiler, an old GPU: slower then, but not without numbers
             _no_kernels.append(f"{type(error).__name__}: {error}")
     return portable.summarise_into(tensors, out, seen=seen)
@@ -114,8 +112,8 @@ class Collector:
         self._batch = _Open()
         self._sent: deque[tuple[Any, _Open, dict[Home, _Shipment]]] = deque()
 
-    def add(self, tensors: Sequence[torch.Tensor], *, stable: bool = False) -> None:
-        """Summarise these into the batch; they come out in this order. Stable: the same tensors step by step."""
+    def add(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Summarise these into the batch; they come out in this order."""
         from paramedic.capture.stats.calm import undisturbed
 
         with self._lock, undisturbed():
@@ -124,18 +122,18 @@ class Collector:
                 chosen = tensors if mine is None else [tensors[index] for index in mine]
                 at = places if mine is None else [places[index] for index in mine]
                 try:
-                    rows = self._summarise(home, chosen, at, stable)
+                    rows = self._summarise(home, chosen, at)
                 except Exception as error:  # out of memory, at the worst
                     self._batch.reasons.update(dict.fromkeys(at, f"{type(error).__name__}: {error}"))
                 else:
                     self._batch.parts.append((home, rows, at))
 
-    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int], stable: bool) -> range:
+    def _summarise(self, home: Home, tensors: Sequence[torch.Tensor], at: Sequence[int]) -> range:
         buffer = self._buffers.get(home)
         if buffer is None:
             buffer = self._buffers[home] = _Buffer(home)
         rows = buffer.next(len(tensors))
-        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen, stable=stable)
+        reasons = summarise_into(tensors, buffer.rows[rows.start : rows.stop], seen=self._seen)
         self._batch.reasons.update((place, reason) for place, reason in zip(at, reasons, strict=True) if reason)
         return rows
 

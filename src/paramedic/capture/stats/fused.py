@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ class Plan:
         self.histograms = torch.zeros(len(table) * BINS.value, dtype=torch.int32, device=device)
 
     def run(self, addresses: list[int], out: torch.Tensor) -> None:
-        if addresses != self._known:  # weights stay where they are; gradients and outputs seldom do
+        if addresses != self._known:
             self._known = addresses
             self._move(np.array([addresses[index] for index in self.order], np.int64), out.device)
         room = (self.table, self.pointers, self.floats, self.counts, self.histograms)
@@ -93,18 +95,13 @@ def _upload(numbers: Any, device: torch.device) -> torch.Tensor:
 _plans: OrderedDict[Any, Plan] = OrderedDict()
 
 
-def summarise_into(
-    tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None, stable: bool = False
-) -> list[str | None]:
-    """As portable.summarise_into, to which what the kernels cannot read is left.
-
-    Stable tensors live on from call to call, as weights do: while they stay where they are, nothing is asked twice.
-    """
+def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:
+    """As portable.summarise_into, to which what the kernels cannot read is left."""
     seen = layout.SEEN_ON_DEVICE if seen is None else seen
     with undisturbed():
         if portable.is_capturing(out):
             return [portable.CAPTURING] * len(tensors)
-        layouts, addresses, others = (_look_again if stable else _look)(tensors, out.device)
+        layouts, addresses, others = _look(tensors, out.device)
         if layouts:
             with torch.cuda.device(out.device) if out.is_cuda else nullcontext():
                 _plan_for(layouts, out.device, seen).run(addresses, out)
@@ -124,10 +121,38 @@ def prepare(device: torch.device) -> None:
         summarise_into([x, x[1:]], out)  # the second is not aligned
 
 
+_SURELY_MEMORY = 1 << 40  # an address below may be an offset into memory that has been released
+_PLAIN = frozenset(portable.PLAIN)
+_dtype, _layout, _device = attrgetter("dtype"), attrgetter("layout"), attrgetter("device")
+_ODD = (
+    attrgetter("is_nested"), torch.Tensor.is_neg, torch.Tensor._is_zerotensor,
+    torch._C._functorch.is_functorch_wrapped_tensor,
+)  # fmt: skip
+
+
+def _are_plain(tensors: Sequence[torch.Tensor], device: torch.device) -> bool:
+    """Whether the kernels can read all of them as they are. Asked question by question, as hundreds come every step."""
+    return (
+        _PLAIN.issuperset(map(type, tensors))
+        and {torch.strided}.issuperset(map(_layout, tensors))
+        and {device}.issuperset(map(_device, tensors))
+        and DTYPES.keys() >= set(map(_dtype, tensors))
+        and all(map(torch.Tensor.is_contiguous, tensors))
+        and not any(any(map(question, tensors)) for question in _ODD)
+    )
+
+
 def _look(tensors: Sequence[torch.Tensor], device: torch.device) -> tuple[tuple[Layout, ...], list[int], list[int]]:
     """How the tensors lie in memory, where, and which of them must be left to the portable way."""
-    layouts: list[Layout] = []
     addresses: list[int] = []
+    if _are_plain(tensors, device):
+        addresses = list(map(torch.Tensor.data_ptr, tensors))
+        if min(addresses, default=0) > _SURELY_MEMORY:
+            sizes, aligned = map(torch.Tensor.numel, tensors), [address % 16 == 0 for address in addresses]
+            plain = zip(map(_dtype, tensors), sizes, repeat(1), aligned, range(len(addresses)), strict=False)
+            return tuple(plain), addresses, []
+    layouts: list[Layout] = []
+    addresses = []
     others: list[int] = []
     for row, tensor in enumerate(tensors):
         found = _lie(tensor, device)
@@ -138,24 +163,6 @@ def _look(tensors: Sequence[torch.Tensor], device: torch.device) -> tuple[tuple[
             layouts.append((dtype, n, times, address % 16 == 0, row))
             addresses.append(address)
     return tuple(layouts), addresses, others
-
-
-_known: OrderedDict[tuple[int, ...], tuple[list[tuple[int, int]], Any]] = OrderedDict()
-
-
-def _look_again(
-    tensors: Sequence[torch.Tensor], device: torch.device
-) -> tuple[tuple[Layout, ...], list[int], list[int]]:
-    who = tuple(map(id, tensors))
-    # Memory that was released keeps its address, so its size is asked for as well.
-    where = [(tensor.data_ptr(), tensor.untyped_storage().nbytes()) for tensor in tensors]
-    known = _known.get(who)
-    if known is None or known[0] != where:
-        known = _known[who] = (where, _look(tensors, device))
-        while len(_known) > PLANS:
-            _known.popitem(last=False)
-    found: tuple[tuple[Layout, ...], list[int], list[int]] = known[1]
-    return found
 
 
 def _lie(tensor: torch.Tensor, device: torch.device) -> tuple[torch.dtype, int, int, int] | None:
