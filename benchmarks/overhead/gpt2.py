@@ -1,7 +1,8 @@
 """What watching costs on a GPU: a GPT-2-small-sized model, bf16 autocast, fused AdamW, at two batch sizes.
 
-One process, one model; each way of watching is put on, warmed up, timed, and taken off again. The plain loop is timed
-before and after all others. `python -m benchmarks.overhead.gpt2 [--steps N]` prints one table of ratios.
+One process, one model. In each round every way of watching is put on, warmed up, timed and taken off again, with the
+plain loop timed before and after it; its ratio is to the mean of those two, since such machines drift. Printed are the
+medians of the rounds. `python -m benchmarks.overhead.gpt2 [--steps N] [--rounds N]`
 """
 
 from __future__ import annotations
@@ -108,33 +109,32 @@ WAYS: dict[str, Callable[[nn.Module], contextlib.AbstractContextManager[None]]] 
     "a histogram per gradient": histograms,
     "transformers DebugUnderflowOverflow": underflow,
     "torch detect_anomaly": anomaly,
-    "alone, again": nothing,
 }
+FIRST_LOOK = 100  # steps in which paramedic looks more closely than later; what they cost is told by itself
 
 
-def train(model: nn.Module, optimizer: torch.optim.Optimizer, batch: int, steps: int) -> list[float]:
-    """Seconds per step, in runs of five steps each."""
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, batch: int, steps: int) -> float:
+    """Seconds per step."""
     ids = torch.randint(0, VOCABULARY, (batch, LENGTH + 1), device="cuda")
-    found = []
-    for _ in range(max(1, steps // 5)):
-        torch.cuda.synchronize()
-        started = time.perf_counter()
-        for _ in range(5):
-            optimizer.zero_grad(set_to_none=True)
-            with torch.autocast("cuda", torch.bfloat16):
-                logits = model(ids[:, :-1])
-                loss = F.cross_entropy(logits.view(-1, VOCABULARY), ids[:, 1:].reshape(-1))
-            loss.backward()
-            optimizer.step()
-        torch.cuda.synchronize()
-        found.append((time.perf_counter() - started) / 5)
-    return found
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    for _ in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16):
+            logits = model(ids[:, :-1])
+            loss = F.cross_entropy(logits.view(-1, VOCABULARY), ids[:, 1:].reshape(-1))
+        loss.backward()
+        optimizer.step()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - started) / steps
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batches", type=int, nargs="+", default=[32, 4])
+    parser.add_argument("--only", default="", help="ways whose name contains this")
     arguments = parser.parse_args()
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}")
     for batch in arguments.batches:
@@ -142,20 +142,33 @@ def main() -> None:
         model = GPT().cuda()
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
         train(model, optimizer, batch, 15)
-        times: dict[str, list[float]] = {}
-        for name, way in WAYS.items():
-            try:
-                with way(model):
-                    train(model, optimizer, batch, 50 if "paramedic" in name else 5)
-                    slow = "Debug" in name or "anomaly" in name
-                    times[name] = train(model, optimizer, batch, arguments.steps // (3 if slow else 1))
-            except Exception as error:
-                print(f"    {name}: {type(error).__name__}: {error}")
-        base = statistics.mean(times["alone"] + times["alone, again"])
-        print(f"\nbatch {batch} x {LENGTH}: {base * 1e3:.1f} ms per step alone")
-        for name, found in times.items():
-            mean, median = statistics.mean(found) / base, statistics.median(found) / base
-            print(f"  {name:40} {mean:6.3f}x   (median {median:.3f}x)")
+        ratios: dict[str, list[float]] = {}
+        first: dict[str, list[float]] = {}
+        alone = [train(model, optimizer, batch, arguments.steps)]
+        for _ in range(arguments.rounds):
+            for name, way in WAYS.items():
+                if arguments.only not in name:
+                    continue
+                slow = "Debug" in name or "anomaly" in name
+                try:
+                    with way(model):
+                        warm = train(model, optimizer, batch, FIRST_LOOK if "paramedic" in name else 5)
+                        took = train(model, optimizer, batch, arguments.steps // (3 if slow else 1))
+                except Exception as error:
+                    print(f"    {name}: {type(error).__name__}: {error}")
+                    continue
+                alone.append(train(model, optimizer, batch, arguments.steps))
+                beside = (alone[-2] + alone[-1]) / 2
+                ratios.setdefault(name, []).append(took / beside)
+                if "paramedic" in name:
+                    first.setdefault(name, []).append((warm - beside) * FIRST_LOOK)
+        print(f"\nbatch {batch} x {LENGTH}: {statistics.median(alone) * 1e3:.1f} ms per step alone", end="")
+        print(f" ({min(alone) * 1e3:.1f} … {max(alone) * 1e3:.1f})")
+        for name, found in ratios.items():
+            line = f"  {name:40} {statistics.median(found):6.3f}x   ({min(found):.3f} … {max(found):.3f})"
+            if name in first:
+                line += f"   first {FIRST_LOOK} steps: {statistics.median(first[name]):.1f} s more"
+            print(line)
         del model, optimizer
         torch.cuda.empty_cache()
 

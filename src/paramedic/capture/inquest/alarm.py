@@ -55,6 +55,8 @@ class Alarm:
         self._looked_for_request = 0.0
         self._sentinels: weakref.WeakKeyDictionary[Optimizer, Sentinel] = weakref.WeakKeyDictionary()
         self._posted: list[Sentinel] = []  # one for each of so many optimizers, or none
+        self._far = False  # all of them look at an accelerator's memory, for which nobody waits while resting,
+        self._waits = False  # unless that was asked for
         self._spikes = Spikes() if watcher.settings.bundle_spikes else None
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None  # that a GradScaler put on a loss
 
@@ -69,6 +71,7 @@ class Alarm:
         self.watcher.patches.wrap(Optimizer, "__init__", watched_init)  # the model is built: the first step is next
         self.step_begins()
         self.watcher.on_step.append(("alarm", self.step_begins))
+        self.watcher.on_wake.append(lambda: self.step_begins() if self._far else None)
         self.loop.before_step = self.about_to_step
         self.loop.after_step = self.stepped
 
@@ -90,15 +93,19 @@ class Alarm:
         if len(self._posted) != self.loop.count:
             found = [self._sentinels.get(optimizer) for optimizer in self.loop.accounts]
             self._posted = [sentinel for sentinel in found if sentinel is not None]
+            near = [sentinel.on_host() for sentinel in self._posted]
+            self._far, self._waits = not any(near), self.watcher.settings.wait_for_device and not all(near)
             if len(self._posted) != self.loop.count:
                 return False
-        for sentinel in self._posted:
-            if self.watcher.settings.wait_for_device and not sentinel.on_host():
-                return False
-            size = sentinel.size()
-            if size is None or not math.isfinite(size) or sentinel.leap(size):
-                return False
-        self.random_state, self._checked = random_state(), False
+        if self._waits:
+            return False
+        self._checked = False
+        if not self._far:
+            for sentinel in self._posted:
+                size = sentinel.size()
+                if size is None or not math.isfinite(size) or sentinel.leap(size):
+                    return False
+            self.random_state = random_state()
         return True
 
     def gradients_written(self, losses: list[torch.Tensor]) -> None:
