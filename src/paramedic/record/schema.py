@@ -74,6 +74,10 @@ KINDS: dict[str, tuple[str, str]] = {
     "bundle": ("a step that was kept because its loss or gradient stood out", "nobody asked for it"),
     "bad_parameter": ("weights that turned non-finite in a step with finite gradients", "all weights were finite"),
     "replay": ("a bundle's step that was run again", "no bundle was replayed"),
+    "order": (
+        "a pass over a loader whose sampler must be told the epoch: which samples came first",
+        "no sampler that has to be told the epoch (DistributedSampler with shuffle=True) was seen",
+    ),
     "overlap": ("samples that two loaders have both given", "no two loaders were compared"),
     "bad_sample": ("a sample that could not be loaded", "every sample could be loaded"),
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),

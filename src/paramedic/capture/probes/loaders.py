@@ -22,6 +22,7 @@ from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
 from paramedic.capture.probes.numbering import Numbering
+from paramedic.capture.probes.orders import Orders
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
 from paramedic.capture.storing import filled_in
@@ -71,6 +72,7 @@ class Loaders:
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
+        self.orders = Orders(watcher)
         self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
@@ -144,6 +146,7 @@ class Loaders:
         for sampler in (torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
             watcher.patches.wrap(sampler, "__init__", watched_sampler)
 
+        self.orders.install()
         watcher.on_wake.append(self._let_go)
         watcher.patches.wrap(DataLoader, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
@@ -170,6 +173,7 @@ class Loaders:
                 self._describe(loader, number)
                 self.watcher.news(0)
         self.samples.started(number, loader)
+        self.watcher.ask_within("orders", self.orders.started, number, loader)
         begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
         of_loader = f" of loader {number}" if number else ""
@@ -259,13 +263,14 @@ class Loaders:
             index = known.indices.popleft() if known.indices else None
             self._held = (self.current, count - 1, batch, index)
             if known.given == 0 and known.epoch < EPOCHS_DESCRIBED:
-                self.watcher.ask("loaders", self._describe_first, known, count - 1, batch)
+                self.watcher.ask("loaders", self._describe_first, known, count - 1, batch, index)
             known.given += 1
             if known.epoch == 0:
                 self.samples.gave(known.number, known.dataset, index)
 
-    def _describe_first(self, known: Iteration, position: int, batch: Any) -> None:
-        """The first batch of an epoch: an evaluation should see the same every time."""
+    def _describe_first(self, known: Iteration, position: int, batch: Any, index: Any) -> None:
+        """The first batch of an epoch: an evaluation should see the same every time, and a training should not."""
+        self.watcher.ask_within("orders", self.orders.began, known.number, known.epoch, index)
         self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
 
     def _let_go(self) -> None:
@@ -297,6 +302,8 @@ class Loaders:
             self._look_at(number, count - 1, tensors, index)
             self.samples.look_at(number, tensors)
         self.samples.gave(number, known.dataset, index)
+        if place == 0:
+            self.watcher.ask_within("orders", self.orders.began, number, known.epoch, index)
         # The first batch of each epoch is described, too: an evaluation should see the same every time.
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
             self._describe_batch(number, count - 1, tensors, epoch=known.epoch, place=place)
