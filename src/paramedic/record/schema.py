@@ -122,6 +122,11 @@ KINDS: dict[str, tuple[str, str]] = {
     "out_of_memory": ("who held what when memory ran out", "memory did not run out"),
     "intervention": ("whether what an experiment changes was really changed", "this run is not an experiment"),
     "experiment": ("one experiment and how it went", "experiments would answer this: paramedic diagnose"),
+    "wrapper": ("a model wrapped for training on several ranks", "no DistributedDataParallel is used"),
+    "unreduced": (
+        "parameters whose gradients the other ranks waited for in vain",
+        "every gradient arrived that the other ranks waited for",
+    ),
     "exception": ("the exception that ended the script", "the script ended by itself"),
     "probe_failed": ("a probe that failed and was detached", "no probe failed"),
     "not_summarised": ("a tensor without statistics, and why", "every tensor could be summarised"),
