@@ -78,6 +78,8 @@ KINDS: dict[str, tuple[str, str]] = {
         "a pass over a loader whose sampler must be told the epoch: which samples came first",
         "no sampler that has to be told the epoch (DistributedSampler with shuffle=True) was seen",
     ),
+    "selection": ("which part of a dataset a loader reads, for other ranks", "no part of a dataset was chosen"),
+    "contents": ("the samples that a loader gave, for other ranks", "no samples of several ranks were seen"),
     "overlap": ("samples that two loaders have both given", "no two loaders were compared"),
     "bad_sample": ("a sample that could not be loaded", "every sample could be loaded"),
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),

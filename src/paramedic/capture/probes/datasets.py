@@ -12,6 +12,7 @@ import numpy
 import torch
 from torch.utils import data as torch_data
 
+from paramedic.capture.storing import filled_in
 from paramedic.capture.where import is_users, shown_path
 
 MOST_LABELS = 2_000_000
@@ -105,6 +106,14 @@ def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
         indices = [int(index) for index in sampler.indices]
         return {"kind": "indices", "entries": len(indices), "highest": max(indices, default=-1), "size": size}
     return None
+
+
+def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    root = root_of(dataset)
+    if not hasattr(root, "__dict__"):
+        return []
+    return [(name, type(getattr(root, name)).__name__, *site) for name, site in filled_in(root)]
 
 
 def length(dataset: Any) -> int | None:

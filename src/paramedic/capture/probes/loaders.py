@@ -17,7 +17,15 @@ from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
 from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
-from paramedic.capture.probes.datasets import generator_in_use, label_order, length, reader_site, sampler_fit, speaks_of
+from paramedic.capture.probes.datasets import (
+    filled_while_loading,
+    generator_in_use,
+    label_order,
+    length,
+    reader_site,
+    sampler_fit,
+    speaks_of,
+)
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
@@ -25,7 +33,7 @@ from paramedic.capture.probes.numbering import Numbering
 from paramedic.capture.probes.orders import Orders
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
-from paramedic.capture.storing import filled_in
+from paramedic.capture.probes.selections import Selections
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.errors import message_of
@@ -72,7 +80,7 @@ class Loaders:
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
-        self.orders = Orders(watcher)
+        self.orders, self.selections = Orders(watcher), Selections(watcher)
         self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
@@ -147,6 +155,7 @@ class Loaders:
             watcher.patches.wrap(sampler, "__init__", watched_sampler)
 
         self.orders.install()
+        self.selections.install()
         watcher.on_wake.append(self._let_go)
         watcher.patches.wrap(DataLoader, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
@@ -171,6 +180,7 @@ class Loaders:
             if number not in self._sites:
                 self._sites[number] = site
                 self._describe(loader, number)
+                self.watcher.ask_within("selections", self.selections.tell, number, loader)
                 self.watcher.news(0)
         self.samples.started(number, loader)
         self.watcher.ask_within("orders", self.orders.started, number, loader)
@@ -238,7 +248,7 @@ class Loaders:
                 "generator": generator_in_use(dataset),
                 "worker_init": loader.worker_init_fn is not None,
                 "persistent": bool(getattr(loader, "persistent_workers", False)),
-                "filled": _filled_in(dataset) if loader.num_workers else [],
+                "filled": filled_while_loading(dataset) if loader.num_workers else [],
             },
         )
 
@@ -385,12 +395,3 @@ def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
 def _content_hash(tensor: torch.Tensor) -> str:
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
     return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
-
-
-def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
-    """What a data set stores while samples are loaded: name, type, file, line, function."""
-    while isinstance(dataset, torch_data.Subset):
-        dataset = dataset.dataset
-    if not hasattr(dataset, "__dict__"):
-        return []
-    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +38,7 @@ class Ranks:
         def watched_group(original: Any) -> Any:
             def init_process_group(*args: Any, **kwargs: Any) -> None:
                 original(*args, **kwargs)
-                ask("ranks", self._joined)
+                ask("ranks", self._joined, kwargs.get("init_method") or next((str(a) for a in args[1:2]), None))
 
             return init_process_group
 
@@ -63,12 +65,18 @@ class Ranks:
         if hasattr(DistributedDataParallel, "_pre_forward"):
             patches.wrap(DistributedDataParallel, "_pre_forward", watched_forward)
 
-    def _joined(self) -> None:
+    def _joined(self, method: str | None) -> None:
         """The environment does not say the rank of a process that a script has started itself."""
-        self.watcher.writer.set_meta(rank=distributed.get_rank(), world_size=distributed.get_world_size())
+        if not method or method == "env://":
+            method = f"{os.environ.get('MASTER_ADDR', '')}:{os.environ.get('MASTER_PORT', '')}"
+        self.watcher.writer.set_meta(
+            rank=distributed.get_rank(),
+            world_size=distributed.get_world_size(),
+            meeting=method,  # where all ranks of the group have met
+            joined=time.time(),
+        )
 
     def _wrapped(self, wrapper: Any) -> None:
-        self._joined()
         self._reduced[wrapper] = [id(p) for p in wrapper._module_parameters if p.requires_grad]
         data = {
             "class": type(wrapper).__name__,
