@@ -8,6 +8,10 @@ from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import at, listed
 
+_SEEDED = {
+    "index": "generator=torch.Generator().manual_seed(0)",
+    "content": "random_state=0, or a torch.Generator().manual_seed(0)",
+}
 _SHARDED = ("FullyShardedDataParallel", "FSDP")
 
 
@@ -15,7 +19,7 @@ class Leak(NamedTuple):
     """Samples that one rank evaluates on and another one trains on."""
 
     part: float
-    count: int
+    samples: int
     of: int
     how: str  # "index" or "content"
     evaluating: Run
@@ -82,7 +86,7 @@ def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Le
     for member in ranks:
         for other in trainers:
             leak = _compared(run, number, member, other) if member is not run else None
-            if leak is not None and leak.count > 1 and leak.part > max(share, 5 * own):
+            if leak is not None and leak.samples > 1 and leak.part > max(share, 5 * own):
                 yield leak
 
 
@@ -127,11 +131,10 @@ def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
     made = chosen.where if chosen is not None and chosen.where.file else None
     affected = sorted({found.evaluating.rank for found in leaks})
     return Finding(
-        what=f"{leak.count:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the training "
+        what=f"{leak.samples:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the training "
         f"data of rank {leak.training.rank} (by {leak.how})",
         why=f"each rank has split the data in its own way{_seeds(ranks)}, and they train one model",
-        remedy="give the split a seed of its own that is the same on all ranks: "
-        "generator=torch.Generator().manual_seed(0)",
+        remedy=f"give the split a seed of its own that is the same on all ranks: {_SEEDED[leak.how]}",
         where=made or at(loader, loader.get("sampler_at")),
         evidence=(
             Evidence(name="share_in_training_of_another_rank", value=round(leak.part, 4), limit="0"),
