@@ -131,8 +131,8 @@ def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
     made = chosen.where if chosen is not None and chosen.where.file else None
     affected = sorted({found.evaluating.rank for found in leaks})
     return Finding(
-        what=f"{leak.samples:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the training "
-        f"data of rank {leak.training.rank} (by {leak.how})",
+        what=f"{leak.samples:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the "
+        f"training data of rank {leak.training.rank} (by {leak.how})",
         why=f"each rank has split the data in its own way{_seeds(ranks)}, and they train one model",
         remedy=f"give the split a seed of its own that is the same on all ranks: {_SEEDED[leak.how]}",
         where=made or at(loader, loader.get("sampler_at")),
