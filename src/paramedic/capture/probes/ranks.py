@@ -82,6 +82,7 @@ class Ranks:
             "class": type(wrapper).__name__,
             "find_unused": bool(wrapper.find_unused_parameters),
             "static": bool(wrapper.static_graph),
+            "members": distributed.get_process_group_ranks(wrapper.process_group),
         }
         self.watcher.emit("wrapper", site=built_at(wrapper), phase="setup", data=data)
 

@@ -7,6 +7,7 @@ from paramedic.record.thinning import shared
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import at, listed
+from paramedic.rules.teams import loader_of, same_loader
 
 _SEEDED = {
     "index": "generator=torch.Generator().manual_seed(0)",
@@ -91,7 +92,7 @@ def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Le
 
 
 def _compared(run: Run, number: int, member: Run, other: int) -> Leak | None:
-    if _loader(run, other) is None or _place(run, other) != _place(member, other):
+    if not same_loader(run, member, other):
         return None
     mine, theirs = _last(run, "selection", number), _last(member, "selection", other)
     if mine is not None and theirs is not None and _same_dataset(mine, theirs):
@@ -115,17 +116,8 @@ def _last(run: Run, kind: str, loader: int) -> Event | None:
     return next((event for event in reversed(run.events(kind)) if event["loader"] == loader), None)
 
 
-def _loader(run: Run, number: int) -> Event | None:
-    return next((event for event in run.events("loader") if event["number"] == number), None)
-
-
-def _place(run: Run, number: int) -> tuple[str | None, int | None]:
-    loader = _loader(run, number)
-    return (loader.where.file, loader.where.line) if loader is not None else (None, None)
-
-
 def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
-    loader = _loader(leak.evaluating, leak.loader)
+    loader = loader_of(leak.evaluating, leak.loader)
     assert loader is not None
     chosen = _last(leak.evaluating, "selection", leak.loader)
     made = chosen.where if chosen is not None and chosen.where.file else None
