@@ -125,6 +125,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "intervention": ("whether what an experiment changes was really changed", "this run is not an experiment"),
     "experiment": ("one experiment and how it went", "experiments would answer this: paramedic diagnose"),
     "wrapper": ("a model wrapped for training on several ranks", "no DistributedDataParallel is used"),
+    "exchange": ("how a wrapped model was used so far", "no DistributedDataParallel was trained"),
     "unreduced": (
         "parameters whose gradients the other ranks waited for in vain",
         "every gradient arrived that the other ranks waited for",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from paramedic.record.reader import Event, Run
 from paramedic.rules.rule import Abstain
 
@@ -27,3 +29,51 @@ def same_loader(run: Run, member: Run, number: int) -> bool:
     if mine is None or theirs is None:
         return False
     return (mine.where.file, mine.where.line) == (theirs.where.file, theirs.where.line)
+
+
+class Parting(NamedTuple):
+    """The first weights that two ranks were seen to hold in different versions."""
+
+    step: int
+    name: str
+    member: Run
+    mine: float  # the norms
+    theirs: float
+    gradient: bool  # whether the gradients differed, too
+
+
+def exchanges(run: Run) -> list[Event]:
+    """Each wrapped model, as it was last looked at."""
+    return list({event["name"]: event for event in run.events("exchange") if event["name"]}.values())
+
+
+def parted(run: Run, member: Run, exchange: Event, tolerance: float = 1e-5) -> Parting | None:
+    """Where the copies of a wrapped model differ. Both ranks must have counted the same steps."""
+    mine, theirs = exchanges(run), exchanges(member)
+    if run.steps != member.steps or len(mine) != len(theirs):
+        return None
+    copy = theirs[[event["name"] for event in mine].index(exchange["name"])]  # it may have another name there
+    weight = _difference(run, member, "weight", exchange, copy["name"], tolerance)
+    if weight is None:
+        return None
+    gradient = _difference(run, member, "gradient", exchange, copy["name"], tolerance)
+    step, name, norm, other = weight
+    return Parting(step, name, member, norm, other, gradient is not None and gradient[0] <= step)
+
+
+def _difference(
+    run: Run, member: Run, role: str, exchange: Event, copy: str, tolerance: float
+) -> tuple[int, str, float, float] | None:
+    """The first step, of those that both ranks have statistics of, and the tensor: with its norm on both."""
+    theirs = {sample.step: sample for sample in member.samples(role)}
+    root = f"{exchange['name']}."
+    for sample in run.samples(role):
+        others = theirs[sample.step].summaries if sample.step in theirs else {}
+        for name, mine in sample.summaries.items():
+            inner = name.removeprefix(root)
+            other = others.get(f"{copy}.{inner}") if name.startswith(root) else None
+            if other is None or inner.removeprefix("module.") in exchange["ignored"]:
+                continue
+            if abs(mine.norm - other.norm) > tolerance * max(mine.norm, other.norm):
+                return sample.step, name, mine.norm, other.norm
+    return None

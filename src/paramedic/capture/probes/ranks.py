@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -17,6 +18,7 @@ from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_site
 from paramedic.errors import message_of
 
+FIRST_LOOK = 4  # steps
 MOST_NAMED = 200  # parameters
 _UNFINISHED = "finished reduction in the prior iteration"
 _INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+:((?: \d+)+)")
@@ -29,6 +31,9 @@ class Ranks:
         self.watcher = watcher
         # The parameters of each wrapper by their identities, as its reducer numbers them.
         self._reduced: weakref.WeakKeyDictionary[nn.Module, list[int]] = weakref.WeakKeyDictionary()
+        self._entered: set[int] = set()  # wrappers that were called to train
+        self._apart: set[int] = set()  # wrappers that were told not to exchange gradients for a while
+        self._due = FIRST_LOOK
 
     def install(self) -> None:
         if not distributed.is_available():
@@ -49,8 +54,17 @@ class Ranks:
 
             return init
 
+        def watched_no_sync(original: Any) -> Any:
+            def no_sync(wrapper: Any) -> Any:
+                self._apart.add(id(wrapper))
+                return original(wrapper)
+
+            return no_sync
+
         def watched_forward(original: Any) -> Any:
             def pre_forward(wrapper: Any, *args: Any, **kwargs: Any) -> Any:
+                if torch.is_grad_enabled():
+                    self._entered.add(id(wrapper))
                 try:
                     return original(wrapper, *args, **kwargs)
                 except RuntimeError as error:
@@ -62,8 +76,9 @@ class Ranks:
 
         patches.wrap(distributed, "init_process_group", watched_group)
         patches.wrap(DistributedDataParallel, "__init__", watched_wrapper)
-        if hasattr(DistributedDataParallel, "_pre_forward"):
-            patches.wrap(DistributedDataParallel, "_pre_forward", watched_forward)
+        patches.wrap(DistributedDataParallel, "no_sync", watched_no_sync)
+        patches.wrap(DistributedDataParallel, "_pre_forward", watched_forward)
+        self.watcher.on_step.append(("ranks", self._look))
 
     def _joined(self, method: str | None) -> None:
         """The environment does not say the rank of a process that a script has started itself."""
@@ -85,6 +100,21 @@ class Ranks:
             "members": distributed.get_process_group_ranks(wrapper.process_group),
         }
         self.watcher.emit("wrapper", site=built_at(wrapper), phase="setup", data=data)
+
+    def _look(self) -> None:
+        """Now and then: how each wrapper was used so far. Later they may be gone."""
+        if self.watcher.step < self._due:
+            return
+        self._due = 2 * self.watcher.step
+        names = self.watcher.registry.module_names()
+        for wrapper in list(self._reduced):
+            data = {
+                "name": names.get(id(wrapper)),
+                "entered": id(wrapper) in self._entered,
+                "apart": id(wrapper) in self._apart or bool(getattr(wrapper, "_comm_hooks", ())),
+                "ignored": sorted(getattr(wrapper, "parameters_to_ignore", ()))[:MOST_NAMED],
+            }
+            self.watcher.emit("exchange", data=data)
 
     def _unfinished(self, wrapper: Any, error: RuntimeError) -> None:
         """A new step began while gradients of the last one were still being waited for."""
