@@ -71,7 +71,7 @@ class BackwardPasses:
                     self.on_failure()
                     raise
                 if not (self.watcher.resting and self.alarm is not None and self.alarm.glance()):
-                    self.watcher.ask("alarm", self._over, tensors)
+                    self.watcher.ask("alarm", self.over, tensors)
                 return result
 
             return backward
@@ -90,7 +90,7 @@ class BackwardPasses:
         self.watcher.patches.wrap(torch.autograd, "backward", watched)
         self.watcher.patches.wrap(torch.autograd, "grad", watched_grad)
 
-    def _over(self, tensors: Any) -> None:
+    def over(self, tensors: Any) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if self.alarm is not None and losses:
             self.alarm.gradients_written(losses)

@@ -108,14 +108,6 @@ def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
     return None
 
 
-def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
-    """What a data set stores while samples are loaded: name, type, file, line, function."""
-    root = root_of(dataset)
-    if not hasattr(root, "__dict__"):
-        return []
-    return [(name, type(getattr(root, name)).__name__, *site) for name, site in filled_in(root)]
-
-
 def length(dataset: Any) -> int | None:
     try:
         return len(dataset)
@@ -153,3 +145,12 @@ def _labels(dataset: Any) -> torch.Tensor | None:
     if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
         return None
     return found if indices is None else found[indices]
+
+
+def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
