@@ -93,7 +93,7 @@ class Samples:
             self._told[(number, number)] = seen.rows
             data = {
                 "loader": number,
-                "digests": thinned(int.from_bytes(digest) for digest in seen.contents),
+                "digests": thinned([int.from_bytes(digest) for digest in seen.contents]),
                 "first_rows": seen.first_rows,
                 "first_contents": seen.first_contents,
             }

@@ -50,7 +50,7 @@ class Selections:
         if not together() or isinstance(loader.dataset, torch_data.IterableDataset):
             return
         indices = _selected(loader)
-        if indices is None:
+        if indices is None or not len(indices):
             return
         root = root_of(loader.dataset)
         data = {
@@ -72,17 +72,16 @@ def together() -> bool:
     return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
 
 
-def _selected(loader: Any) -> set[int] | None:
+def _selected(loader: Any) -> Any:
     """Indices in the dataset at the bottom; None when a loader reads all of it."""
     dataset, chosen = loader.dataset, getattr(loader.sampler, "indices", None)
-    if chosen is not None and (len(chosen) > MOST_INDICES or length(dataset) is None):
-        return None
+    chosen = None if chosen is None else numpy.asarray(chosen)
     while isinstance(dataset, torch_data.Subset):
-        if len(dataset.indices) > MOST_INDICES:
-            return None
-        chosen = dataset.indices if chosen is None else [dataset.indices[int(i)] for i in chosen]
+        inner = numpy.asarray(dataset.indices)
+        chosen = inner if chosen is None else inner[chosen]
         dataset = dataset.dataset
-    return None if chosen is None else {int(i) for i in chosen}
+    usable = chosen is not None and chosen.ndim == 1 and chosen.dtype.kind in "iu" and len(chosen) <= MOST_INDICES
+    return chosen if usable else None
 
 
 def prints(dataset: Any, depth: int = 0) -> dict[str, list[Any]]:
