@@ -27,6 +27,7 @@ from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
+from paramedic.capture.probes.signed_labels import SignedLabels
 from paramedic.capture.probes.tables import Tables
 from paramedic.capture.probes.ties import Ties
 from paramedic.capture.probes.views import Views
@@ -68,7 +69,7 @@ class Details:
         self._probes = (
             followers, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
-            leftovers, advantages, Numbers(watcher, ops),
+            leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher),
         )  # fmt: skip
 
     def install(self) -> None:

@@ -77,6 +77,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "overlap": ("samples that two loaders have both given", "no two loaders were compared"),
     "bad_sample": ("a sample that could not be loaded", "every sample could be loaded"),
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
+    "signed_labels": ("labels of a loss that wants +1 and -1", "no loss with labels of +1 and -1 is used"),
     "bad_labels": ("class labels that the loss cannot accept", "all labels were in range"),
     "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),
     "asked": ("what a copy of the model answered to changed batches", "no copy of the model was asked"),
