@@ -58,8 +58,8 @@ def _blanks(run: Run) -> Iterator[Finding]:
             continue
         first, times = held[0], sum(event.count for event in held)
         yield Finding(
-            what=f"{first['blanks']} of {first['labels']} labels in a batch are {first['blank']}, the blank of this CTC "
-            f"loss ({many(times, 'call')})",
+            what=f"{first['blanks']} of {first['labels']} labels in a batch are {first['blank']}, the blank of this "
+            f"CTC loss ({many(times, 'call')})",
             why="the blank means that nothing is said, so such a label can never be read out again",
             remedy="count labels from 1 and keep 0 for the blank, or give one more output and blank=C",
             where=first.where,
