@@ -60,8 +60,8 @@ def _inherited(run: Run, schedule: Event, schedules: list[Event], fewest: int) -
         return
     made = next((event for event in run.events("optimizer") if event["number"] == heir), schedule)
     yield Finding(
-        what=f"{schedule['class']} moves the rate of an optimizer that no longer steps: its last {schedule['idle']} calls "
-        f"changed nothing, while another optimizer took {many(schedule['heir_steps'], 'step')} on the same weights",
+        what=f"{schedule['class']} moves the rate of an optimizer that no longer steps: its last {schedule['idle']} "
+        f"calls changed nothing, while another optimizer took {many(schedule['heir_steps'], 'step')} on the same weights",
         why="a scheduler belongs to the optimizer that it was built with, not to the variable's name",
         remedy="build the scheduler again, for the new optimizer",
         where=made.where if made.where.file else schedule.where,
@@ -82,8 +82,8 @@ def _backwards(schedule: Event) -> Iterator[Finding]:
     if not improved or (mode == "max") == (wanted == "rise"):
         return
     yield Finding(
-        what=f"ReduceLROnPlateau(mode={mode!r}) is given {name}, which went from {told[0]:.3g} to {told[-1]:.3g}: it has "
-        f"lowered the rate from {schedule['peak']:g} to {schedule['last']:.1e}",
+        what=f"ReduceLROnPlateau(mode={mode!r}) is given {name}, which went from {told[0]:.3g} to {told[-1]:.3g}: it "
+        f"has lowered the rate from {schedule['peak']:g} to {schedule['last']:.1e}",
         why=f"it takes every {wanted} for a failure, so the better the model gets, the less it learns",
         remedy=f'say mode="{"max" if wanted == "rise" else "min"}" where it is built',
         where=at(schedule, schedule["born"]),

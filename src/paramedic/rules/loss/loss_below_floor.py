@@ -15,7 +15,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## What to try first
     `F.kl_div` needs log-probabilities and probabilities that each sum to one: slice the logits first, then normalise.
-    The overlap of two boxes ends at the *smaller* of their right and lower edges: `torch.min`. For a Gaussian: `-0.5 * (1 + logvar - mu**2 - logvar.exp())` with `logvar` the log of the *variance*.
+    For a Gaussian: `-0.5 * (1 + logvar - mu**2 - logvar.exp())` with `logvar` the log of the *variance*. The overlap of
+    two boxes ends at the *smaller* of their right and lower edges: `torch.min`.
 
     ## When this is wrong
     Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.

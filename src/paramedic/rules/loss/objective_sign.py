@@ -15,8 +15,9 @@ def check(run: Run) -> Iterator[Finding]:
     policy deterministic before it has explored anything.
 
     ## What to try first
-    Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. For PPO `-torch.min(ratio * adv, ratio.clamp(1 - eps,
-    1 + eps) * adv).mean()`, or `torch.max` of the negated products; and `loss - 0.01 * entropy`.
+    Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. For PPO
+    `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or `torch.max` of the negated products; and
+    `loss - 0.01 * entropy`.
 
     ## When this is wrong
     When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A

@@ -96,7 +96,8 @@ def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:
 
 def _too_fast(name: str, event: Event, times: int) -> Finding:
     return Finding(
-        what=f"{name} takes {event['share']:.2%} of the weights of {event['source']} in a step ({times} of {times} steps)",
+        what=f"{name} takes {event['share']:.2%} of the weights of {event['source']} in a step ({times} of {times} "
+        "steps)",
         why="an average keeps most of itself and takes a little of the new; here the two factors are swapped",
         remedy="mine.mul_(decay).add_(theirs, alpha=1 - decay), with a decay such as 0.99",
         where=event.where,
