@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, many
 
 
-@rule("PM304", "label-out-of-range", severity="error", needs=["backward"])
+@rule("PM304", "label-out-of-range", severity="error")
 def check(run: Run) -> Iterator[Finding]:
     """A label is none of those that the loss knows.
 
@@ -25,6 +25,8 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Never. A single value such as -1 or 255 that marks "no label" is reported as PM509 instead.
     """
+    if not any(run.events(kind) for kind in ("loss_call", "ctc", "signed_labels")):
+        raise Abstain("no loss function of torch was called")
     yield from _blanks(run)
     yield from _unsigned(run)
     found = run.events("bad_labels")

@@ -61,7 +61,7 @@ def _inherited(run: Run, schedule: Event, schedules: list[Event], fewest: int) -
     made = next((event for event in run.events("optimizer") if event["number"] == heir), schedule)
     yield Finding(
         what=f"{schedule['class']} moves the rate of an optimizer that no longer steps: its last {schedule['idle']} "
-        f"calls changed nothing, while another optimizer took {many(schedule['heir_steps'], 'step')} on the same weights",
+        f"calls changed nothing, while another one took {many(schedule['heir_steps'], 'step')} on the same weights",
         why="a scheduler belongs to the optimizer that it was built with, not to the variable's name",
         remedy="build the scheduler again, for the new optimizer",
         where=made.where if made.where.file else schedule.where,

@@ -6,7 +6,7 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
-@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["train_forward"], causes=["PM413"])
+@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["backward"], causes=["PM413", "PM108"])
 def check(run: Run) -> Iterator[Finding]:
     """A softmax over the batch, or over a dimension with a single entry.
 
@@ -55,11 +55,13 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _batch_sizes(run: Run) -> set[int]:
-    """First sizes that both a model's input and the loss's target have."""
+    """First sizes that both a model's input and the loss's target have; sequences may be flattened for the loss."""
     targets = {call["target"]["shape"][0] for call in run.events("loss_call") if call["target"]["shape"]}
     loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
-    inputs = {t["shape"][0] for e in run.events("forward") for t in e["inputs"] if t["shape"]}
-    return inputs & targets if targets else loaded & inputs
+    given = [t["shape"] for e in run.events("forward") for t in e["inputs"] if t["shape"]]
+    inputs = {sizes[0] for sizes in given}
+    flattened = {sizes[0] for sizes in given if len(sizes) == 2 and sizes[0] * sizes[1] in targets}
+    return (inputs & targets) | flattened if targets else loaded & inputs
 
 
 def _second_sizes(run: Run) -> set[int]:
@@ -67,7 +69,9 @@ def _second_sizes(run: Run) -> set[int]:
     loaded = {loader["batch_size"] for loader in run.events("loader")}
     targets = {call["target"]["shape"][1] for call in run.events("loss_call") if len(call["target"]["shape"]) > 1}
     inputs = [t["shape"] for e in run.events("forward") for t in e["inputs"] if len(t["shape"]) > 1]
-    return {sizes[1] for sizes in inputs if sizes[1] in targets and sizes[0] not in loaded}
+    flat = {call["target"]["shape"][0] for call in run.events("loss_call") if len(call["target"]["shape"]) == 1}
+    either = [sizes for sizes in inputs if sizes[1] in targets or sizes[0] * sizes[1] in flat]
+    return {sizes[1] for sizes in either if sizes[0] not in loaded}
 
 
 def _wants_log_probabilities(call: Event) -> bool:
