@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
 
 
@@ -30,6 +30,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
     """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")  # PM610 speaks of steps without it
     histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
     reached = {h.name for h in parameter_histories(run) if h.with_gradient}
     reached |= {name for event in run.events("rates") for name in event["used"]}
