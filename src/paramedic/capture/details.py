@@ -5,6 +5,7 @@ from __future__ import annotations
 from paramedic.capture.active.probe import Active
 from paramedic.capture.probes.advantages import Advantages
 from paramedic.capture.probes.answers import Answers
+from paramedic.capture.probes.attention_axes import AttentionAxes
 from paramedic.capture.probes.averages import Averages
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
@@ -14,6 +15,7 @@ from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.followers import Followers
+from paramedic.capture.probes.given_targets import GivenTargets
 from paramedic.capture.probes.inplace import InPlace
 from paramedic.capture.probes.inputs import Inputs
 from paramedic.capture.probes.leftovers import Leftovers
@@ -66,7 +68,9 @@ class Details:
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
-        losses.on_call.append(("tables", tables.loss))
+        given = GivenTargets(watcher)
+        calls.on_root.append(("given_targets", given.called))
+        losses.on_call += [("tables", tables.loss), ("given_targets", given.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored
@@ -75,7 +79,7 @@ class Details:
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
             leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher),
-            Overlaps(watcher, ops),
+            Overlaps(watcher, ops), AttentionAxes(watcher, ops),
         )  # fmt: skip
 
     def install(self) -> None:

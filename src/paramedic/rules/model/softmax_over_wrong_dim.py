@@ -8,11 +8,13 @@ from paramedic.rules.support import shape
 
 @rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["backward"], causes=["PM413", "PM108"])
 def check(run: Run) -> Iterator[Finding]:
-    """A softmax over the batch, or over a dimension with a single entry.
+    """A softmax over the batch, over a dimension with a single entry, or over the queries of an attention.
 
     ## Why it hurts
     Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes
-    when it is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes.
+    when it is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes. Over the
+    queries, the weights with which one query takes the values do not sum to 1: a position gets more or less of them as
+    the others want.
 
     ## What to try first
     `dim=-1` for classes or attention over the last axis; look at the shape printed here and choose the axis whose
@@ -20,8 +22,10 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
-    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
+    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported. Where
+    queries compete for keys on purpose, normalise the weights once more over the keys: then nothing is reported.
     """
+    yield from _over_queries(run)
     batch, second = _batch_sizes(run), _second_sizes(run)
     classes = {call["input"]["shape"][1] for call in run.events("loss_call") if _wants_log_probabilities(call)}
     calls = [op for op in run.events("op") if op["op"] in ("softmax", "log_softmax")]
@@ -52,6 +56,24 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.95,
         )
+
+
+def _over_queries(run: Run) -> Iterator[Finding]:
+    for op in run.events("op"):
+        if op["op"] != "softmax over queries":
+            continue
+        yield Finding(
+            what=f"softmax over dimension {op['dim']} of {shape(op['shape'])}, and then the last one is summed over",
+            why="each column sums to 1, but a query reads a row: its weights add up to anything",
+            remedy="use dim=-1: the axis that the product with the values sums over",
+            where=op.where,
+            evidence=(
+                Evidence(name="dim", value=op["dim"], limit="-1"),
+                Evidence(name="shape", value=shape(op["shape"])),
+            ),
+            confidence=0.9,
+        )
+        return
 
 
 def _batch_sizes(run: Run) -> set[int]:
