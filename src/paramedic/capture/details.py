@@ -23,6 +23,7 @@ from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
+from paramedic.capture.probes.mirrors import Mirrors
 from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
@@ -68,9 +69,9 @@ class Details:
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
-        given = GivenTargets(watcher)
-        calls.on_root.append(("given_targets", given.called))
-        losses.on_call += [("tables", tables.loss), ("given_targets", given.loss)]
+        given, mirrors = GivenTargets(watcher), Mirrors(watcher)
+        calls.on_root += [("given_targets", given.called), ("mirrors", mirrors.called)]
+        losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored

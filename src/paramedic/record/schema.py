@@ -82,6 +82,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "padding": ("labels that end in padding where the inputs do", "no padded sequences were seen"),
     "asked": ("what a copy of the model answered to changed batches", "no copy of the model was asked"),
     "shift": ("how many places labels lie behind the token ids", "no labels were compared with token ids"),
+    "mirrors": ("whether targets that are pictures fit as they are, or mirrored", "no target is a picture"),
     "given_target": ("whether a target stands among the inputs", "no target with one number per sample was seen"),
     "tokens": ("how the rows of a batch of token ids end", "no token ids were seen"),
     "ctc": ("a CTC loss: the lengths of inputs and targets", "no CTC loss is used"),

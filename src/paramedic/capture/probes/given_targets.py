@@ -43,10 +43,7 @@ class GivenTargets:
         self._looks[site] += 1
         if self._looks[site] > LOOKS or x.device != target.device:
             return
-        wanted, last = (
-            target.reshape(count, 1),
-            x[:, -1].reshape(count, -1),
-        )  # of a sequence: all that its last step has
+        wanted, last = target.reshape(count, 1), x[:, -1].reshape(count, -1)  # or all that the last step has
         same = (last == wanted).all(0).any()
         # Few different numbers are classes; those may be told by many columns.
         various = target.reshape(-1).sort().values.diff().ne(0).float().mean()

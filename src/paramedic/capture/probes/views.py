@@ -40,10 +40,11 @@ class Views:
     def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """F.normalize along the first axis of something that the model computed, not of its weights."""
         x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[2] if len(args) > 2 else 1)
-        if isinstance(x, T) and x.dim() > 1 and x.grad_fn is not None and dim in (0, -x.dim()):
-            if self.ops.inside_model():
-                data, site = {"op": "normalised across samples", "shape": list(x.shape)}, user_site()
-                self.watcher.emit("op", site=site, data=data, key=("normalised across samples", site))
+        if not isinstance(x, T) or x.dim() < 2 or x.grad_fn is None or dim not in (0, -x.dim()):
+            return
+        if self.ops.inside_model():
+            data, site = {"op": "normalised across samples", "shape": list(x.shape)}, user_site()
+            self.watcher.emit("op", site=site, data=data, key=("normalised across samples", site))
 
     def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("input")

@@ -67,8 +67,8 @@ def _last_step(run: Run, fewest: int = 5) -> Iterator[Finding]:
     if batches < fewest or any(not event["given"] for event in looks):
         return
     yield Finding(
-        what=f"the target is the last of the {given[0]['columns']} steps that the model is given, number for number, in "
-        f"{batches} of {batches} batches",
+        what=f"the target is the last of the {given[0]['columns']} steps that the model is given, number for number, "
+        f"in {batches} of {batches} batches",
         why="the model only has to copy what it sees; the series must be shifted by one more step",
         remedy="take the step after the window: y = series[i + size] for x = series[i : i + size]",
         where=given[0].where,

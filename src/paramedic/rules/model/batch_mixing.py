@@ -24,8 +24,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension, reshapes that cut the batch up, and lengths taken over it are reported. Where the model treats the second dimension
-    as the batch throughout, the batch size of a loader must say that it is the first.
+    their first dimension, reshapes that cut the batch up, and lengths taken over it are reported. Where the model
+    treats the second dimension as the batch throughout, the batch size of a loader must say that it is the first.
 
     ## Options
     `tolerance`: relative change of an output that is still taken for rounding.
