@@ -34,6 +34,7 @@ from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
 from paramedic.capture.probes.signed_labels import SignedLabels
 from paramedic.capture.probes.tables import Tables
+from paramedic.capture.probes.teachers import Teachers
 from paramedic.capture.probes.ties import Ties
 from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
@@ -71,6 +72,7 @@ class Details:
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
         given, mirrors = GivenTargets(watcher), Mirrors(watcher)
         calls.on_root += [("given_targets", given.called), ("mirrors", mirrors.called)]
+        calls.on_root.append(("teachers", Teachers(watcher).called))
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))

@@ -102,6 +102,7 @@ KINDS: dict[str, tuple[str, str]] = {
         "no copy of a trained model was evaluated",
     ),
     "average": ("how far a copy of the trained model went to meet it in a step", "no copy of a trained model was seen"),
+    "teacher": ("a frozen model that gives answers in train mode", "no frozen model answers in train mode"),
     "resumed": ("a scheduler made for an optimizer with a restored state", "no optimizer was restored"),
     "time": ("how long the parts of the loop took, window by window", "no optimizer took a step"),
     "slow_step": ("a step that took much longer than the others", "no step was much slower than the others"),

@@ -94,7 +94,7 @@ class Averages:
         return pairs
 
     def _look(self, copy: nn.Module, source: nn.Module) -> None:
-        mine, theirs = _some(copy), _some(source)
+        mine, theirs = some_of(copy), some_of(source)
         step, known = self.watcher.step, self._before.get(id(copy))
         if mine is None or theirs is None:
             return
@@ -128,7 +128,7 @@ def _kind(share: float, rest: float, way: float, gap: float, size: float) -> str
     return "whole" if share > 0.9999 else "most" if share > 0.9 else "part"
 
 
-def _some(model: nn.Module) -> torch.Tensor | None:
+def some_of(model: nn.Module) -> torch.Tensor | None:
     """A few elements of a few of its parameters."""
     chosen = [p.detach().reshape(-1) for p in list(model.parameters())[:TENSORS] if readable(p)]
     if not chosen or len({p.device for p in chosen}) > 1:
