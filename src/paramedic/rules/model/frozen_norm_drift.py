@@ -64,7 +64,7 @@ def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
         yield Finding(
             what=f"{name} is frozen and others learn from its answers, but it is in train mode: the "
             f"statistics of {many(own[0]['norms'], 'BatchNorm layer')} move with every call",
-            why="in train mode it normalises with the batch it is given, so its answers are not those it was trained for",
+            why="in train mode it normalises with the batch it is given, and answers otherwise than it was trained to",
             remedy=f"{name}.eval() before it is asked",
             where=switch.where if switch is not None else own[0].where,
             evidence=(Evidence(name="calls_in_train_mode", value=times, limit="0"),),
