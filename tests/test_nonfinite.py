@@ -131,15 +131,19 @@ class Net(nn.Module):
         return self.fc(x)
 net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
 for step in range(30):
     x = torch.randn(8, 4)
+    if step == 15:
+        x[0] += float("inf")  # run again, it must not touch the batch that backward() needs
     out = net(x)
     loss = out.pow(2).mean() / (step != 15)
     optimizer.zero_grad()
     loss.backward()
+    total += x[1:].sum().item()
     if step != 15:
         optimizer.step()
-print(int(net.seen), torch.rand(1).item(), net.fc.weight.sum().item())
+print(int(net.seen), total, torch.rand(1).item(), net.fc.weight.sum().item())
 """
     warm_shop.write("train.py", TRAIN + "torch.manual_seed(3)\n" + body)
     watched, plain = warm_shop.run("train.py"), warm_shop.python("train.py")

@@ -15,6 +15,7 @@ from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.evaluation import Evaluation
 from paramedic.capture.log import Log
+from paramedic.capture.nap import Nap
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.casts import Casts
@@ -106,6 +107,10 @@ class Attachment:
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
         if settings.replay is not None:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
+        nap = Nap(watcher, loop, alarm)
+        nap.may_begin, nap.look_at = loaders.may_nap, passes.over
+        nap.record = passes.record_value
+        nap.on_end.append(loaders.nap_ended)
         evaluation = Evaluation(watcher, alarm)
         losses.on_evaluation = evaluation.loss
         calls.on_root.append(("evaluation", evaluation.answered))
@@ -129,7 +134,7 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm, evaluation, Margins(watcher, loaders), Warned(watcher),
+            Holdings(watcher), Pause(watcher), alarm, nap, evaluation, Margins(watcher, loaders), Warned(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -202,7 +207,7 @@ class Attachment:
         if error is not None:
             watcher.ask("alarm", self.alarm.crashed, error)
             watcher.ask("loaders", self.loaders.tell_last)
-            watcher.ask("losses", self.losses.tell_last)
+            watcher.ask("losses", self.losses.tell_last, error)
             watcher.ask("exception", self._tell_exception, error)
             if is_exhaustion(error):
                 known = (list(self.loop.births), self.calls.maker, self.memory.base)
@@ -259,6 +264,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     watcher = attachment.watcher
     watcher.writer.abandon()
     watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
+    watcher.on_count = lambda _: None  # the box to write it into is the parent's
     attachment.calls.follow_this_thread()
     attachment.log.forget(f"p{os.getpid()}")
     attachment.clock.restart()

@@ -12,6 +12,7 @@ LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
 MOST_BEGINNINGS = 8  # optimizers that are looked at closely; a script may build one for each task
+DEAREST = 2.0  # times the time we know of that we may have cost; more is the machine's doing
 _NEW = 0.2  # weight of a new measurement in a running mean
 
 
@@ -62,9 +63,11 @@ class Budget:
         if examined:
             self.examination.add(spent)
         else:
-            self._step.add(max(elapsed - spent, 1e-7) / steps)
+            # What is looked up again and again slows down more than itself: the step shows by how much.
+            cost = spent if self._step.value is None else min(max(spent, elapsed - self._step.value), DEAREST * spent)
+            self._step.add(max(elapsed - (cost if watched else spent), 1e-7) / steps)
             if watched:
-                self._watch.add(spent - sampling)
+                self._watch.add(cost - sampling)
         if sampled:
             self._samples += 1
             self._close = max(0, self._close - 1)
@@ -88,6 +91,9 @@ class Budget:
     def rest(self) -> int:
         """Steps until the next one that should be watched or sampled."""
         return max(1, math.ceil(min(self._until_watched(), self._until_sampled())))
+
+    def steps_in(self, seconds: float) -> int:
+        return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1

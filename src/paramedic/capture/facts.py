@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,3 +95,8 @@ def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value[:64]):
             yield from tensors_in(item, f"{path}[{index}]", depth + 1)
+
+
+def content_hash(tensor: torch.Tensor) -> str:
+    raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()

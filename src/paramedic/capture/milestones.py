@@ -6,7 +6,7 @@ from paramedic.capture.watcher import Watcher
 
 SURE = 64  # steps; later milestones wait until the budget allows them,
 SURE_IF_CHEAP = 1024  # or come all the same where a look
-CHEAP = 0.06  # takes no more than so many seconds: a small model, and soon over
+CHEAP = 0.03  # takes no more than so many seconds: a small model, and soon over
 
 
 class Milestones:
@@ -18,7 +18,7 @@ class Milestones:
 
     def due(self, steps: int) -> bool:
         """Whether the step after this many is to be examined."""
-        self._owed |= _is_milestone(steps)
+        self._owed |= is_milestone(steps)
         if self._owed and (steps <= SURE or self._is_cheap(steps) or self.watcher.affordable()):
             self._owed = False
             return True
@@ -28,6 +28,6 @@ class Milestones:
         return steps <= SURE_IF_CHEAP and (self.watcher.budget.examination.value or CHEAP) < CHEAP
 
 
-def _is_milestone(steps: int) -> bool:
+def is_milestone(steps: int) -> bool:
     """1, 2, 3, 4, 6, 8, 12, 16, 24 …"""
     return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))

@@ -17,20 +17,32 @@ class Patches:
 
     def __init__(self) -> None:
         self._done: list[tuple[Any, str, Any, Any]] = []  # owner, name, what was there, what is there now
+        self._light: list[tuple[Any, str]] = []  # replacements that can be lifted for a while
+        self._plan: list[tuple[Any, str, Any, Any]] = []  # the same, with what is there without us and with us
+        self._lifted: list[tuple[Any, str, Any, Any]] = []  # those that are
         self._undo: list[Callable[[], object]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         # `vars` and not getattr: an inherited method must be uncovered again, not copied down.
         self._done.append((owner, name, vars(owner).get(name, _MISSING), value))
+        self._plan = []
         setattr(owner, name, value)
 
     def take_back(self, owner: Any, name: str) -> None:
         for patch in [patch for patch in self._done if patch[0] is owner and patch[1] == name]:
             self._done.remove(patch)
+            self._plan = []
             _restore(*patch[:3])
 
-    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-        """Replace a function by `make(original)`; inside a graph being compiled the original is used."""
+    def wrap(
+        self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]], *, light: bool = False
+    ) -> None:
+        """Replace a function by `make(original)`; inside a graph being compiled the original is used.
+
+        A light replacement can be lifted for a while: called often, and nothing is lost if some calls go by unseen.
+        """
+        if light and (owner, name) not in self._light:
+            self._light.append((owner, name))
         original = getattr(owner, name)
         watched = make(original)
 
@@ -42,12 +54,37 @@ class Patches:
 
         self.set(owner, name, wrapper)
 
+    def original(self, owner: Any, name: str) -> Any:
+        """What was there before us, if what is there now is ours; else None."""
+        mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
+        return mine[0][2] if mine and vars(owner).get(name) is mine[-1][3] else None
+
+    def lift(self) -> None:
+        """Put back what was there before the light replacements, unless somebody has replaced them in turn."""
+        if not self._plan:
+            known = {(id(owner), name): patch for patch in reversed(self._done) for owner, name in [patch[:2]]}
+            latest = {(id(owner), name): patch for patch in self._done for owner, name in [patch[:2]]}
+            keys = [(owner, name, (id(owner), name)) for owner, name in self._light]
+            self._plan = [(owner, name, known[key][2], latest[key][3]) for owner, name, key in keys if key in known]
+        for patch in self._plan:
+            owner, name, before, after = patch
+            if owner.__dict__.get(name) is after:
+                setattr(owner, name, before)
+                self._lifted.append(patch)
+
+    def put_back(self) -> None:
+        for owner, name, before, after in self._lifted:
+            if owner.__dict__.get(name) is before:
+                setattr(owner, name, after)
+        self._lifted = []
+
     def on_undo(self, undo: Callable[[], object]) -> None:
         self._undo.append(undo)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """The untouched torch, for code that reads its source: torch.jit.script."""
+        self.put_back()
         for owner, name, before, _ in reversed(self._done):
             _restore(owner, name, before)
         try:
@@ -57,6 +94,7 @@ class Patches:
                 setattr(owner, name, after)
 
     def undo(self) -> None:
+        self.put_back()
         for owner, name, before, _ in reversed(self._done):
             _restore(owner, name, before)
         for undo in reversed(self._undo):

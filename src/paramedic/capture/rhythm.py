@@ -57,6 +57,10 @@ class Rhythm:
         self.path.append(beat)
         return beat.site
 
+    def resume(self, path: list[Beat]) -> None:
+        """So far the loop has come since the last optimizer step, without being followed."""
+        self.path, self._at = path, path[-1]
+
     def close(self) -> None:
         """An optimizer has stepped: the next call begins a pattern."""
         self._at = self._root

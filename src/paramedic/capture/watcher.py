@@ -1,9 +1,10 @@
 """The watcher: holds what all probes share, and protects the training script from every one of them.
 
-Three gears. While *examining* (the first steps, later ones on a schedule, and whenever something new happens) module
+Four gears. While *examining* (the first steps, later ones on a schedule, and whenever something new happens) module
 hooks and a function mode see every call. While *watching* only what is called a few times per step is looked at. While
-*resting* a step runs untouched as long as it follows a pattern that was watched before. How many steps are watched, and
-of how many statistics are taken, is for the budget to say.
+*resting* a step runs untouched as long as it follows a pattern that was watched before. *Napping*, between very short
+steps of a simple loop, its calls are not even intercepted (see nap.py). How many steps are watched, and of how many
+statistics are taken, is for the budget to say.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from paramedic.settings import Settings
 
 FIRST_STEPS = 10  # examined from the start
 AFTER_NEWS = 2  # steps examined after something new happened
-POLL_WHILE_RESTING = 16  # steps
+AFTER_CHANGE = 6  # steps watched after the calls of a step came in an order that was never seen before
+MOST_CHANGES = 16  # times that this is worth it: some loops are never the same
+POLL_WHILE_RESTING = 16  # steps,
+POLL_EVERY = 0.05  # or so many seconds, if that is longer
 
 
 class StopTraining(SystemExit):
@@ -47,6 +51,8 @@ class Watcher:
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
         self.resting = False
+        self.napping = 0  # steps of the nap that are still to come
+        self.on_nap_end: Callable[[], None] = lambda: None  # told when a nap ends early
         self.budget = Budget(settings)
         self._every_step = settings.stop_after is not None or settings.bundle_spikes  # is watched, whatever it costs
         self.sampling = self.budget.should_sample()  # statistics are being taken of this step
@@ -65,6 +71,7 @@ class Watcher:
         self.stop_with: int | None = None  # end the script with this exit code before its next step
         self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
         self._examine_until = FIRST_STEPS
+        self._watch_until = self._changes = 0
         self._examined = False  # at any time since the last step
         self._on_cuda = False
         self._sampling_cost = 0.0
@@ -74,7 +81,7 @@ class Watcher:
         self._spent_before = 0.0
         self._thread = threading.local()
         self._trainer: threading.Thread | None = None  # the thread whose training is watched,
-        self._trainer_identity: int | None = None  # and its number
+        self.trainer: int | None = None  # and its number
         self._closed = False
 
     # Safety -----------------------------------------------------------------------------------------------------
@@ -138,7 +145,7 @@ class Watcher:
         Nothing can be told from the calls of two loops mixed up, so the second thread is left alone for good.
         """
         identity = threading.get_ident()
-        if identity == self._trainer_identity:
+        if identity == self.trainer:
             return False
         if getattr(self._thread, "ignored", False):
             return True
@@ -146,7 +153,7 @@ class Watcher:
         if here is None:
             return False  # one of torch's own, amid a backward pass
         if self._trainer is None or not self._trainer.is_alive():
-            self._trainer, self._trainer_identity = here, identity
+            self._trainer, self.trainer = here, identity
             return False
         if not self.busy:
             reason = "several threads train at the same time: only the first of them was watched"
@@ -205,6 +212,13 @@ class Watcher:
         self._examine_until = max(self._examine_until, self.step + steps)
         self._shift(True)
 
+    def changed(self) -> None:
+        """While resting: a step is not like any before."""
+        self.wake()
+        self._changes += 1
+        if self._changes <= MOST_CHANGES:
+            self._watch_until = self.step + AFTER_CHANGE
+
     def affordable(self) -> bool:
         """Whether there is time for work that is welcome but not needed at this very step."""
         return self.examining or self.spent < self.budget.share * (time.perf_counter() - self.started)
@@ -228,11 +242,27 @@ class Watcher:
 
     def rested(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched: as little as possible is done here."""
+        self.counted(step)
+        if self._rested >= self._rest or self.sampling:
+            self.ask("watcher", self._end_rest, actors)
+
+    def counted(self, step: int) -> None:
         self.step = max(step, self.step)
         self.on_count(self.step)
         self._rested += 1
-        if self._rested >= self._rest or self.sampling:
-            self.ask("watcher", self._end_rest, actors)
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def rest_left(self) -> int:
+        """Steps that may go by before somebody looks again."""
+        return self._rest - self._rested if self.resting and not self.sampling else 0
+
+    def end_nap(self) -> None:
+        """Something is not as it was: intercept calls again, from here on."""
+        if self.napping:
+            self.napping = 0
+            self.on_nap_end()
 
     def _end_rest(self, actors: int) -> None:
         self._book()
@@ -249,15 +279,17 @@ class Watcher:
             self._stay -= 1
             return
         self._sample(self.budget.should_sample())
-        if self.examining or self._every_step or self.budget.should_watch():
+        closely = self.examining or self._every_step or self.step < self._watch_until
+        if closely or self.budget.should_watch():
             self.wake()
         else:
             self.resting = True
-            self._rest = min(self.budget.rest(), POLL_WHILE_RESTING)
+            self._rest = min(self.budget.rest(), max(POLL_WHILE_RESTING, self.budget.steps_in(POLL_EVERY)))
         self._stay = 0 if self.resting and not self.sampling else actors - 1
 
     def wake(self) -> None:
         """Watch from here on, until the end of this step at least."""
+        self.end_nap()
         if self.resting:
             if self._rested:
                 self._book()

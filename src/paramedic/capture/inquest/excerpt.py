@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.facts import tensors_in
+from paramedic.capture.inquest.lending import lent
 from paramedic.capture.where import locals_of
 
 _NOT_AGAIN = ("next", "open", "input", "exec", "eval", "step", "zero_grad", "save", "load", "__next__")
@@ -63,6 +64,7 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: boo
         code = compile(ast.fix_missing_locations(module), frame.f_code.co_filename, "exec")
     except SyntaxError:  # a return or continue that makes no sense out of its place
         return None
+    variables.update(lent({name: variables[name] for name in code.co_names if name in variables}))
     attributes = [known for s in kept for name in _stored(s) if (known := _attribute(name, variables)) is not None]
     inputs = {name: variables[name] for name in code.co_names if name in variables}
     text = "\n".join(ast.unparse(statement) for statement in kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Iterable
 from typing import Any
@@ -41,6 +42,10 @@ class Sentinel:
 
     def on_host(self) -> bool:
         return all(parameter.is_cpu for parameter in self.parameters())
+
+    def limit(self) -> float:
+        """What is larger than this is a leap."""
+        return LEAP * self._largest if self._count >= FEWEST and self._largest else math.inf
 
     def leap(self, size: float, *, final: bool = False) -> float:
         """How many times as large as ever this is, if that is a leap, else 0. A leap is kept only when `final`."""

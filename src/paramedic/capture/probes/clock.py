@@ -90,6 +90,10 @@ class Clock:
             return True
         return self.device.active and self.typical < WORTHWHILE_ON_DEVICE and self.watcher.step % TIMED_ON_DEVICE != 0
 
+    def nap(self) -> None:
+        """For some steps nobody will look at the clock."""
+        self._gap = True
+
     def switch(self, part: str) -> str:
         """From now on time belongs to this part. Returns the part that it belonged to, for switching back."""
         before = self.part

@@ -12,6 +12,7 @@ import numpy
 import torch
 from torch.utils import data as torch_data
 
+from paramedic.capture.storing import filled_in
 from paramedic.capture.where import is_users, shown_path
 
 MOST_LABELS = 2_000_000
@@ -144,3 +145,12 @@ def _labels(dataset: Any) -> torch.Tensor | None:
     if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
         return None
     return found if indices is None else found[indices]
+
+
+def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
+    """What a data set stores while samples are loaded: name, type, file, line, function."""
+    while isinstance(dataset, torch_data.Subset):
+        dataset = dataset.dataset
+    if not hasattr(dataset, "__dict__"):
+        return []
+    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]

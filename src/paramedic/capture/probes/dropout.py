@@ -47,7 +47,7 @@ class Dropout:
 
             return drop
 
-        self.watcher.patches.wrap(F, name, watched)
+        self.watcher.patches.wrap(F, name, watched, light=True)
 
     def _called(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
         frame = user_frame()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from types import FrameType
@@ -11,6 +12,8 @@ from paramedic.capture.probes.datasets import reader
 from paramedic.capture.where import frame_site, is_users, locals_of
 from paramedic.errors import message_of
 from paramedic.record.writer import NOWHERE, Site
+
+_FUNCTIONAL = os.path.join("torch", "nn", "functional.py")
 
 
 def raised_at(error: BaseException) -> Site:
@@ -44,6 +47,15 @@ def sample_in_traceback(error: BaseException, indices: Any) -> int | None:
             index = locals_of(frame).get("idx")
             if index is not None and index in indices:
                 return list(indices).index(index)
+    return None
+
+
+def call_in_traceback(error: BaseException, functions: tuple[str, ...]) -> tuple[str, Site, dict[str, Any]] | None:
+    """The call of one of these functions of torch that failed: its name, the user's line, and its arguments."""
+    found = [frame for frame, _ in _frames(error) if frame.f_code.co_filename.endswith(_FUNCTIONAL)]
+    for frame in found:
+        if frame.f_code.co_name in functions:
+            return frame.f_code.co_name, raised_at(error), locals_of(frame)
     return None
 
 

@@ -30,6 +30,7 @@ class GradMode:
                 frame: FrameType | None = sys._getframe(2)
                 if frame is not None and frame.f_code.co_filename.endswith("_contextlib.py"):
                     frame = frame.f_back  # used as a decorator
+                self.watcher.end_nap()
                 if frame is not None:
                     self._enter(frame)
                 return original(block)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 import weakref
@@ -14,17 +13,24 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
-from paramedic.capture.facts import VALUE_NAMES, describe, readable, tensors_in, values
+from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, readable, tensors_in, values
 from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
-from paramedic.capture.probes.datasets import generator_in_use, label_order, length, reader_site, sampler_fit, speaks_of
+from paramedic.capture.probes.datasets import (
+    filled_while_loading,
+    generator_in_use,
+    label_order,
+    length,
+    reader_site,
+    sampler_fit,
+    speaks_of,
+)
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
 from paramedic.capture.probes.numbering import Numbering
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
-from paramedic.capture.storing import filled_in
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.errors import message_of
@@ -65,6 +71,8 @@ class Loaders:
         self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
+        self._pass: Iteration | None = None  # and its pass over the data
+        self._dreamt: tuple[Any, Any] | None = None  # the last batch of a nap, and where it came from
         self.on_arrival: Callable[[], None] = lambda: None
         self._numbers = Numbering()
         self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
@@ -84,15 +92,16 @@ class Loaders:
         watcher = self.watcher
 
         def watched_init(original: Any) -> Any:
-            def init(loader: Any, *args: Any, **kwargs: Any) -> None:
-                original(loader, *args, **kwargs)
-                watcher.ask("loaders", self._born, loader)
+            def init(made: Any, *args: Any, **kwargs: Any) -> None:
+                original(made, *args, **kwargs)
+                watcher.ask("loaders", self._born, made)
 
             return init
 
         def watched_iter(original: Any) -> Any:
             def iterate(loader: Any) -> Any:
                 self.clock.started_epoch()
+                watcher.end_nap()
                 begin_anew(getattr(loader, "_iterator", None))
                 began = time.perf_counter()
                 with self.epochs.starting(getattr(loader, "num_workers", 0)):
@@ -112,6 +121,10 @@ class Loaders:
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
+                if watcher.napping:
+                    batch = original(iterator)
+                    self._dreamt = (iterator, batch)
+                    return batch
                 known = iteration(iterator)
                 try:
                     if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
@@ -134,18 +147,9 @@ class Loaders:
 
             return following
 
-        def watched_sampler(original: Any) -> Any:
-            def init(sampler: Any, *args: Any, **kwargs: Any) -> None:
-                original(sampler, *args, **kwargs)
-                watcher.ask("loaders", self._born, sampler)
-
-            return init
-
-        for sampler in (torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
-            watcher.patches.wrap(sampler, "__init__", watched_sampler)
-
         watcher.on_wake.append(self._let_go)
-        watcher.patches.wrap(DataLoader, "__init__", watched_init)
+        for kind in (DataLoader, torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
+            watcher.patches.wrap(kind, "__init__", watched_init)
         watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
         watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
         watcher.patches.wrap(_BaseDataLoaderIter, "__next__", watched_next)
@@ -234,7 +238,7 @@ class Loaders:
                 "generator": generator_in_use(dataset),
                 "worker_init": loader.worker_init_fn is not None,
                 "persistent": bool(getattr(loader, "persistent_workers", False)),
-                "filled": _filled_in(dataset) if loader.num_workers else [],
+                "filled": filled_while_loading(dataset) if loader.num_workers else [],
             },
         )
 
@@ -252,7 +256,7 @@ class Loaders:
 
     def _glance(self, iterator: Any, batch: Any) -> None:
         """While resting: count the batch, and hold it until the next one in case it is the one that fails."""
-        known = iteration(iterator)
+        self._pass = known = iteration(iterator)
         if known is not None:
             self.current = known.number
             count = self._given[self.current] = self._given.get(self.current, 0) + 1
@@ -264,12 +268,30 @@ class Loaders:
             if known.epoch == 0:
                 self.samples.gave(known.number, known.dataset, index)
 
+    def may_nap(self) -> bool:
+        """Of the first pass all samples are counted, and workers are handed theirs long before they are needed."""
+        known = self._pass
+        return known is None or (known.epoch > 0 and not self._workers.get(known.number))
+
+    def nap_ended(self) -> None:
+        """Batches went by unseen: they count as well, and the last one may be the one that fails."""
+        dreamt, self._dreamt = self._dreamt, None
+        known = iteration(dreamt[0]) if dreamt is not None else None
+        if dreamt is not None and known is not None:
+            missed = max(0, dreamt[0]._num_yielded - known.given)
+            known.given += missed
+            count = self._given[known.number] = self._given.get(known.number, 0) + missed
+            index = known.indices[-1] if known.indices else None
+            known.indices.clear()
+            self._held = (known.number, count - 1, dreamt[1], index)
+
     def _describe_first(self, known: Iteration, position: int, batch: Any) -> None:
         """The first batch of an epoch: an evaluation should see the same every time."""
         self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
 
     def _let_go(self) -> None:
         """A rest is over: keep in sight what it held."""
+        self.watcher.end_nap()
         if self._held is not None:
             number, position, batch, index = self._held
             tensors = list(tensors_in(batch))[:16]
@@ -346,7 +368,7 @@ class Loaders:
                 facts = {"path": path, **describe(tensor)}
                 if tensor.device.type == "cpu" and readable(tensor):
                     facts["values"] = dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True))
-                    facts["hash"] = _content_hash(tensor)
+                    facts["hash"] = content_hash(tensor)
                     facts["boxes"] = boxes(tensor)
                 described.append(facts)
         data = {"loader": number, "position": position, "epoch": epoch, "place": place, "tensors": described}
@@ -373,17 +395,3 @@ def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
         (path, (t.size(0),) if t.is_nested else tuple(t.shape), str(t.dtype).removeprefix("torch."))
         for path, t in tensors[:4]
     ]
-
-
-def _content_hash(tensor: torch.Tensor) -> str:
-    raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
-    return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
-
-
-def _filled_in(dataset: Any) -> list[tuple[Any, ...]]:
-    """What a data set stores while samples are loaded: name, type, file, line, function."""
-    while isinstance(dataset, torch_data.Subset):
-        dataset = dataset.dataset
-    if not hasattr(dataset, "__dict__"):
-        return []
-    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]

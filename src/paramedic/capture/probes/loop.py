@@ -16,10 +16,18 @@ from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.probes.ledger import Account, Backward
-from paramedic.capture.probes.optimizers import describe_optimizer, holds_only, note_rates, tell_end, tell_stale
+from paramedic.capture.probes.optimizers import (
+    describe_optimizer,
+    holds_only,
+    note_rates,
+    tell_end,
+    tell_stale,
+    tell_step,
+)
+from paramedic.capture.probes.owners import Owners
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.probes.touches import Touches
-from paramedic.capture.rhythm import Rhythm
+from paramedic.capture.rhythm import Beat, Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import built_at, user_site
 from paramedic.record.writer import NOWHERE, Site
@@ -35,8 +43,7 @@ class Loop:
         self.census = census
         self.clock = clock
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
-        # Optimizers are only held weakly: in a sweep, each must die with its model.
-        self.owners: dict[int, list[weakref.ref[Optimizer]]] = {}  # id of a parameter -> optimizers that hold it
+        self.owners = Owners()
         self.births: weakref.WeakKeyDictionary[Optimizer, Site] = weakref.WeakKeyDictionary()
         self._born_at: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
@@ -55,13 +62,17 @@ class Loop:
         self._told: set[int] = set()
         self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
         self.after_step: Callable[[Optimizer], None] = lambda _: None
+        self.on_rested: Callable[[Optimizer, Account, list[Beat]], None] = lambda *_: None  # the calls of its step
+        self._before: Any = None  # the handle of a hook
+        self.slept: Callable[[Optimizer], None] = lambda _: None  # a step within a nap
         self.rhythm = Rhythm()
         self.milestones = Milestones(watcher)
         self.statistics = Statistics(watcher)
 
     def install(self) -> None:
         watcher = self.watcher
-        watcher.patches.on_undo(register_optimizer_step_pre_hook(self._before_step).remove)
+        watcher.patches.on_undo(lambda: self.heed(False))
+        self.heed(True)
         watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
 
         def watched_init(original: Any) -> Any:
@@ -82,8 +93,14 @@ class Loop:
         watcher.on_wake.append(self._catch_up)
         self.statistics.install()
         watcher.patches.wrap(Optimizer, "__init__", watched_init)
-        watcher.patches.wrap(Optimizer, "zero_grad", watched_zero)
+        watcher.patches.wrap(Optimizer, "zero_grad", watched_zero, light=True)
         watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
+
+    def heed(self, steps: bool) -> None:
+        """Whether to look at optimizers before their steps; nobody need ask in a nap."""
+        if self._before is not None:
+            self._before.remove()
+        self._before = register_optimizer_step_pre_hook(self._before_step) if steps else None
 
     # Optimizers -------------------------------------------------------------------------------------------------
 
@@ -109,15 +126,6 @@ class Loop:
             optimizer = getattr(optimizer, "optimizer", None)
         return None
 
-    def _index_owners(self) -> None:
-        owners: dict[int, list[weakref.ref[Optimizer]]] = {}
-        for optimizer in list(self.accounts):
-            reference = weakref.ref(optimizer)
-            for group in optimizer.param_groups:
-                for p in group["params"]:
-                    owners.setdefault(id(p), []).append(reference)
-        self.owners = owners
-
     def held(self) -> dict[int, int]:
         """id of a parameter -> number of the optimizer that holds it."""
         return {identity: found[0].number for identity in self.owners if (found := self.accounts_of(identity))}
@@ -127,18 +135,17 @@ class Loop:
 
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
-        alive = [optimizer for reference in self.owners.get(identity, []) if (optimizer := reference()) is not None]
-        return [self.accounts[optimizer] for optimizer in alive if optimizer in self.accounts]
+        return [self.accounts[optimizer] for optimizer in self.owners.of(identity) if optimizer in self.accounts]
 
     # Rests ------------------------------------------------------------------------------------------------------
 
     def as_before(self, op: str, on: Hashable = None) -> Site | None:
         """While resting: the line this call came from the last time. None: it is new here, and the rest is over."""
-        if self.watcher.elsewhere():
+        if self.watcher.napping or self.watcher.elsewhere():
             return NOWHERE
         site = self.rhythm.follow((op, on))
         if site is None:
-            self.watcher.wake()
+            self.watcher.changed()
         return site
 
     def _catch_up(self) -> None:
@@ -182,7 +189,7 @@ class Loop:
             for optimizer in [o for o in self.births if o not in self.accounts]:
                 self.account(optimizer)
         if self.watcher.examining:
-            self._index_owners()
+            self.owners.index(list(self.accounts))
         if leaves is not None:
             self._reached[site] = {id(leaf) for leaf in leaves}
             self._written |= self._reached[site]
@@ -290,6 +297,9 @@ class Loop:
         self.watcher.check_alarm()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if self.watcher.napping:
+            self.slept(optimizer)
+            return
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return
         self.clock.step_ended()
@@ -305,6 +315,7 @@ class Loop:
         account = self.accounts.get(optimizer)
         if account is None or self.as_before("step", id(optimizer)) is None:
             return False
+        path = list(self.rhythm.path)
         self.rhythm.close()
         if self.watcher.sampling:
             self.watcher.ask(
@@ -317,6 +328,8 @@ class Loop:
             self.watcher.ask("loop", self.watcher.news, 1)
         if not self.watcher.resting:
             account.stale = True  # what is there now has just been used
+        elif self.watcher.rest_left() > 1:
+            self.watcher.ask("nap", self.on_rested, optimizer, account, path)
         return True
 
     def _about_to_step(self, optimizer: Optimizer, closure: bool) -> None:
@@ -326,7 +339,7 @@ class Loop:
         self.watcher.writer.start()
         if self.watcher.examining:
             self.clock.follow(optimizer.param_groups[0]["params"])
-            self._index_owners()
+            self.owners.index(list(self.accounts))
             self.census.before(optimizer, account.number, closure)
         if self.watcher.sampling:
             self.watcher.book_sampling(self.statistics.before_step, optimizer, closure)
@@ -345,26 +358,13 @@ class Loop:
             state = "untouched"  # there was a backward pass, for the sake of other optimizers
         else:
             state = "old" if some else "none"
-        scaled = bool(self.scaled) and not self.in_scaler_step
-        self.watcher.emit(
-            "step",
-            site=site,
-            phase="train",
-            key=(account.number, site, state, scaled),
-            data={"optimizer": account.number, "gradients": state, "scaled": scaled, "first": account.steps == 0},
-        )
+        tell_step(self.watcher, account, site, state, scaled=bool(self.scaled) and not self.in_scaler_step)
 
     def _stepped(self, optimizer: Optimizer, closure: bool) -> None:
         account = self.account(optimizer)
         site = user_site()
         if closure:
-            self.watcher.emit(
-                "step",
-                site=site,
-                phase="train",
-                key=(account.number, site, "closure"),
-                data={"optimizer": account.number, "gradients": "new", "scaled": False, "closure": True},
-            )
+            tell_step(self.watcher, account, site, "new", closure=True)
         self.note("step", site, account.number, on=id(optimizer))
         if self.watcher.sampling:
             self.watcher.book_sampling(self.statistics.after_step, optimizer, closure, account.taken)

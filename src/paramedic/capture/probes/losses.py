@@ -15,6 +15,7 @@ from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, val
 from paramedic.capture.graph import producer
 from paramedic.capture.probes.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.probes.calls import Calls
+from paramedic.capture.probes.failures import call_in_traceback
 from paramedic.capture.probes.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -85,13 +86,20 @@ class Losses:
 
         self.watcher.read(result.detach().reshape(1).float(), use)
 
-    def tell_last(self) -> None:
+    def tell_last(self, error: BaseException) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
-        if self._last is None:
+        failed = call_in_traceback(error, CLASS_LOSSES)
+        if failed is not None:
+            name, site, given = failed
+            x, labels, ignored = given.get("input"), given.get("target"), given.get("ignore_index", -100)
+        elif self._last is not None:
+            name, site, ignored, prediction, target = self._last
+            x, labels = prediction(), target()
+        else:
             return
-        name, site, ignored, prediction, target = self._last
-        x, labels = prediction(), target()
-        if x is None or labels is None or labels.device.type != "cpu" or not readable(labels):
+        if not isinstance(x, torch.Tensor) or not isinstance(labels, torch.Tensor) or x.dim() == 0:
+            return
+        if labels.device.type != "cpu" or not readable(labels):
             return
         if name in CLASS_LOSSES and not labels.dtype.is_floating_point:
             self._check_range(name, site, labels, x.shape[_class_dimension(name, x)], int(ignored), "mean")
@@ -133,7 +141,7 @@ class Losses:
 
             return loss
 
-        self.watcher.patches.wrap(F, name, watched)
+        self.watcher.patches.wrap(F, name, watched, light=True)
 
     def _glance(self, name: str, args: Any, kwargs: Any) -> bool:
         """While resting: remember the call in case it is the one that fails. Returns whether that is enough."""

@@ -24,6 +24,8 @@ class Modes:
         def watched_train(original: Any) -> Any:
             def train(module: nn.Module, mode: bool = True) -> Any:
                 self._depth += 1
+                if module.training != mode:
+                    self.watcher.end_nap()
                 try:
                     return original(module, mode)
                 finally:

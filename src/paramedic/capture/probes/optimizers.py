@@ -66,6 +66,15 @@ def _raise_highest(optimizer: Optimizer, account: Account) -> None:
     ]
 
 
+def tell_step(
+    watcher: Watcher, account: Account, site: Site, gradients: str, *, scaled: bool = False, closure: bool = False
+) -> None:
+    """A step is taken with gradients that are new, old, none, or untouched by the backward passes since the last."""
+    data = {"optimizer": account.number, "gradients": gradients, "scaled": scaled, "closure": closure}
+    data["first"] = account.steps == 0
+    watcher.emit("step", site=site, phase="train", key=(account.number, site, gradients, scaled, closure), data=data)
+
+
 def tell_stale(watcher: Watcher, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
     """A step whose gradients are known to be its own, or known to lie on top of used ones."""
     watcher.emit(

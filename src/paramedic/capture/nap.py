@@ -1,0 +1,186 @@
+"""Naps: of short steps only some are looked at.
+
+A step that ends leaves little of us in the processor's caches, so even a glance at each of its calls is felt: a tenth
+of a millisecond. So, once a simple loop is well known, its calls are not intercepted at all for some steps. What is
+still read is each loss and one number of its gradients, since a value that is not finite must be noticed before it
+spoils the weights; and the steps are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from threading import get_ident
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.randomness import RandomState
+from paramedic.capture.inquest.sentinels import Sentinel
+from paramedic.capture.milestones import is_milestone
+from paramedic.capture.probes.ledger import Account
+from paramedic.capture.probes.loop import Loop
+from paramedic.capture.rhythm import Beat
+from paramedic.capture.watcher import Watcher
+from paramedic.record.writer import NOWHERE, Site
+
+AFTER, AFTER_SECONDS = 1024, 5.0  # steps or seconds, whatever comes first: all of a short run is watched
+SHORT = 0.05  # seconds of a step; in a longer one nothing of this is felt
+SHORTEST = 2  # steps
+MOST_DISTURBED = 8  # naps that were over after fewer steps, less those that were not, before there are none any more
+SIMPLE = {"zero_grad", "backward", "clip", "step", "scheduler"}  # calls of a loop that may be left alone
+
+_random_state = torch.default_generator.get_state
+_item = torch._C.TensorBase.item  # as torch has it, whoever replaced Tensor.item
+
+
+class Nap:
+    """Takes the place of all probes while it lasts."""
+
+    def __init__(self, watcher: Watcher, loop: Loop, alarm: Alarm) -> None:
+        self.watcher = watcher
+        self.loop = loop
+        self.alarm = alarm
+        self.may_begin: Callable[[], bool] = lambda: True  # asked of the data loaders
+        self.on_end: list[Callable[[], None]] = []
+        self.look_at: Callable[[Any], object] = lambda losses: None  # gradients that do not seem well
+        self.record: Callable[[torch.Tensor, Site], object] = lambda loss, site: None  # a loss, wherever it is
+        self._optimizer: Optimizer | None = None
+        self._account: Account | None = None
+        self._sentinel: Sentinel | None = None
+        self._parameters: list[Any] = []
+        self._far = False  # on an accelerator, whose numbers nobody waits for
+        self._limit = self._largest = 0.0  # of the sentinel's number: allowed, and seen
+        self._site = NOWHERE  # of the backward pass,
+        self._series = ""  # and what the values of its losses are called
+        self._path: list[Beat] = []  # the calls of a step, as they are expected
+        self._passed = False  # this step's backward pass
+        self._disturbed = self._slept = 0
+        self._interceptor: Any = None  # torch.autograd.backward as it is while nobody naps
+        self._original: Any = None  # and as torch has it
+
+    def install(self) -> None:
+        self.loop.on_rested, self.loop.slept = self._consider, self._stepped
+        self.watcher.on_nap_end = self._disturb
+        self.watcher.patches.on_undo(self.watcher.end_nap)
+
+    # Falling asleep ---------------------------------------------------------------------------------------------
+
+    def _consider(self, optimizer: Optimizer, account: Account, path: list[Beat]) -> None:
+        """A step has gone by as expected, and others will before anybody looks again: is a nap in order?"""
+        steps = self.watcher.rest_left() - 1  # the last one shows whether the loop is still the same
+        if steps < SHORTEST or not self._is_time(account) or not self.may_begin():
+            return
+        until = next(n for n in range(1, steps + 2) if n > steps or is_milestone(account.steps + n))
+        if until > SHORTEST and (path == self._path or self._is_simple(path)) and self._post_sentinel(optimizer):
+            self._optimizer, self._account, self._path, self._passed = optimizer, account, path, False
+            self._site = next(beat.site for beat in path if beat.call[0] == "backward")
+            self._series = f"loss:{self._site.file}:{self._site.line}"
+            self._begin(until - 1)
+
+    def _is_time(self, account: Account) -> bool:
+        watcher, typical = self.watcher, self.loop.clock.typical
+        known = account.steps >= AFTER or watcher.seconds() >= AFTER_SECONDS
+        return known and (typical or 1.0) < SHORT and self._disturbed < MOST_DISTURBED and not watcher.compiled
+
+    def _is_simple(self, path: list[Beat]) -> bool:
+        calls = [beat.call[0] for beat in path]
+        one = calls.count("backward") == calls.count("step") == len(self.loop.accounts) == 1
+        return one and SIMPLE.issuperset(calls) and self.loop.scaled is None
+
+    def _post_sentinel(self, optimizer: Optimizer) -> bool:
+        self._sentinel = sentinel = self.alarm.sentinel_of(optimizer)
+        self._far = sentinel is not None and self.alarm.far()
+        if sentinel is None or sentinel.size() is None or not (self._far or sentinel.on_host()):
+            return False
+        self._parameters, self._limit, self._largest = sentinel.parameters(), sentinel.limit(), 0.0
+        return len(self._parameters) == len(sentinel.references) > 0
+
+    def _begin(self, steps: int) -> None:
+        patches = self.watcher.patches
+        self._interceptor = torch.autograd.backward
+        self._original = patches.original(torch.autograd, "backward")
+        if self._original is None:
+            return  # somebody else has replaced it, too
+        self.loop.clock.nap()
+        self.loop.heed(False)
+        patches.lift()
+        torch.autograd.backward = self._backward
+        self.watcher.napping, self._slept = steps, 0
+
+    # Asleep: all that runs in every step --------------------------------------------------------------------------
+
+    def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        watcher = self.watcher
+        if (
+            type(tensors) is torch.Tensor
+            and not self._passed
+            and tensors.is_cpu is not self._far
+            and tensors.numel() == 1
+            and get_ident() == watcher.trainer
+            and not torch._C._len_torch_function_stack()
+            and not torch._C._len_torch_dispatch_stack()
+            and (self._far or math.isfinite(value := _item(tensors)))
+        ):
+            if self._far:
+                watcher.ask("backward", self.record, tensors, self._site)
+            else:
+                watcher.writer.point(self._series, watcher.step, value)
+                watcher.recent.append((watcher.step, value))
+            self._passed = True
+            result = self._original(tensors, *args, **kwargs)
+            if not (self._far or self._is_sound()):
+                watcher.end_nap()
+                watcher.ask("alarm", self.look_at, tensors)
+            return result
+        watcher.end_nap()
+        return self._interceptor(tensors, *args, **kwargs)
+
+    def _is_sound(self) -> bool:
+        """Whether the gradients are finite, and no larger than ever by orders of magnitude."""
+        try:  # one of them is enough, in turns
+            size = abs(_item(self._parameters[self.watcher.step % len(self._parameters)].grad.sum()))
+        except (AttributeError, RuntimeError):  # it has none, or of a kind that cannot be summed up
+            return False
+        if not (size <= self._limit and math.isfinite(size)):  # also where it is NaN
+            return False
+        self._largest = max(size, self._largest)
+        self.alarm.random_state = RandomState(_random_state(), [])
+        return True
+
+    def _stepped(self, optimizer: Optimizer) -> None:
+        watcher, account = self.watcher, self._account
+        if get_ident() != watcher.trainer:
+            return
+        if account is None or optimizer is not self._optimizer or not self._passed:
+            watcher.wake()  # from the next step on
+            return
+        self._passed = False
+        account.steps += 1
+        watcher.counted(account.offset + account.steps)
+        self._slept += 1
+        watcher.napping -= 1
+        if not watcher.napping:
+            self._end()
+
+    # Waking up ----------------------------------------------------------------------------------------------------
+
+    def _disturb(self) -> None:
+        """Something came in between."""
+        if self._passed:  # amid a step, of which so much is known
+            self.loop.rhythm.resume(self._path[: 1 + [beat.call[0] for beat in self._path].index("backward")])
+        self._end()
+
+    def _end(self) -> None:
+        self._disturbed = max(0, self._disturbed + (1 if self._slept < SHORTEST else -1))
+        if torch.autograd.backward == self._backward:
+            torch.autograd.backward = self._interceptor
+        self.watcher.patches.put_back()
+        self.loop.heed(True)
+        if self._sentinel is not None:
+            self._sentinel.leap(self._largest)
+        self._optimizer, self._account, self._sentinel, self._parameters = None, None, None, []
+        for callback in self.on_end:
+            callback()

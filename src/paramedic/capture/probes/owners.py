@@ -1,0 +1,23 @@
+"""Which optimizer holds which parameter."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+
+from torch.optim import Optimizer
+
+
+class Owners(dict[int, list["weakref.ref[Optimizer]"]]):
+    """By the id of a parameter. Optimizers are only held weakly: in a sweep, each must die with its model."""
+
+    def index(self, optimizers: Iterable[Optimizer]) -> None:
+        self.clear()
+        for optimizer in optimizers:
+            reference = weakref.ref(optimizer)
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    self.setdefault(id(p), []).append(reference)
+
+    def of(self, identity: int) -> list[Optimizer]:
+        return [optimizer for reference in self.get(identity, []) if (optimizer := reference()) is not None]
