@@ -232,3 +232,41 @@ def test_the_record_is_plain_sqlite_with_json(writer: Writer) -> None:
         (data,) = connection.execute("SELECT data FROM events").fetchone()
         meta = dict(connection.execute("SELECT name, value FROM meta"))
     assert json.loads(data) == {"a": 1} and json.loads(meta["script"]) == "train.py"
+
+
+FORKING = """
+import gc, os, threading, time
+from pathlib import Path
+from paramedic.record.writer import Writer
+
+for trial in range(12):
+    writer = Writer(Path(f"{trial}.db"), meta={})
+    for step in range(500):
+        writer.event("fact", step=step, phase="train", data={"text": "x" * 300})
+    writing = threading.Thread(target=writer.flush)
+    writing.start()
+    time.sleep(0.0005 * trial)
+    lock = writer.hold()
+    child = os.fork()
+    if child == 0:
+        writer.abandon()
+        del writer
+        gc.collect()
+        os._exit(0)
+    lock.release()
+    deadline = time.monotonic() + 30
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+            print("a child hangs", flush=True)
+            os._exit(1)
+        time.sleep(0.001)
+    writing.join()
+print("all have ended")
+"""
+
+
+def test_a_process_that_is_forked_while_the_record_is_written_does_not_hang(shop: Workshop) -> None:
+    shop.write("fork.py", FORKING)
+    done = shop.python("fork.py")
+    assert done.stdout == "all have ended\n", done.stderr

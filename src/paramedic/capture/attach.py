@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing.util
 import os
 import platform
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -253,11 +254,22 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
     if eager or "RANK" in os.environ:
         attachment.crashes.install()
 
-    def forked() -> None:
+    held: list[threading.Lock | None] = []
+
+    def before() -> None:
+        held.append(attachment.watcher.writer.hold())
+
+    def after_in_parent() -> None:
+        lock = held.pop()
+        if lock is not None:
+            lock.release()
+
+    def after_in_child() -> None:
+        held.clear()
         if attachment.watcher.writer is writer:
             _adopt_fork(attachment, folder, meta)
 
-    os.register_at_fork(after_in_child=forked)
+    os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
     return attachment
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import sqlite3
@@ -17,6 +18,7 @@ from paramedic.record.schema import SCHEMA_VERSION, TABLES
 
 FLUSH_SECONDS = 0.2
 MOST_EVENTS_PER_KIND = 20_000
+LONGEST_WRITE = 2.0  # seconds for which a fork may wait
 POINTS_PER_OCTAVE = 4_096  # a series of n points keeps about this many per doubling of n
 
 
@@ -199,8 +201,22 @@ class Writer:
                 self._connection.close()
                 self._connection = None
 
+    def hold(self) -> threading.Lock | None:
+        """Before a fork: nothing is written until the lock that is returned is released.
+
+        A child that is forked amid a write inherits locks inside of SQLite that nobody will ever open again, and hangs
+        as soon as the garbage collector comes to the connection.
+        """
+        lock = self._file_lock
+        return lock if lock.acquire(timeout=LONGEST_WRITE) else None
+
     def abandon(self) -> None:
-        """Forget everything without touching the file: it belongs to the parent of this forked process."""
+        """Forget everything without touching the file: it belongs to the parent of this forked process.
+
+        Not even closing it is allowed, so the connection is made to outlive everything.
+        """
+        if self._connection is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
         self._thread, self._connection, self.failed = None, None, "forked"
         self._lock, self._file_lock = threading.RLock(), threading.Lock()
 
