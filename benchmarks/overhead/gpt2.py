@@ -110,7 +110,7 @@ WAYS: dict[str, Callable[[nn.Module], contextlib.AbstractContextManager[None]]] 
     "transformers DebugUnderflowOverflow": underflow,
     "torch detect_anomaly": anomaly,
 }
-FIRST_LOOK = 100  # steps in which paramedic looks more closely than later; what they cost is told by itself
+FIRST_LOOK = 8.0  # seconds in which paramedic looks more closely than later; what they cost is told by itself
 
 
 def train(model: nn.Module, optimizer: torch.optim.Optimizer, batch: int, steps: int) -> float:
@@ -143,7 +143,7 @@ def main() -> None:
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
         train(model, optimizer, batch, 15)
         ratios: dict[str, list[float]] = {}
-        first: dict[str, list[float]] = {}
+        looks: dict[str, list[float]] = {}
         alone = [train(model, optimizer, batch, arguments.steps)]
         for _ in range(arguments.rounds):
             for name, way in WAYS.items():
@@ -152,7 +152,8 @@ def main() -> None:
                 slow = "Debug" in name or "anomaly" in name
                 try:
                     with way(model):
-                        warm = train(model, optimizer, batch, FIRST_LOOK if "paramedic" in name else 5)
+                        first = max(100, round(FIRST_LOOK / alone[-1])) if "paramedic" in name else 5
+                        warm = train(model, optimizer, batch, first)
                         took = train(model, optimizer, batch, arguments.steps // (3 if slow else 1))
                 except Exception as error:
                     print(f"    {name}: {type(error).__name__}: {error}")
@@ -160,14 +161,15 @@ def main() -> None:
                 alone.append(train(model, optimizer, batch, arguments.steps))
                 beside = (alone[-2] + alone[-1]) / 2
                 ratios.setdefault(name, []).append(took / beside)
+                print(f"    {name}: {took / beside:.3f}", flush=True)
                 if "paramedic" in name:
-                    first.setdefault(name, []).append((warm - beside) * FIRST_LOOK)
+                    looks.setdefault(name, []).append((warm - beside) * first)
         print(f"\nbatch {batch} x {LENGTH}: {statistics.median(alone) * 1e3:.1f} ms per step alone", end="")
         print(f" ({min(alone) * 1e3:.1f} … {max(alone) * 1e3:.1f})")
         for name, found in ratios.items():
             line = f"  {name:40} {statistics.median(found):6.3f}x   ({min(found):.3f} … {max(found):.3f})"
-            if name in first:
-                line += f"   first {FIRST_LOOK} steps: {statistics.median(first[name]):.1f} s more"
+            if name in looks:
+                line += f"   before that, once: {statistics.median(looks[name]):.1f} s"
             print(line)
         del model, optimizer
         torch.cuda.empty_cache()

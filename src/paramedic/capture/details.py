@@ -5,6 +5,8 @@ from __future__ import annotations
 from paramedic.capture.active.probe import Active
 from paramedic.capture.probes.advantages import Advantages
 from paramedic.capture.probes.answers import Answers
+from paramedic.capture.probes.attention_axes import AttentionAxes
+from paramedic.capture.probes.averages import Averages
 from paramedic.capture.probes.backward import BackwardPasses
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.chains import Chains
@@ -13,6 +15,7 @@ from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.followers import Followers
+from paramedic.capture.probes.given_targets import GivenTargets
 from paramedic.capture.probes.inplace import InPlace
 from paramedic.capture.probes.inputs import Inputs
 from paramedic.capture.probes.leftovers import Leftovers
@@ -20,14 +23,18 @@ from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
+from paramedic.capture.probes.mirrors import Mirrors
 from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.overlaps import Overlaps
 from paramedic.capture.probes.overwrites import Overwrites
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
+from paramedic.capture.probes.signed_labels import SignedLabels
 from paramedic.capture.probes.tables import Tables
+from paramedic.capture.probes.teachers import Teachers
 from paramedic.capture.probes.ties import Ties
 from paramedic.capture.probes.views import Views
 from paramedic.capture.watcher import Watcher
@@ -47,13 +54,15 @@ class Details:
         checkpoints: Checkpoints,
     ) -> None:
         followers = Followers(watcher, ops, loop.holds)
+        averages = Averages(watcher, ops, followers, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
         leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
+        tables = Tables(watcher, ops, answers.knows)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
-        calls.on_root += [("active", active.called), ("answers", answers.called)]
+        calls.on_root += [("active", active.called), ("answers", answers.called), ("averages", averages.called)]
         calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
@@ -61,14 +70,19 @@ class Details:
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
+        given, mirrors = GivenTargets(watcher), Mirrors(watcher)
+        calls.on_root += [("given_targets", given.called), ("mirrors", mirrors.called)]
+        calls.on_root.append(("teachers", Teachers(watcher).called))
+        losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass.append(("advantages", advantages.passed))
         checkpoints.on_optimizer = resumes.restored
         losses.on_value = objectives.loss
         self._probes = (
-            followers, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), Tables(watcher, ops),
-            leftovers, advantages, Numbers(watcher, ops),
+            followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
+            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
+            leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher),
+            Overlaps(watcher, ops), AttentionAxes(watcher, ops),
         )  # fmt: skip
 
     def install(self) -> None:

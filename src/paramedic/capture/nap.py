@@ -17,13 +17,14 @@ import torch
 from torch.optim import Optimizer
 
 from paramedic.capture.inquest.alarm import Alarm
-from paramedic.capture.inquest.randomness import random_state
+from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.milestones import is_milestone
 from paramedic.capture.probes.ledger import Account
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.rhythm import Beat
 from paramedic.capture.watcher import Watcher
+from paramedic.record.writer import NOWHERE, Site
 
 AFTER, AFTER_SECONDS = 1024, 5.0  # steps or seconds, whatever comes first: all of a short run is watched
 SHORT = 0.05  # seconds of a step; in a longer one nothing of this is felt
@@ -31,6 +32,7 @@ SHORTEST = 2  # steps
 MOST_DISTURBED = 8  # naps that were over after fewer steps, less those that were not, before there are none any more
 SIMPLE = {"zero_grad", "backward", "clip", "step", "scheduler"}  # calls of a loop that may be left alone
 
+_random_state = torch.default_generator.get_state
 _item = torch._C.TensorBase.item  # as torch has it, whoever replaced Tensor.item
 
 
@@ -44,12 +46,15 @@ class Nap:
         self.may_begin: Callable[[], bool] = lambda: True  # asked of the data loaders
         self.on_end: list[Callable[[], None]] = []
         self.look_at: Callable[[Any], object] = lambda losses: None  # gradients that do not seem well
+        self.record: Callable[[torch.Tensor, Site], object] = lambda loss, site: None  # a loss, wherever it is
         self._optimizer: Optimizer | None = None
         self._account: Account | None = None
         self._sentinel: Sentinel | None = None
         self._parameters: list[Any] = []
+        self._far = False  # on an accelerator, whose numbers nobody waits for
         self._limit = self._largest = 0.0  # of the sentinel's number: allowed, and seen
-        self._series = ""
+        self._site = NOWHERE  # of the backward pass,
+        self._series = ""  # and what the values of its losses are called
         self._path: list[Beat] = []  # the calls of a step, as they are expected
         self._passed = False  # this step's backward pass
         self._disturbed = self._slept = 0
@@ -71,8 +76,8 @@ class Nap:
         until = next(n for n in range(1, steps + 2) if n > steps or is_milestone(account.steps + n))
         if until > SHORTEST and (path == self._path or self._is_simple(path)) and self._post_sentinel(optimizer):
             self._optimizer, self._account, self._path, self._passed = optimizer, account, path, False
-            site = next(beat.site for beat in path if beat.call[0] == "backward")
-            self._series = f"loss:{site.file}:{site.line}"
+            self._site = next(beat.site for beat in path if beat.call[0] == "backward")
+            self._series = f"loss:{self._site.file}:{self._site.line}"
             self._begin(until - 1)
 
     def _is_time(self, account: Account) -> bool:
@@ -87,7 +92,8 @@ class Nap:
 
     def _post_sentinel(self, optimizer: Optimizer) -> bool:
         self._sentinel = sentinel = self.alarm.sentinel_of(optimizer)
-        if sentinel is None or sentinel.size() is None or not sentinel.on_host():
+        self._far = sentinel is not None and self.alarm.far()
+        if sentinel is None or sentinel.size() is None or not (self._far or sentinel.on_host()):
             return False
         self._parameters, self._limit, self._largest = sentinel.parameters(), sentinel.limit(), 0.0
         return len(self._parameters) == len(sentinel.references) > 0
@@ -111,18 +117,21 @@ class Nap:
         if (
             type(tensors) is torch.Tensor
             and not self._passed
-            and tensors.is_cpu
+            and tensors.is_cpu is not self._far
             and tensors.numel() == 1
             and get_ident() == watcher.trainer
             and not torch._C._len_torch_function_stack()
             and not torch._C._len_torch_dispatch_stack()
-            and math.isfinite(value := _item(tensors))
+            and (self._far or math.isfinite(value := _item(tensors)))
         ):
-            watcher.writer.point(self._series, watcher.step, value)
-            watcher.recent.append((watcher.step, value))
+            if self._far:
+                watcher.ask("backward", self.record, tensors, self._site)
+            else:
+                watcher.writer.point(self._series, watcher.step, value)
+                watcher.recent.append((watcher.step, value))
             self._passed = True
             result = self._original(tensors, *args, **kwargs)
-            if not self._is_sound():
+            if not (self._far or self._is_sound()):
                 watcher.end_nap()
                 watcher.ask("alarm", self.look_at, tensors)
             return result
@@ -138,7 +147,7 @@ class Nap:
         if not (size <= self._limit and math.isfinite(size)):  # also where it is NaN
             return False
         self._largest = max(size, self._largest)
-        self.alarm.random_state = random_state()
+        self.alarm.random_state = RandomState(_random_state(), [])
         return True
 
     def _stepped(self, optimizer: Optimizer) -> None:

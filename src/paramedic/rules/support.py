@@ -91,6 +91,17 @@ def parameter_histories(run: Run) -> list[ParameterHistory]:
     return list(found.values())
 
 
+def twin_optimizers(run: Run) -> tuple[Event, Event] | None:
+    """Two optimizers of one run that hold the very same parameters: one of them was probably meant for others."""
+    known: dict[frozenset[str], Event] = {}
+    for optimizer in run.events("optimizer"):
+        names = frozenset(name for group in optimizer["groups"] for name in group["parameters"])
+        if names and names in known and known[names]["number"] != optimizer["number"]:
+            return known[names], optimizer
+        known.setdefault(names, optimizer)
+    return None
+
+
 def by_place(events: Iterable[Event]) -> dict[tuple[str | None, int | None, str], list[Event]]:
     """Events of the same line and phase together."""
     groups: dict[tuple[str | None, int | None, str], list[Event]] = defaultdict(list)

@@ -89,6 +89,10 @@ class Alarm:
     def sentinel_of(self, optimizer: Optimizer) -> Sentinel | None:
         return self._sentinels.get(optimizer)
 
+    def far(self) -> bool:
+        """Whether all gradients are an accelerator's, and nobody has asked to wait for them."""
+        return self._far and not self._waits
+
     def glance(self) -> bool:
         """While resting: one number of two gradients, the first and the last. Returns whether all seems well."""
         if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():

@@ -31,6 +31,11 @@ class Answers:
             self._remember(output, call)
             self.ops.on_result = self._used
 
+    def knows(self, tensor: torch.Tensor) -> bool:
+        """Whether it was computed from such an answer since the last step."""
+        known = self._known.get(id(tensor))
+        return known is not None and known[0]() is tensor
+
     def _used(self, args: Any, kwargs: Any, result: Any) -> None:
         for _, tensor in tensors_in((args, kwargs)):
             known = self._known.get(id(tensor))  # ids are used again: the tensor must still be the one meant

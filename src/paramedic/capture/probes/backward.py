@@ -148,7 +148,7 @@ class BackwardPasses:
         )
         self.began(site, leaves)
         if losses[0].numel() == 1:
-            self._record_value(losses[0], site)
+            self.record_value(losses[0], site)
 
     def _as_before(self, tensors: Any) -> bool:
         """While resting: keep the loss's value and nothing else, if the pass comes where one came before."""
@@ -166,7 +166,7 @@ class BackwardPasses:
                 if self.alarm is not None and not math.isfinite(value):
                     self.watcher.ask("alarm", self.alarm.bad_loss, [tensors], value, site)
             else:
-                self.watcher.ask("backward", self._record_value, tensors, site)
+                self.watcher.ask("backward", self.record_value, tensors, site)
         return True
 
     def _series_of(self, site: Site) -> str:
@@ -175,7 +175,7 @@ class BackwardPasses:
             name = self._series[site] = f"loss:{site.file}:{site.line}"
         return name
 
-    def _record_value(self, loss: torch.Tensor, site: Site) -> None:
+    def record_value(self, loss: torch.Tensor, site: Site) -> None:
         self.last = weakref.ref(loss)
         step, series = self.watcher.step, self._series_of(site)
         value = loss.detach()

@@ -59,8 +59,11 @@ class Ctc:
             "room": min((room[i] for i in short), default=0),
             "zero_infinity": bool(given.get("zero_infinity", False)),
             "total": _total(given["log_probs"]),
+            "blank": (blank := int(given.get("blank", 0))),
+            "blanks": sum(int((row == blank).sum()) for row in rows),
+            "labels": sum(len(row) for row in rows),
         }
-        self.watcher.emit("ctc", site=site, key=(site, bool(short)), data=data)
+        self.watcher.emit("ctc", site=site, key=(site, bool(short), bool(data["blanks"])), data=data)
 
 
 def _total(log_probs: Any) -> float | None:

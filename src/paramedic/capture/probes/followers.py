@@ -42,6 +42,10 @@ class Followers:
         if is_users(caller.f_code.co_filename) and readable(args[0]) and len(self._written) < 10_000:
             self._written.setdefault(address(args[0]), frame_site(caller))
 
+    def written_at(self, module: nn.Module) -> Site:
+        """The user's line that wrote to its parameters."""
+        return next((self._written[address(p)] for p in module.parameters() if address(p) in self._written), NOWHERE)
+
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called; if it is a copy in evaluation, compare it with its source."""
         module = call.module
@@ -61,9 +65,9 @@ class Followers:
 
     def _source(self, module: nn.Module) -> nn.Module | None:
         """The model with the same parameters that an optimizer holds."""
-        wanted = _shapes(module)
+        wanted = shapes(module)
         for root in self.watcher.registry.roots():
-            if root is not module and any(self.held(id(p)) for p in root.parameters()) and _shapes(root) == wanted:
+            if root is not module and any(self.held(id(p)) for p in root.parameters()) and shapes(root) == wanted:
                 return root
         return None
 
@@ -71,7 +75,7 @@ class Followers:
         groups = (parameters, norms, list(source.parameters()), _statistics(source))
         with torch.no_grad():
             sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
-        site = next((self._written[address(p)] for p in parameters if address(p) in self._written), NOWHERE)
+        site = self.written_at(call.module)
         path, step = call.path, self.watcher.step
         name = self.watcher.registry.root_name(source)
 
@@ -87,5 +91,6 @@ def _statistics(module: nn.Module) -> list[torch.Tensor]:
     return [b for norm in norms for b in (norm.running_mean, norm.running_var) if b is not None and readable(b)]
 
 
-def _shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
+def shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
+    """By which a model and its copies are known."""
     return [(name.removeprefix("module."), p.shape) for name, p in module.named_parameters()]

@@ -192,6 +192,7 @@ class Losses:
             "reduction": given.get("reduction", "mean"),
             "ignore_index": int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
             "log_target": bool(given.get("log_target", False)),
+            "log_input": bool(given.get("log_input", True)) if name == "poisson_nll_loss" else None,
             "smoothing": float(given.get("label_smoothing", 0.0)),
             "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
             "maker": maker,

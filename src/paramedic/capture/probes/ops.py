@@ -20,6 +20,7 @@ from paramedic.record.writer import Site
 
 T = torch.Tensor
 MOST_CUTS = 64  # remembered per cycle
+MOST_BEHIND = 1_000  # parameters named behind one call
 MOST_SUMS = 40  # told per line
 
 _ARITHMETIC = {
@@ -319,9 +320,14 @@ class OpMode(TorchFunctionMode):
 
     def _flat(self, op: str, result: torch.Tensor) -> None:
         """A step function: the gradient goes through it, as zero."""
-        site = user_site()
-        tell = lambda: self.watcher.emit("op", site=site, data={"op": "flat", "function": op}, key=("flat", site))  # noqa: E731
-        self.waiting.append(Waiting(result.grad_fn, tell))
+        site, node = user_site(), result.grad_fn
+
+        def tell() -> None:
+            behind = [self.watcher.registry.parameter_name(leaf) for leaf in reach(node).leaves[:MOST_BEHIND]]
+            data = {"op": "flat", "function": op, "behind": behind}
+            self.watcher.emit("op", site=site, data=data, key=("flat", site))
+
+        self.waiting.append(Waiting(node, tell))
 
     def _comparison(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Predictions compared with labels: an accuracy is being measured."""

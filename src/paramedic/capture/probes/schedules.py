@@ -11,7 +11,9 @@ from typing import Any
 
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
+from paramedic.capture.probes.ledger import Account
 from paramedic.capture.probes.loop import Loop
+from paramedic.capture.probes.plateaus import MOST_VALUES, meaning, number
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site
 from paramedic.capture.written import calls_method
@@ -38,6 +40,13 @@ class Course:
     peak: float = 0.0  # the highest rate so far
     last: float = 0.0
     low_since: int | None = None  # the optimizer step from which on the rate stayed below SMALL
+    seen: tuple[int, int] = (0, 0)  # steps of the run and of its optimizer at the last call
+    idle: int = 0  # the latest calls in a row between which its optimizer took no step, although another one did
+    heir: int | None = None  # the optimizer that trains its parameters meanwhile
+    heir_steps: int = 0
+    told: list[float] = field(default_factory=list)  # the numbers that ReduceLROnPlateau was given
+    meaning: tuple[str, str] | None = None
+    mode: str | None = None  # of ReduceLROnPlateau: min or max
 
 
 class Schedulers:
@@ -83,6 +92,8 @@ class Schedulers:
                 finally:
                     self._building -= 1
                 self.watcher.ask("schedulers", self._count, scheduler, bool(self._building))
+                if isinstance(scheduler, ReduceLROnPlateau):
+                    self.watcher.ask("schedulers", self._hear, scheduler, args, kwargs)
                 if not self._building and not (
                     self.watcher.resting and self.loop.as_before("scheduler", id(scheduler))
                 ):
@@ -100,7 +111,7 @@ class Schedulers:
             course.optimizer = weakref.ref(optimizer)
             # What a lambda is multiplied with is no rate: only what the constructor left is.
             course.peak = max(_rates(optimizer), default=0.0)
-        course.settings = _settings(scheduler)
+        course.settings, course.mode = _settings(scheduler), getattr(scheduler, "mode", None)
         self._courses[scheduler] = course
         self._all.append(course)
 
@@ -125,6 +136,7 @@ class Schedulers:
         account = self.loop.account_behind(optimizer)
         if account is not None:
             course.number, course.steps = account.number, account.steps
+            self._look_for_heir(course, account, optimizer)
         course.settings = _settings(scheduler)  # a subclass may have set them after torch's constructor
         course.last = max(rates)
         course.peak = max(course.peak, course.last)
@@ -132,6 +144,26 @@ class Schedulers:
             course.low_since = None
         elif course.low_since is None:
             course.low_since = self.watcher.step
+
+    def _look_for_heir(self, course: Course, account: Account, optimizer: Any) -> None:
+        """The script may have made a new optimizer, and this schedule still moves the rate of the old one."""
+        before, course.seen = course.seen, (self.watcher.step, account.steps)
+        if account.steps == 0 or account.steps != before[1]:
+            course.idle = 0
+        elif self.watcher.step > before[0]:
+            course.idle += 1
+            shared = [p for group in optimizer.param_groups for p in group["params"]][:8]
+            others = [a for p in shared for a in self.loop.accounts_of(id(p)) if a is not account and a.steps]
+            course.heir, course.heir_steps = (others[-1].number, others[-1].steps) if others else (None, 0)
+
+    def _hear(self, scheduler: Any, args: Any, kwargs: Any) -> None:
+        course, given = self._courses.get(scheduler), args[0] if args else kwargs.get("metrics")
+        value = number(given)
+        if course is None or value is None or len(course.told) >= MOST_VALUES:
+            return
+        course.told.append(value)
+        if len(course.told) == 1:
+            course.meaning = meaning(given)
 
     def _stepped(self, scheduler: Any) -> None:
         optimizer = getattr(scheduler, "optimizer", None)
@@ -170,6 +202,12 @@ class Schedulers:
                     "peak": course.peak,
                     "last": course.last,
                     "low_since": course.low_since,
+                    "idle": course.idle,
+                    "heir": course.heir,
+                    "heir_steps": course.heir_steps,
+                    "told": course.told,
+                    "meaning": course.meaning,
+                    "mode": course.mode,
                 },
             )
 

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.nn import functional as F
 
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
+from paramedic.capture.where import frame_site, is_users, user_site
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -33,7 +34,17 @@ class Views:
     def install(self) -> None:
         self.ops.handle([T.view, T.reshape, torch.reshape], self._reshaped, "views")
         self.ops.handle([T.view, T.reshape, torch.reshape, T.flatten, torch.flatten], self._flattened, "views")
+        self.ops.handle([F.normalize], self._normalised, "views")
         self.watcher.on_step.append(("views", self._rows.clear))
+
+    def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """F.normalize along the first axis of something that the model computed, not of its weights."""
+        x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[2] if len(args) > 2 else 1)
+        if not isinstance(x, T) or x.dim() < 2 or x.grad_fn is None or dim not in (0, -x.dim()):
+            return
+        if self.ops.inside_model():
+            data, site = {"op": "normalised across samples", "shape": list(x.shape)}, user_site()
+            self.watcher.emit("op", site=site, data=data, key=("normalised across samples", site))
 
     def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("input")

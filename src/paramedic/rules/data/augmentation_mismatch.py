@@ -8,22 +8,28 @@ from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 
-@rule("PM317", "augmentation-mismatch", severity="warning", needs=["loader", "batch"])
+@rule("PM317", "augmentation-mismatch", severity="warning", needs=["forward"])
 def check(run: Run) -> Iterator[Finding]:
-    """Evaluation data is augmented at random.
+    """Evaluation data is augmented at random, or pictures are flipped and their targets are not.
 
-    The first batch of an evaluation holds the same labels in each epoch, but other inputs.
+    The first batch of an evaluation holds the same labels in each epoch, but other inputs. Or part of the masks fit
+    their pictures only when they are mirrored, while the others fit as they are.
 
     ## Why it hurts
     The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
-    transform is split, so that the validation part inherits the transform.
+    transform is split, so that the validation part inherits the transform. A mask that was flipped by another throw of
+    the dice than its picture is a wrong label, and the model learns to be unsure.
 
     ## What to try first
-    Make two dataset objects, one with and one without the random transform, and split both by the same indices.
+    Make two dataset objects, one with and one without the random transform, and split both by the same indices. Draw
+    once per sample, and do the same to the picture and to its target.
 
     ## When this is wrong
     Test-time augmentation and corrupted test sets: say so in the name of the loader ("tta", "noisy").
     """
+    yield from _mirrored(run)
+    if not run.events("batch"):
+        raise Abstain("no DataLoader is used")
     trained = {event["loader"] for event in run.events("train_forward")}
     evaluated = {event["loader"] for event in run.events("eval_forward")} - trained - {None}
     loaders = [loader for loader in run.events("loader") if loader["number"] in evaluated]
@@ -47,6 +53,26 @@ def check(run: Run) -> Iterator[Finding]:
         )
     if not judged:
         raise Abstain("no evaluation loader was read twice in the same order")
+
+
+def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Finding]:
+    """Both kinds must be there, each clearly: pictures that always hang upside down are another matter."""
+    looks = run.events("mirrors", phase="train")
+    straight = sum(look["straight"] for look in looks)
+    flipped = {axis: sum(look[axis] for look in looks) for axis in ("left and right", "top and bottom", "both")}
+    wrong = sum(flipped.values())
+    if straight + wrong < fewest or min(straight, wrong) < share * (straight + wrong):
+        return
+    axis = max(flipped, key=lambda name: flipped[name])
+    yield Finding(
+        what=f"{wrong:.0f} of {straight + wrong:.0f} targets fit their picture clearly better when they are mirrored "
+        f"({axis})",
+        why="the picture was flipped and its target was not, or each by a throw of the dice of its own",
+        remedy="draw once per sample: if random.random() < 0.5: picture, target = picture.flip(-1), target.flip(-1)",
+        where=looks[0].where,
+        evidence=(Evidence(name="share_of_mirrored_targets", value=round(wrong / (straight + wrong), 3), limit="0"),),
+        confidence=0.92,
+    )
 
 
 def _changing(firsts: list[Event]) -> int | None:

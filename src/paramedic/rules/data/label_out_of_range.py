@@ -2,24 +2,33 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import many
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.support import by_place, many
 
 
-@rule("PM304", "label-out-of-range", severity="error", needs=["loss_call"])
+@rule("PM304", "label-out-of-range", severity="error")
 def check(run: Run) -> Iterator[Finding]:
-    """A class label is negative, or not smaller than the number of outputs.
+    """A label is none of those that the loss knows.
+
+    A class below 0 or beyond the last output; the blank of a CTC loss among its labels; 0 and 1 for a loss that is
+    defined for -1 and +1 (`cosine_embedding_loss`, `hinge_embedding_loss`, `soft_margin_loss`).
 
     ## Why it hurts
-    The loss fails: on the CPU with an IndexError, on a GPU with a device-side assert that names neither the label nor
-    the line.
+    On a class that has no output the loss fails: on the CPU with an IndexError, on a GPU with a device-side assert
+    that names neither the label nor the line. The other two fail nowhere: a blank can't be told from "nothing here",
+    and samples with the label 0 count for nothing.
 
     ## What to try first
     Labels must run from 0 to C-1. Labels that start at 1 need `y - 1`; otherwise give the last layer more outputs.
+    Keep one output for the blank alone: labels from 1, or `blank=C`. For signed labels: `2 * y - 1`.
 
     ## When this is wrong
     Never. A single value such as -1 or 255 that marks "no label" is reported as PM509 instead.
     """
+    if not any(run.events(kind) for kind in ("loss_call", "ctc", "signed_labels")):
+        raise Abstain("no loss function of torch was called")
+    yield from _blanks(run)
+    yield from _unsigned(run)
     found = run.events("bad_labels")
     if not found:
         yield from _behind_an_assert(run)
@@ -41,6 +50,42 @@ def check(run: Run) -> Iterator[Finding]:
         ),
         confidence=0.95,
     )
+
+
+def _blanks(run: Run) -> Iterator[Finding]:
+    """The blank of a CTC loss is a class of its own, and no target may hold it."""
+    for events in by_place(run.events("ctc")).values():
+        held = [event for event in events if event.get("blanks")]
+        if not held:
+            continue
+        first, times = held[0], sum(event.count for event in held)
+        yield Finding(
+            what=f"{first['blanks']} of {first['labels']} labels in a batch are {first['blank']}, the blank of this "
+            f"CTC loss ({many(times, 'call')})",
+            why="the blank means that nothing is said, so such a label can never be read out again",
+            remedy="count labels from 1 and keep 0 for the blank, or give one more output and blank=C",
+            where=first.where,
+            evidence=(Evidence(name="labels_that_are_blank", value=first["blanks"], limit="0"),),
+            confidence=0.95,
+        )
+        return
+
+
+def _unsigned(run: Run) -> Iterator[Finding]:
+    for events in by_place(run.events("signed_labels")).values():
+        kinds = {event["kind"]: event for event in events}
+        wrong = kinds.get("zero_one")
+        if wrong is None or "signed" in kinds or wrong.count < 2:
+            continue
+        yield Finding(
+            what=f"F.{wrong['function']} gets 0 and 1 as labels ({wrong['zeros']:.0%} are 0), and never -1",
+            why="it is defined for +1 and -1 only; pairs with the label 0 are not pushed apart",
+            remedy="give it 2 * y - 1",
+            where=wrong.where,
+            evidence=(Evidence(name="share_of_zeros", value=round(wrong["zeros"], 4), limit="0"),),
+            confidence=0.95,
+        )
+        return
 
 
 def _behind_an_assert(run: Run) -> Iterator[Finding]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
 
-@rule("PM324", "target-among-inputs", severity="error", needs=["experiment"])
+@rule("PM324", "target-among-inputs", severity="error")
 def check(run: Run) -> Iterator[Finding]:
     """A column of the inputs is the target itself.
+
+    A run sees it when it is the last column, where files keep their target; `paramedic diagnose` looks at all of them.
 
     ## Why it hurts
     The model learns to copy that column, looks brilliant, and is worthless on the day when the answer is not known.
@@ -20,6 +22,12 @@ def check(run: Run) -> Iterator[Finding]:
     When the task is to copy a value. Only tables of at least two columns are judged, and only when the column and the
     target are the same without exception in at least a hundred samples.
     """
+    looks = [event for event in run.events("given_target") if not event["sequence"]]
+    yield from _last_column(looks)
+    if not run.events("experiment"):
+        if not looks:
+            raise Abstain("no table with a target of one number per sample was seen")
+        return
     lab = Lab(run)
     answer = lab.tried["simple-models"].answer if "simple-models" in lab.tried else {}
     if not answer.get("task"):
@@ -35,4 +43,20 @@ def check(run: Run) -> Iterator[Finding]:
         where=at(loader),
         evidence=(Evidence(name="samples in which it tells the target", value=answer["samples"], limit="all of them"),),
         confidence=0.9,
+    )
+
+
+def _last_column(looks: list[Event], fewest: int = 5) -> Iterator[Finding]:
+    given = [event for event in looks if event["given"]]
+    batches = sum(event.count for event in given)
+    if batches < fewest or any(not event["given"] for event in looks):
+        return
+    yield Finding(
+        what=f"the last of the {given[0]['columns']} columns of the input is the target itself, number for number, in "
+        f"{batches} of {batches} batches",
+        why="the model has nothing to learn but to copy it, and on new data the answer is not known",
+        remedy="leave the last column out: x[:, :-1]; of a series, predict the step after the window",
+        where=given[0].where,
+        evidence=(Evidence(name="batches_in_which_they_agree", value=batches, limit="0"),),
+        confidence=0.92,
     )

@@ -33,6 +33,7 @@ def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: 
         if event["samples"] < 16 or _normalised_next(run, event):
             continue
         finding = _image(event, pixels) if event["class"].startswith("Conv") else _table(event, deviation)
+        finding = finding or _narrow(run, event)
         if finding is None and event["std"] > failing and _fails(run):
             finding = _large(event)
         if finding is not None:
@@ -65,6 +66,21 @@ def _image(event: Event, pixels: float) -> tuple[str, str, str] | None:
     if event["min"] >= 0 and 0 < event["max"] <= 1.01 / 255 and event["features"] in (1, 3):
         return spans, "images from 0 to 1 were divided by 255 a second time", "scale only once"
     return None
+
+
+def _narrow(run: Run, event: Event) -> tuple[str, str, str] | None:
+    """Images that hardly differ, far from zero. A single channel may be some other measurement."""
+    spread, offset = event["largest_feature_std"], event["largest_feature_mean"]
+    if event["class"] != "Conv2d" or event["features"] not in (1, 3, 4) or not 0 < 50 * spread < offset:
+        return None
+    if spread > 0.02 or (event["features"] == 1 and not _fails(run)):
+        return None
+    return (
+        f"the images that reach {event.module} go from {event['min']:.4g} to {event['max']:.4g}, and a channel differs "
+        f"by no more than {spread:.2g}",
+        "images from 0 to 1 were probably normalised with the mean and deviation of images from 0 to 255",
+        "take the mean and deviation of images from 0 to 1, or scale the images back first",
+    )
 
 
 def _table(event: Event, deviation: float) -> tuple[str, str, str] | None:

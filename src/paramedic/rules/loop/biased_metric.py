@@ -10,20 +10,25 @@ from paramedic.rules.support import shape
 def check(run: Run) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 
-    Either `argmax()` without `dim` gives one position for the whole batch, or predictions of shape (N, 1) are compared
-    with labels of shape (N,), which compares each with each.
+    - `argmax()` without `dim` gives one position for the whole batch, and `argmax(0)` one sample for each class.
+    - `torch.max(logits, 1)` gives the largest scores first, and these are compared instead of their places.
+    - Predictions of shape (N, 1) are compared with labels of shape (N,), which compares each with each.
+    - Logits are cut at 0.5, as if they were probabilities.
 
     ## Why it hurts
     The number means nothing: with a flat argmax at most one sample can be right, and with N × N comparisons the
     accuracy depends on how often each class occurs. Models are chosen by it all the same.
 
     ## What to try first
-    `logits.argmax(dim=1) == labels`; `pred.squeeze(1) == labels` or `pred.eq(labels.view_as(pred))`.
+    `logits.argmax(dim=1) == labels`; `pred.squeeze(1) == labels` or `pred.eq(labels.view_as(pred))`;
+    `logits > 0`, or `torch.sigmoid(logits) > 0.5`.
 
     ## When this is wrong
     When every prediction is to be compared with every label on purpose: write both with two dimensions, as in
-    `a[:, None] == b[None, :]`.
+    `a[:, None] == b[None, :]`. When 0.5 is a threshold that was chosen for logits: give it a name.
     """
+    yield from _across(run)
+    yield from _logits_at_one_half(run)
     for op in run.events("op"):
         if op["op"] == "flat argmax":
             yield Finding(
@@ -35,6 +40,15 @@ def check(run: Run) -> Iterator[Finding]:
                 evidence=(Evidence(name="predictions", value=1, limit=f"{op['labels']} labels"),),
                 confidence=0.95,
             )
+        elif op["op"] == "scores compared":
+            yield Finding(
+                what=f"the largest scores themselves are compared with {op['labels']} labels",
+                why="torch.max(x, dim) returns the values first and their places, the predicted classes, second",
+                remedy="take the second: _, pred = torch.max(logits, 1), or pred = logits.argmax(1)",
+                where=op.where,
+                evidence=(Evidence(name="compared", value="scores", limit="class numbers"),),
+                confidence=0.96,
+            )
         elif op["op"] == "broadcast comparison":
             yield Finding(
                 what=f"predictions {shape(op['a'])} are compared with labels {shape(op['b'])}: "
@@ -45,3 +59,57 @@ def check(run: Run) -> Iterator[Finding]:
                 evidence=(Evidence(name="comparisons", value=shape(op["result"]), limit=shape(op["b"])),),
                 confidence=0.93,
             )
+
+
+def _across(run: Run) -> Iterator[Finding]:
+    """The loss says on which axis the classes of this very output lie; the argmax looked along the samples.
+
+    Where scores are always square, as of images and their texts, both axes may be looked along.
+    """
+    trained = {
+        (call["maker"], len(sizes), sizes[1])
+        for call in run.events("loss_call", phase="train")
+        if call["function"] in ("cross_entropy", "nll_loss")
+        and call["maker"]
+        and len(sizes := call["input"]["shape"]) > 1
+        and sizes[0] != sizes[1]
+    }
+    for op in run.events("op"):
+        if op["op"] != "argmax across samples" or (op["maker"], len(op["shape"]), op["shape"][1]) not in trained:
+            continue
+        yield Finding(
+            what=f"argmax over the first axis of {shape(op['shape'])} is compared with labels, but the loss has the "
+            f"{op['shape'][1]} classes on the second",
+            why="it gives for each class the sample that scored highest; shapes fit by chance",
+            remedy="argmax(dim=1)",
+            where=op.where,
+            evidence=(Evidence(name="axis", value=0, limit="1"),),
+            confidence=0.95,
+        )
+
+
+def _logits_at_one_half(run: Run) -> Iterator[Finding]:
+    trained = [
+        call
+        for call in run.events("loss_call", phase="train")
+        if call["function"] == "binary_cross_entropy_with_logits" and call["maker"] and not call["made_at"]
+    ]
+    told: set[object] = set()
+    for op in run.events("op"):
+        place = (op.where.file, op.where.line)
+        if op["op"] != "threshold" or place in told or not any(call["maker"] == op["maker"] for call in trained):
+            continue
+        told.add(place)
+        done = "rounded" if op["how"] == "round" else "compared with 0.5"
+        yield Finding(
+            what=f"logits of {op['maker']} are {done} as if they were probabilities; they go from {op['min']:.3g} to "
+            f"{op['max']:.3g}",
+            why="binary_cross_entropy_with_logits trains logits, where even odds are 0; at 0.5 they are 62 %",
+            remedy="compare logits with 0, or torch.sigmoid(logits) with 0.5",
+            where=op.where,
+            evidence=(
+                Evidence(name="output_min", value=op["min"], limit="≥ 0"),
+                Evidence(name="output_max", value=op["max"], limit="≤ 1"),
+            ),
+            confidence=0.9,
+        )

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import GRADIENT
 
 
 @rule("PM610", "step-without-gradient", severity="error", needs=["step"], causes=["PM405"])
@@ -26,6 +27,7 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
     `share`: the least share of steps that must be empty.
     """
     steps = run.events("step")
+    yield from _never_backward(run, steps)
     for event in steps:
         same = [other for other in steps if other["optimizer"] == event["optimizer"]]
         total = sum(other.count for other in same)
@@ -45,6 +47,25 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
             evidence=(Evidence(name="steps_without_gradient", value=event.count, limit="0"),),
             confidence=0.95 if none else 0.93,
         )
+
+
+def _never_backward(run: Run, steps: list[Event]) -> Iterator[Finding]:
+    """Closures are asked for a gradient and give none: a training_step that returns nothing."""
+    total = sum(step.count for step in steps)
+    touched = any(flags & GRADIENT for census in run.events("census") for flags in census["flags"])
+    computed = any(event["grad"] and event["training"] for event in run.events("forward"))
+    closures = all(step.get("closure") for step in steps)
+    if run.events("backward") or touched or not (computed and closures) or total < 5 or not run.events("census"):
+        return
+    call = next(event for event in run.events("forward") if event["grad"] and event["training"])
+    yield Finding(
+        what=f"no backward() in {total:,} optimizer steps: every .grad stayed None, and no weight moved",
+        why="the model is called in training, and the loss that is computed there never gets to backward()",
+        remedy="return the loss from training_step, or from the closure",
+        where=call.where,
+        evidence=(Evidence(name="backward_passes", value=0, limit=f"{total}"),),
+        confidence=0.95,
+    )
 
 
 def _never_computed(run: Run, number: int) -> bool:

@@ -12,16 +12,19 @@ _SIZED = ("total_steps", "T_max", "total_iters")
     "PM608", "wrong-schedule-period", severity="warning", needs=["schedule", "step"], causes=["PM206", "PM207", "PM213"]
 )
 def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding]:
-    """The learning-rate schedule runs at the wrong pace, or not at all.
+    """The learning-rate schedule runs at the wrong pace, in the wrong direction, or not at all.
 
     ## Why it hurts
     A schedule counted in epochs but stepped for every batch has used up the learning rate after a few batches: the
     rest of the run trains with a rate of almost zero. One counted in batches but stepped once per epoch never gets
-    anywhere, and one that is never stepped does nothing.
+    anywhere, and one that is never stepped does nothing. One that was made for an optimizer that has since been
+    replaced moves a rate that nobody uses. `ReduceLROnPlateau` waits for a number that falls: given an accuracy, it
+    takes every improvement for a failure.
 
     ## What to try first
     Call `scheduler.step()` after each epoch for schedules counted in epochs, after each `optimizer.step()` for those
-    counted in batches (`OneCycleLR`, most warm-ups).
+    counted in batches (`OneCycleLR`, most warm-ups). A new optimizer needs a new scheduler. `mode="max"` for numbers
+    that should rise.
 
     ## When this is wrong
     Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts, nor schedules whose
@@ -35,14 +38,58 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     if run.events("exception"):
         raise Abstain("the script ended early")
     trained = {event["optimizer"] for event in run.events("step") if event["gradients"] != "none"}
-    for schedule in run.events("schedule"):
+    schedules = run.events("schedule")
+    for schedule in schedules:
         steps = schedule["steps"]
+        yield from _inherited(run, schedule, schedules, fewest)
+        yield from _backwards(schedule)
         if steps < fewest or schedule["optimizer"] not in trained:  # a schedule that is only looked at trains nothing
             continue
         finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
         finding = finding or _zero(run, schedule, steps, early)
         if finding is not None:
             yield finding
+
+
+def _inherited(run: Run, schedule: Event, schedules: list[Event], fewest: int) -> Iterator[Finding]:
+    """Its optimizer has stopped, another one trains the same weights, and no schedule moves that one's rate."""
+    heir = schedule.get("heir")
+    if heir is None or schedule["idle"] < 3 or schedule["heir_steps"] < fewest:
+        return
+    if any(other["optimizer"] == heir for other in schedules):
+        return
+    made = next((event for event in run.events("optimizer") if event["number"] == heir), schedule)
+    yield Finding(
+        what=f"{schedule['class']} moves the rate of an optimizer that no longer steps: its last {schedule['idle']} "
+        f"calls changed nothing, while another one took {many(schedule['heir_steps'], 'step')} on the same weights",
+        why="a scheduler belongs to the optimizer that it was built with, not to the variable's name",
+        remedy="build the scheduler again, for the new optimizer",
+        where=made.where if made.where.file else schedule.where,
+        evidence=(Evidence(name="calls_without_effect", value=schedule["idle"], limit="0"),),
+        confidence=0.93,
+    )
+
+
+def _backwards(schedule: Event) -> Iterator[Finding]:
+    """ReduceLROnPlateau is given a number that should rise and waits for it to fall, or the other way round."""
+    told, meaning, mode = schedule.get("told") or [], schedule.get("meaning"), schedule.get("mode")
+    if meaning is None or len(told) < 4 or not schedule["last"] < schedule["peak"]:
+        return
+    name, wanted = meaning
+    third = max(1, len(told) // 3)
+    change = sum(told[-third:]) / third - sum(told[:third]) / third
+    improved = change > 0 if wanted == "rise" else change < 0
+    if not improved or (mode == "max") == (wanted == "rise"):
+        return
+    yield Finding(
+        what=f"ReduceLROnPlateau(mode={mode!r}) is given {name}, which went from {told[0]:.3g} to {told[-1]:.3g}: it "
+        f"has lowered the rate from {schedule['peak']:g} to {schedule['last']:.1e}",
+        why=f"it takes every {wanted} for a failure, so the better the model gets, the less it learns",
+        remedy=f'say mode="{"max" if wanted == "rise" else "min"}" where it is built',
+        where=at(schedule, schedule["born"]),
+        evidence=(Evidence(name="change_of_the_number", value=round(change, 5), limit="a plateau"),),
+        confidence=0.93,
+    )
 
 
 def _never(schedule: Event, steps: int) -> Finding | None:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM513", "label-shift", severity="error", needs=["shift"], causes=["PM207"])
+@rule("PM513", "label-shift", severity="error", causes=["PM207"])
 def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """Next-token labels are shifted twice, or not at all.
+    """Labels of a sequence are shifted twice, or not at all.
+
+    Next-token labels, or the value of a series that is to be forecast: not shifted, it is the last value of the window.
 
     ## Why it hurts
     Shifted twice (by the dataset and again by the model), the model learns to predict the token after the next. Not
@@ -26,6 +28,9 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
     ## Options
     `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs.
     """
+    if not run.events("shift") and not any(event["sequence"] for event in run.events("given_target")):
+        raise Abstain("no labels were compared with the sequence they belong to")
+    yield from _last_step(run)
     groups = by_place(run.events("shift"))
     means = {
         place: {key: sum(e["agreement"][key] for e in events) / len(events) for key in "012"}
@@ -53,3 +58,20 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
             evidence=(Evidence(name="places", value=2 if twice else 0, limit="1"),),
             confidence=0.93,
         )
+
+
+def _last_step(run: Run, fewest: int = 5) -> Iterator[Finding]:
+    looks = [event for event in run.events("given_target") if event["sequence"]]
+    given = [event for event in looks if event["given"]]
+    batches = sum(event.count for event in given)
+    if batches < fewest or any(not event["given"] for event in looks):
+        return
+    yield Finding(
+        what=f"the target is the last of the {given[0]['columns']} steps that the model is given, number for number, "
+        f"in {batches} of {batches} batches",
+        why="the model only has to copy what it sees; the series must be shifted by one more step",
+        remedy="take the step after the window: y = series[i + size] for x = series[i : i + size]",
+        where=given[0].where,
+        evidence=(Evidence(name="places", value=0, limit="≥ 1"),),
+        confidence=0.92,
+    )

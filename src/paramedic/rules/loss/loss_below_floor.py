@@ -7,7 +7,7 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 @rule("PM507", "loss-below-floor", severity="error", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """A divergence is negative, which no divergence can be.
+    """A divergence is negative, which no divergence can be; or an overlap (IoU, Dice) is greater than 1.
 
     ## Why it hurts
     The formula, or what goes into it, is not what its name says, so its minimum lies somewhere else: a variance of 4
@@ -15,11 +15,13 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## What to try first
     `F.kl_div` needs log-probabilities and probabilities that each sum to one: slice the logits first, then normalise.
-    For a Gaussian: `-0.5 * (1 + logvar - mu**2 - logvar.exp())` with `logvar` the log of the *variance*.
+    For a Gaussian: `-0.5 * (1 + logvar - mu**2 - logvar.exp())` with `logvar` the log of the *variance*. The overlap of
+    two boxes ends at the *smaller* of their right and lower edges: `torch.min`.
 
     ## When this is wrong
     Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.
     """
+    yield from _overlap(run)
     for op in run.events("op"):
         if op["op"] == "kl_div" and op["below"]:
             call = _call(run, op)
@@ -30,6 +32,24 @@ def check(run: Run) -> Iterator[Finding]:
         elif op["op"] == "divergence" and op["below"] and op["closed_form"]:
             remedy = "check log-variance against log-deviation: exp(2 * logstd), or 1 + logvar - mu**2 - exp(logvar)"
             yield _finding(op, f"the term {op['name']!r} is negative ({op['value']:.4g} at step {op.step:,})", remedy)
+
+
+def _overlap(run: Run) -> Iterator[Finding]:
+    """The parts can't be larger than the whole; for a box that is inside out, once in a while, they may be."""
+    found = [op for op in run.events("op") if op["op"] == "overlap" and op["slope"] < 0]
+    above = [op for op in found if op["max"] > 1.001]
+    times = sum(op.count for op in above)
+    if times < 5 or times < 0.5 * sum(op.count for op in found):
+        return
+    op = above[0]
+    yield Finding(
+        what=f"{op['name']!r} reaches {op['max']:.4g} ({times} times), but no overlap is greater than 1",
+        why="what is divided is no part of what it is divided by, so the loss falls for wrong answers, too",
+        remedy="boxes: max of the left and upper edges, min of the right and lower ones; masks: values from 0 to 1",
+        where=op.where,
+        evidence=(Evidence(name="overlap", value=round(op["max"], 4), limit="≤ 1"),),
+        confidence=0.92,
+    )
 
 
 def _finding(op: Event, what: str, remedy: str) -> Finding:

@@ -34,7 +34,12 @@ def check(run: Run) -> Iterator[Finding]:
     for op in run.events("op"):
         if op["op"] == "broadcast" and _new(op, seen):
             a, b = (op["a"], op["b"]) if op["a"]["requires_grad"] else (op["b"], op["a"])
-            yield _finding(op, f"prediction {op['symbol']} target", a["shape"], b["shape"], op["result"])
+            sides = (
+                f"the model's values {op['symbol']} others"
+                if op.get("answers")
+                else f"prediction {op['symbol']} target"
+            )
+            yield _finding(op, sides, a["shape"], b["shape"], op["result"])
 
 
 def _new(event: Event, seen: set[tuple[str | None, int | None]]) -> bool:

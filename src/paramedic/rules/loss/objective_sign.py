@@ -7,7 +7,7 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 @rule("PM516", "objective-sign", severity="warning", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective is pushed the wrong way: a distance, a clipped surrogate, or the entropy of a policy.
+    """An objective is pushed the wrong way: a distance, an overlap, a clipped surrogate, the entropy of a policy.
 
     ## Why it hurts
     A distance to the targets that is maximised teaches the model to be wrong. With the wrong sign the clipped objective
@@ -15,8 +15,9 @@ def check(run: Run) -> Iterator[Finding]:
     policy deterministic before it has explored anything.
 
     ## What to try first
-    Losses of torch are to be minimised: no minus sign in front. For PPO `-torch.min(ratio * adv, ratio.clamp(1 - eps,
-    1 + eps) * adv).mean()`, or `torch.max` of the negated products; and `loss - 0.01 * entropy`.
+    Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. For PPO
+    `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or `torch.max` of the negated products; and
+    `loss - 0.01 * entropy`.
 
     ## When this is wrong
     When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A
@@ -24,6 +25,7 @@ def check(run: Run) -> Iterator[Finding]:
     is, and that rises, is reported.
     """
     yield from _maximised(run)
+    yield from _overlap_minimised(run)
     policies = [op for op in run.events("op") if op["op"] == "log_prob"]
     for op in run.events("op"):
         if op["op"] == "clipped surrogate":
@@ -73,4 +75,19 @@ def _maximised(run: Run) -> Iterator[Finding]:
             Evidence(name="value_at_first_and_last", value=f"{first:.4g}, {last:.4g}", limit="falls"),
         ),
         confidence=0.95,
+    )
+
+
+def _overlap_minimised(run: Run) -> Iterator[Finding]:
+    found = [op for op in run.events("op") if op["op"] == "overlap"]
+    wrong = [op for op in found if op["slope"] > 0]
+    if sum(op.count for op in wrong) < 3 or any(op["slope"] < 0 for op in found):
+        return
+    yield Finding(
+        what=f"the overlap {wrong[0]['name']!r} is made smaller ({sum(op.count for op in wrong)} times)",
+        why="1 is a perfect overlap and 0 is none at all: this trains the model to miss its targets",
+        remedy=f"loss = 1 - {wrong[0]['name']}",
+        where=wrong[0].where,
+        evidence=(Evidence(name="slope_of_the_loss", value=1, limit="-1"),),
+        confidence=0.92,
     )

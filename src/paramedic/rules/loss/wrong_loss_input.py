@@ -9,12 +9,14 @@ _LAYERS = tuple(f"({name})" for name in ("Linear", "Conv1d", "Conv2d", "Conv3d",
 _SCORES = ("Addmm", "Mm", "Bmm", "Mv", "Convolution", "Relu", "Gelu", "Sigmoid", "Tanh", "Softmax", "LeakyRelu")
 
 
-@rule("PM504", "wrong-loss-input", severity="error", needs=["backward"], causes=["PM101", "PM507"])
+@rule("PM504", "wrong-loss-input", severity="error", needs=["backward"], causes=["PM101", "PM103", "PM104", "PM507"])
 def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
     """Raw scores or probabilities reach a loss that expects log-probabilities, or the other way round.
 
     `F.nll_loss`, `F.ctc_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their
     exponentials sum to 1. The second argument of `F.kl_div` must be probabilities, unless `log_target=True` is given.
+    `F.poisson_nll_loss` takes the logarithm of a rate unless it is told otherwise, and a binary cross-entropy takes
+    what the model said first and the labels second.
 
     ## Why it hurts
     With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls
@@ -31,6 +33,8 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
     `tolerance`: how far sums may be from 1.
     """
     yield from _ctc(run, tolerance)
+    yield from _rates(run)
+    yield from _swapped(run)
     for group in by_place(measured(run.events("loss_call"), "nll_loss", "kl_div")).values():
         if _is_log(group, tolerance):
             yield _log_target(group[0])
@@ -87,6 +91,46 @@ def _ctc(run: Run, tolerance: float) -> Iterator[Finding]:
             evidence=(Evidence(name="sum_of_exp", value=round(totals[0], 4), limit=f"1 ± {10 * tolerance:g}"),),
             confidence=0.97,
         )
+
+
+def _rates(run: Run) -> Iterator[Finding]:
+    """A rate that is positive already, where its logarithm is expected."""
+    for group in by_place(measured(run.events("loss_call", phase="train"), "poisson_nll_loss")).values():
+        made = {call["input"]["made_by"] for call in group}
+        if not made <= {"ExpBackward0", "SoftplusBackward0"} or not all(call.get("log_input") for call in group):
+            continue
+        function = "exp" if "ExpBackward0" in made else "softplus"
+        yield Finding(
+            what=f"F.poisson_nll_loss gets what {function} made: a rate, where it expects the logarithm of one",
+            why="with log_input=True, the default, it takes the exponential once more",
+            remedy=f"leave out {function}, or say log_input=False",
+            where=at(group[0], None),
+            evidence=(Evidence(name="input_min", value=group[0]["values"]["input_min"], limit="negative, too"),),
+            confidence=0.93,
+        )
+
+
+def _swapped(run: Run) -> Iterator[Finding]:
+    """The labels come first, and what the model said second."""
+    functions = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+    for group in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
+        if not all(_is_swapped(call) for call in group):
+            continue
+        yield Finding(
+            what=f"F.{group[0]['function']} gets the labels as its first argument and the model's output as its second",
+            why="the logarithm is taken of the labels, where it is 0 or cut off, and not of the predictions",
+            remedy="swap them: the prediction first, the labels second",
+            where=group[0].where,
+            evidence=(Evidence(name="gradient_flows_into", value="the second argument", limit="the first"),),
+            confidence=0.96,
+        )
+
+
+def _is_swapped(call: Event) -> bool:
+    values = call["values"]
+    mean, spread = values["input_mean"], values["input_std"]
+    only_0_and_1 = values["input_min"] == 0 and values["input_max"] == 1 and abs(spread**2 - mean * (1 - mean)) < 1e-4
+    return only_0_and_1 and not call["input"]["requires_grad"] and call["target"]["requires_grad"]
 
 
 def _are_scores(call: Event) -> bool:

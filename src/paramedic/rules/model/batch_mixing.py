@@ -14,7 +14,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## Why it hurts
     A module reads the batch as if it were the sequence. torch's recurrent and attention modules expect (time, batch,
-    features) unless they are told `batch_first=True`. Or a reshape cuts across the samples. The model learns from
+    features) unless they are told `batch_first=True`. Or a reshape cuts across the samples, or `F.normalize(x, dim=0)`
+    divides each column by its length over the batch, not each sample by its own. The model learns from
     relations between unrelated samples, and its answer changes with the company a sample is in.
 
     ## What to try first
@@ -23,8 +24,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension, and reshapes that cut the batch up, are reported. Where the model treats the second dimension
-    as the batch throughout, the batch size of a loader must say that it is the first.
+    their first dimension, reshapes that cut the batch up, and lengths taken over it are reported. Where the model
+    treats the second dimension as the batch throughout, the batch size of a loader must say that it is the first.
 
     ## Options
     `tolerance`: relative change of an output that is still taken for rounding.
@@ -34,9 +35,14 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
         raise Abstain(why_not(run) or "no batch could be exchanged")
     given = {loader["batch_size"] for loader in run.events("loader")}
     cuts = [op for op in run.events("op") if op["op"] == "cutting view"]
+    across = [op for op in run.events("op") if op["op"] == "normalised across samples"]
     for event in asked:
         if not event["mixing"]["gap"] > tolerance:
             continue
+        lengths = [op for op in across if op["shape"][0] == event["size"]]
+        if event.get("batch_first") is not False and lengths:
+            yield _length(event, lengths[0], tolerance)
+            return
         if event.get("batch_first") is not False and not cuts:
             continue
         if event["mixing"].get("apart") and event["size"] not in given:
@@ -70,4 +76,17 @@ def _cut(event: Event, cut: Event, tolerance: float) -> Finding:
             Evidence(name="reshaped_to", value=shape(cut["to"]), limit=f"({cut['from'][0]}, …)"),
         ),
         confidence=0.92,
+    )
+
+
+def _length(event: Event, op: Event, tolerance: float) -> Finding:
+    """Vectors are given length one along the wrong axis."""
+    return Finding(
+        what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch are "
+        f"exchanged: F.normalize runs over dimension 0 of {shape(op['shape'])}",
+        why="it divides each column by its length over the batch, where each sample should get length 1",
+        remedy="F.normalize(x, dim=-1), or the axis that holds the features",
+        where=op.where,
+        evidence=(Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),),
+        confidence=0.93,
     )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import listed
+from paramedic.rules.support import listed, many
 
 
-@rule("PM420", "frozen-norm-drift", severity="warning", needs=["train_forward"])
+@rule("PM420", "frozen-norm-drift", severity="warning", needs=["forward"])
 def check(run: Run) -> Iterator[Finding]:
     """BatchNorm layers whose weights are frozen still change their statistics.
 
@@ -15,14 +15,18 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     The features of a "frozen" backbone drift with the new data, and in evaluation they are not those the head was
-    trained on.
+    trained on. A frozen teacher in train mode gives answers that depend on the batch, and its statistics move with
+    the student's data.
 
     ## What to try first
-    `backbone.eval()` after every `model.train()`, for example in an overridden `train()`.
+    `backbone.eval()` after every `model.train()`, for example in an overridden `train()`; `teacher.eval()` before it is
+    asked.
 
     ## When this is wrong
-    When the statistics are to adapt to the new data on purpose, with the weights as they are.
+    When the statistics are to adapt to the new data on purpose, with the weights as they are. Teachers whose weights
+    follow the student are not reported.
     """
+    yield from _teachers(run)
     events = run.events("train_forward")
     trainable = {m["path"] for event in events for m in event["moody"] if m["norm"] and m["trainable"]}
     reported: set[str | None] = set()
@@ -43,6 +47,28 @@ def check(run: Run) -> Iterator[Finding]:
             where=switch.where if switch else event.where,
             evidence=(Evidence(name="frozen_norms_in_train_mode", value=len(drifting), limit="0"),),
             confidence=0.92,
+        )
+
+
+def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
+    """Models that are frozen from head to foot, and whose answers others learn from."""
+    asked = {e.module for e in run.events("eval_forward") if e["training"] and "training" in e["uses"]}
+    renewed = {event.module for event in run.events("load")}
+    events = run.events("teacher")
+    for name in sorted({event.module for event in events if event.module} & asked - renewed):
+        own = [event for event in events if event.module == name]
+        times = sum(event.count for event in own)
+        if times < fewest or any(event["moved"] for event in own):
+            continue
+        switch = next((m for m in reversed(run.events("mode")) if m["training"] and m.module == name), None)
+        yield Finding(
+            what=f"{name} is frozen and others learn from its answers, but it is in train mode: the "
+            f"statistics of {many(own[0]['norms'], 'BatchNorm layer')} move with every call",
+            why="in train mode it normalises with the batch it is given, and answers otherwise than it was trained to",
+            remedy=f"{name}.eval() before it is asked",
+            where=switch.where if switch is not None else own[0].where,
+            evidence=(Evidence(name="calls_in_train_mode", value=times, limit="0"),),
+            confidence=0.9,
         )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import shape
+from paramedic.rules.support import shape, twin_optimizers
 
 
 @rule("PM423", "inplace-overwrite", severity="error", needs=["exception"])
@@ -60,6 +60,8 @@ def _by_step(run: Run, ended: Event, wanted: list[int]) -> Finding:
     steps = [step for step in run.events("step") if step["optimizer"] in fitting and step.last_step >= ended.step - 1]
     if not steps:
         raise Abstain("no in-place operation of the script has that shape; perhaps an optimizer's step")
+    if twin_optimizers(run) is not None:
+        raise Abstain("two optimizers hold the same weights, so that one steps on the other's")
     step = max(steps, key=lambda event: (event.last_step, event.id))
     name = fitting[step["optimizer"]]
     return Finding(

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
 
 
@@ -12,12 +12,16 @@ from paramedic.rules.support import ParameterHistory, at, common_path, listed, m
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Parameters that an optimizer holds never receive a gradient, although their module is used.
 
+    Or they receive one that is exactly zero in every step, because all that leads to the loss goes through a step
+    function: `sign`, `round`, `floor`.
+
     ## Why it hurts
     Part of the network is not trained. The rest adapts to it, so the loss still goes down, only less far.
 
     ## What to try first
     Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around
-    or on the module, `argmax` and other operations without a gradient.
+    or on the module, `argmax` and other operations without a gradient. To train through a step function, let the
+    gradient pass it by: `h + (torch.sign(h) - h).detach()`.
 
     ## When this is wrong
     A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a
@@ -26,6 +30,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
     """
+    if not run.events("backward"):
+        raise Abstain("backward() was never called")  # PM610 speaks of steps without it
     histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
     reached = {h.name for h in parameter_histories(run) if h.with_gradient}
     reached |= {name for event in run.events("rates") for name in event["used"]}
@@ -38,6 +44,33 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     groups.pop("", None)  # never called: PM412 speaks of it
     for key, members in groups.items():
         yield _finding(run, key, members, calls)
+    yield from _flattened(run, histories)
+
+
+def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]:
+    """A gradient comes, and is zero in every step, since a step function lies on the way. PM215 if for all of them."""
+    zero = {h.name for h in histories if h.with_gradient == h.examined and not h.nonzero}
+    if not any(h.nonzero for h in histories):
+        return
+    for op in run.events("op"):
+        names = [name for name in op.get("behind", ()) if name in zero] if op["op"] == "flat" else []
+        if not names:
+            continue
+        zero -= set(names)
+        part, function = common_path(names), op["function"]
+        steps = max(h.examined for h in histories if h.name in names)
+        yield Finding(
+            what=f"the gradient of {many(len(names), 'tensor')} of {part} was exactly zero in {steps} examined steps: "
+            f"{listed(names)}",
+            why=f"{function} at {op.line} is flat, so nothing behind it can learn",
+            remedy=f"let the gradient pass {function} by: h + ({function.strip('.()')}(h) - h).detach()",
+            where=Where(file=op.where.file, line=op.where.line, function=op.where.function, module=part, step=op.step),
+            evidence=(
+                Evidence(name="steps_with_nonzero_gradient", value=0, limit="≥ 1"),
+                Evidence(name="examined_steps", value=steps),
+            ),
+            confidence=0.95,
+        )
 
 
 def _calls(run: Run) -> dict[str, Event]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from paramedic.findings import Where
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many
+from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, twin_optimizers
 
 
 @rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"])
@@ -49,12 +49,17 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
         untouched = not everything & held
         if untouched and _only_passed_through(run, root):
             raise Abstain(f"{root} is not trained by any optimizer: probably a fixed network")
-        optimizer = run.events("optimizer")[-1]
+        twins = twin_optimizers(run) if untouched else None
+        optimizer = twins[1] if twins is not None else run.events("optimizer")[-1]
         part = common_path(own) or root
         yield Finding(
             what=f"{many(len(own), 'trainable tensor')} of {part} get gradients but are in no optimizer: {listed(own)}",
-            why="nothing ever updates them; they keep their initial values",
-            remedy=f"add {part}.parameters() to the optimizer, or freeze them with {part}.requires_grad_(False)",
+            why="nothing ever updates them; they keep their initial values"
+            if twins is None
+            else f"two optimizers hold the same tensors instead, made at {twins[0].line} and {twins[1].line}",
+            remedy=f"add {part}.parameters() to the optimizer, or freeze them with {part}.requires_grad_(False)"
+            if twins is None
+            else f"give one of the two {part}.parameters()",
             where=Where(
                 file=optimizer.where.file,
                 line=optimizer.where.line,
@@ -66,7 +71,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
                 Evidence(name="tensors_without_optimizer", value=len(own), limit="0"),
                 Evidence(name="examined_steps", value=max(seen[name] for name in own)),
             ),
-            severity="warning" if untouched else "error",
+            severity="warning" if untouched and twins is None else "error",
             confidence=0.9 if untouched else 0.96,
         )
 

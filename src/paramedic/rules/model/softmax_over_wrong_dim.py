@@ -6,13 +6,15 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
-@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["train_forward"], causes=["PM413"])
+@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["backward"], causes=["PM413", "PM108"])
 def check(run: Run) -> Iterator[Finding]:
-    """A softmax over the batch, or over a dimension with a single entry.
+    """A softmax over the batch, over a dimension with a single entry, or over the queries of an attention.
 
     ## Why it hurts
     Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes
-    when it is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes.
+    when it is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes. Over the
+    queries, the weights with which one query takes the values do not sum to 1: a position gets more or less of them as
+    the others want.
 
     ## What to try first
     `dim=-1` for classes or attention over the last axis; look at the shape printed here and choose the axis whose
@@ -20,8 +22,10 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
-    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported.
+    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported. Where
+    queries compete for keys on purpose, normalise the weights once more over the keys: then nothing is reported.
     """
+    yield from _over_queries(run)
     batch, second = _batch_sizes(run), _second_sizes(run)
     classes = {call["input"]["shape"][1] for call in run.events("loss_call") if _wants_log_probabilities(call)}
     calls = [op for op in run.events("op") if op["op"] in ("softmax", "log_softmax")]
@@ -54,12 +58,32 @@ def check(run: Run) -> Iterator[Finding]:
         )
 
 
+def _over_queries(run: Run) -> Iterator[Finding]:
+    for op in run.events("op"):
+        if op["op"] != "softmax over queries":
+            continue
+        yield Finding(
+            what=f"softmax over dimension {op['dim']} of {shape(op['shape'])}, and then the last one is summed over",
+            why="each column sums to 1, but a query reads a row: its weights add up to anything",
+            remedy="use dim=-1: the axis that the product with the values sums over",
+            where=op.where,
+            evidence=(
+                Evidence(name="dim", value=op["dim"], limit="-1"),
+                Evidence(name="shape", value=shape(op["shape"])),
+            ),
+            confidence=0.9,
+        )
+        return
+
+
 def _batch_sizes(run: Run) -> set[int]:
-    """First sizes that both a model's input and the loss's target have."""
+    """First sizes that both a model's input and the loss's target have; sequences may be flattened for the loss."""
     targets = {call["target"]["shape"][0] for call in run.events("loss_call") if call["target"]["shape"]}
     loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
-    inputs = {t["shape"][0] for e in run.events("forward") for t in e["inputs"] if t["shape"]}
-    return inputs & targets if targets else loaded & inputs
+    given = [t["shape"] for e in run.events("forward") for t in e["inputs"] if t["shape"]]
+    inputs = {sizes[0] for sizes in given}
+    flattened = {sizes[0] for sizes in given if len(sizes) == 2 and sizes[0] * sizes[1] in targets}
+    return (inputs & targets) | flattened if targets else loaded & inputs
 
 
 def _second_sizes(run: Run) -> set[int]:
@@ -67,7 +91,9 @@ def _second_sizes(run: Run) -> set[int]:
     loaded = {loader["batch_size"] for loader in run.events("loader")}
     targets = {call["target"]["shape"][1] for call in run.events("loss_call") if len(call["target"]["shape"]) > 1}
     inputs = [t["shape"] for e in run.events("forward") for t in e["inputs"] if len(t["shape"]) > 1]
-    return {sizes[1] for sizes in inputs if sizes[1] in targets and sizes[0] not in loaded}
+    flat = {call["target"]["shape"][0] for call in run.events("loss_call") if len(call["target"]["shape"]) == 1}
+    either = [sizes for sizes in inputs if sizes[1] in targets or sizes[0] * sizes[1] in flat]
+    return {sizes[1] for sizes in either if sizes[0] not in loaded}
 
 
 def _wants_log_probabilities(call: Event) -> bool:

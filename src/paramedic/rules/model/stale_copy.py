@@ -10,22 +10,27 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 def check(run: Run) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 
-    Either it loads its own weights, which changes nothing, or its parameters follow and its BatchNorm statistics do
-    not.
+    It loads its own weights, which changes nothing; its parameters follow and its BatchNorm statistics do not; its
+    moving average takes most of the new weights in every step, so that nothing is averaged; or the update runs the
+    other way and writes the copy into the model that is trained.
 
     ## Why it hurts
     A target network that never changes teaches the values of an untrained network. An average without the statistics
-    normalises with those of the start and predicts far worse than the model it averages.
+    normalises with those of the start and predicts far worse than the model it averages. An average with its factors
+    swapped is the model itself, one step late; and a model that is drawn back to a fixed copy can't get away from it.
 
     ## What to try first
     `target.load_state_dict(online.state_dict())`. For an average, copy the buffers too:
-    `for mine, theirs in zip(ema.buffers(), model.buffers()): mine.copy_(theirs)`.
+    `for mine, theirs in zip(ema.buffers(), model.buffers()): mine.copy_(theirs)`. Its weights:
+    `mine.mul_(decay).add_(theirs, alpha=1 - decay)` with a decay near 1.
 
     ## When this is wrong
-    A teacher that is frozen on purpose is not reported: it neither loads nor moves.
+    A teacher that is frozen on purpose is not reported: it neither loads nor moves. Nor is a copy that takes all of
+    the weights at once, or an average that only begins with large shares.
     """
     yield from _following_itself(run)
     yield from _without_buffers(run)
+    yield from _averaged(run)
 
 
 def _following_itself(run: Run) -> Iterator[Finding]:
@@ -71,3 +76,46 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.93,
         )
+
+
+def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:
+    looks: dict[str, list[Event]] = defaultdict(list)
+    for event in run.events("average"):
+        looks[event.module or ""].append(event)
+    for name, events in looks.items():
+        counts = {
+            kind: sum(e.count for e in events if e["kind"] == kind) for kind in ("most", "part", "still", "whole")
+        }
+        drawn = [event for event in events if event["backwards"] and event["kind"] == "still"]
+        most = [event for event in events if event["kind"] == "most"]
+        if most and counts["most"] >= fewest and not counts["part"]:
+            yield _too_fast(name, most[0], counts["most"])
+        elif sum(event.count for event in drawn) >= fewest and not any(counts[k] for k in ("most", "part", "whole")):
+            yield _drawn_back(name, drawn[0], sum(event.count for event in drawn))
+
+
+def _too_fast(name: str, event: Event, times: int) -> Finding:
+    return Finding(
+        what=f"{name} takes {event['share']:.2%} of the weights of {event['source']} in a step ({times} of {times} "
+        "steps)",
+        why="an average keeps most of itself and takes a little of the new; here the two factors are swapped",
+        remedy="mine.mul_(decay).add_(theirs, alpha=1 - decay), with a decay such as 0.99",
+        where=event.where,
+        evidence=(Evidence(name="share_taken_per_step", value=round(event["share"], 5), limit="≤ 0.9"),),
+        confidence=0.9,
+    )
+
+
+def _drawn_back(name: str, event: Event, times: int) -> Finding:
+    source = event["source"]
+    return Finding(
+        what=f"{name} never changes, and in {times} steps {source}, which is trained, was averaged with it",
+        why=f"the update runs the wrong way: it draws {source} back to the weights that {name} has kept from the start",
+        remedy=f"write into {name}: for mine, theirs in zip({name}.parameters(), {source}.parameters())",
+        where=event.where,
+        evidence=(
+            Evidence(name="steps_with_changes_of_the_copy", value=0, limit="> 0"),
+            Evidence(name="steps_in_which_the_trained_one_was_written", value=times, limit="0"),
+        ),
+        confidence=0.9,
+    )
