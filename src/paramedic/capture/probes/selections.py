@@ -77,10 +77,12 @@ def _selected(loader: Any) -> Any:
     dataset, chosen = loader.dataset, getattr(loader.sampler, "indices", None)
     chosen = None if chosen is None else numpy.asarray(chosen)
     while isinstance(dataset, torch_data.Subset):
+        if len(dataset.indices) > MOST_INDICES:
+            return None
         inner = numpy.asarray(dataset.indices)
         chosen = inner if chosen is None else inner[chosen]
         dataset = dataset.dataset
-    usable = chosen is not None and chosen.ndim == 1 and chosen.dtype.kind in "iu" and len(chosen) <= MOST_INDICES
+    usable = chosen is not None and chosen.ndim == 1 and chosen.dtype.kind in "iu"
     return chosen if usable else None
 
 
