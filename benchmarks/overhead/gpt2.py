@@ -161,6 +161,7 @@ def main() -> None:
                 alone.append(train(model, optimizer, batch, arguments.steps))
                 beside = (alone[-2] + alone[-1]) / 2
                 ratios.setdefault(name, []).append(took / beside)
+                print(f"    {name}: {took / beside:.3f}", flush=True)
                 if "paramedic" in name:
                     looks.setdefault(name, []).append((warm - beside) * first)
         print(f"\nbatch {batch} x {LENGTH}: {statistics.median(alone) * 1e3:.1f} ms per step alone", end="")

@@ -39,7 +39,8 @@ def diagnose(
 ) -> Diagnosis:
     """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
-    trained = [run for run in runs if run.steps] or runs[:1]
+    # A rank may fail before its first step; its parent has a record, too, but has trained nothing.
+    trained = [run for run in runs if run.steps] or [run for run in runs if run.events("backward")] or runs[:1]
     findings: dict[tuple[Any, ...], Finding] = {}
     clear: list[str] = []
     abstained: list[Abstention] = []

@@ -39,6 +39,7 @@ from paramedic.capture.probes.modes import Modes
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.pause import Pause
+from paramedic.capture.probes.ranks import Ranks
 from paramedic.capture.probes.scaling import Clipping, Scaling
 from paramedic.capture.probes.schedules import Schedulers
 from paramedic.capture.probes.seeds import Seeds
@@ -135,6 +136,7 @@ class Attachment:
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
             Holdings(watcher), Pause(watcher), alarm, nap, evaluation, Margins(watcher, loaders), Warned(watcher),
+            Ranks(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()

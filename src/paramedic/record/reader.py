@@ -51,6 +51,7 @@ class Run:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
         self._events: dict[str, list[Event]] = {}
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
@@ -152,4 +153,22 @@ def open_runs(folder: Path) -> list[Run]:
             expected="a folder such as .paramedic/runs/<id> with at least one .db file",
             fix="run the script with: paramedic run train.py",
         )
+    for team in _teams(runs):
+        for run in team:
+            run.ranks = tuple(sorted(team, key=lambda member: member.rank))
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
+
+
+def _teams(runs: list[Run]) -> list[list[Run]]:
+    """Processes of one process group. A script may form several, one after the other, each with a rank 0."""
+    teams: list[list[Run]] = []
+    for run in sorted(runs, key=lambda run: run.meta.get("joined", 0)):
+        if run.meta.get("world_size", 1) < 2 or "joined" not in run.meta:
+            continue
+        meeting = run.meta["meeting"], run.meta["world_size"]
+        last = next((t for t in reversed(teams) if (t[0].meta["meeting"], t[0].meta["world_size"]) == meeting), None)
+        if last is None or run.rank in {member.rank for member in last}:
+            teams.append([run])
+        else:
+            last.append(run)
+    return teams

@@ -7,7 +7,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.utils import data as torch_data
@@ -27,10 +27,13 @@ from paramedic.capture.probes.datasets import (
 )
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
+from paramedic.capture.probes.given import Built, Given, Shapes, shapes_of
 from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
 from paramedic.capture.probes.numbering import Numbering
+from paramedic.capture.probes.orders import Orders
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
+from paramedic.capture.probes.selections import Selections
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.errors import message_of
@@ -39,27 +42,6 @@ from paramedic.record.writer import NOWHERE, Site
 BATCHES_PER_LOADER = 8  # described; then every doubling
 MOST_ROWS = 20
 EPOCHS_DESCRIBED = 20
-
-
-Shapes = list[tuple[str, tuple[int, ...], str]]  # path, shape and type of each tensor of a batch
-
-
-class Given(NamedTuple):
-    """The last batch that reached the script, as far as it can be known without keeping it alive."""
-
-    position: int
-    site: Site  # where the loader was built
-    shapes: Shapes
-    indices: Any  # of its samples, where the loader has a sampler
-
-
-class Built(NamedTuple):
-    """A loader that the script has built."""
-
-    loader: Any
-    number: int | None  # in the record; None when it was never read
-    site: Site
-    margins: Any  # sums and counts of the margins of its samples, as far as they were taken
 
 
 class Loaders:
@@ -79,6 +61,7 @@ class Loaders:
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
+        self.orders, self.selections = Orders(watcher), Selections(watcher)
         self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: Given | None = None  # the last batch, in words
@@ -147,6 +130,8 @@ class Loaders:
 
             return following
 
+        self.orders.install()
+        self.selections.install()
         watcher.on_wake.append(self._let_go)
         for kind in (DataLoader, torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
             watcher.patches.wrap(kind, "__init__", watched_init)
@@ -172,8 +157,10 @@ class Loaders:
             if number not in self._sites:
                 self._sites[number] = site
                 self._describe(loader, number)
+                self.watcher.ask_within("selections", self.selections.tell, number, loader)
                 self.watcher.news(0)
         self.samples.started(number, loader)
+        self.watcher.ask_within("orders", self.orders.started, number, loader)
         begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
         of_loader = f" of loader {number}" if number else ""
@@ -263,7 +250,7 @@ class Loaders:
             index = known.indices.popleft() if known.indices else None
             self._held = (self.current, count - 1, batch, index)
             if known.given == 0 and known.epoch < EPOCHS_DESCRIBED:
-                self.watcher.ask("loaders", self._describe_first, known, count - 1, batch)
+                self.watcher.ask("loaders", self._describe_first, known, count - 1, batch, index)
             known.given += 1
             if known.epoch == 0:
                 self.samples.gave(known.number, known.dataset, index)
@@ -285,8 +272,9 @@ class Loaders:
             known.indices.clear()
             self._held = (known.number, count - 1, dreamt[1], index)
 
-    def _describe_first(self, known: Iteration, position: int, batch: Any) -> None:
-        """The first batch of an epoch: an evaluation should see the same every time."""
+    def _describe_first(self, known: Iteration, position: int, batch: Any, index: Any) -> None:
+        """The first batch of an epoch: an evaluation should see the same every time, and a training should not."""
+        self.watcher.ask_within("orders", self.orders.began, known.number, known.epoch, index)
         self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
 
     def _let_go(self) -> None:
@@ -296,7 +284,7 @@ class Loaders:
             number, position, batch, index = self._held
             tensors = list(tensors_in(batch))[:16]
             self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
-            self._seen = Given(position, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+            self._seen = Given(position, self._sites.get(number, NOWHERE), shapes_of(tensors), index)
             self._held = None
 
     def _gave(self, iterator: Any, batch: Any) -> None:
@@ -313,12 +301,14 @@ class Loaders:
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
         shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
         self.on_batch(shapes, self.clock.evaluating)
-        self._seen = Given(count - 1, self._sites.get(number, NOWHERE), _shapes(tensors), index)
+        self._seen = Given(count - 1, self._sites.get(number, NOWHERE), shapes_of(tensors), index)
         self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
             self.samples.look_at(number, tensors)
         self.samples.gave(number, known.dataset, index)
+        if place == 0:
+            self.watcher.ask_within("orders", self.orders.began, number, known.epoch, index)
         # The first batch of each epoch is described, too: an evaluation should see the same every time.
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
             self._describe_batch(number, count - 1, tensors, epoch=known.epoch, place=place)
@@ -388,10 +378,3 @@ class Loaders:
         data = {"source": "loader", "loader": number, "position": position, "path": path}
         data |= {"nan": nan, "inf": inf, "rows": places, "samples": samples}
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
-
-
-def _shapes(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:
-    return [
-        (path, (t.size(0),) if t.is_nested else tuple(t.shape), str(t.dtype).removeprefix("torch."))
-        for path, t in tensors[:4]
-    ]

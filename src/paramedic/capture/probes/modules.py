@@ -139,7 +139,7 @@ class Modules:
             holder = path.partition("[")[0]
             groups.setdefault(holder, []).append((path, found))
             if not isinstance(found, nn.Module):
-                lines.setdefault(holder, _assigned_at(root, inner.partition("[")[0]) or registry.birth_site(root))
+                lines.setdefault(holder, assigned_at(root, inner.partition("[")[0]) or registry.birth_site(root))
             if isinstance(found, nn.Module):
                 registry.rename(found, path)
         for holder, members in groups.items():
@@ -168,7 +168,7 @@ class Modules:
             )
 
 
-def _assigned_at(root: nn.Module, path: str) -> Site | None:
+def assigned_at(root: nn.Module, path: str) -> Site | None:
     """The line of the owner's class that makes this attribute: a tensor does not know where it was born."""
     owner, _, attribute = path.rpartition(".")
     try:

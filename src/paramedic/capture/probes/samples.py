@@ -12,7 +12,9 @@ import torch
 
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.datasets import in_root
+from paramedic.capture.probes.selections import together
 from paramedic.capture.watcher import Watcher
+from paramedic.record.thinning import thinned
 
 MOST_INDICES = 200_000  # remembered per loader
 MOST_CONTENTS = 20_000
@@ -77,10 +79,25 @@ class Samples:
     def tell(self, number: int | None = None) -> None:
         """What a loader (or each) has in common with the others, as far as it is not told yet."""
         for mine in [number] if number in self.given else [] if number is not None else list(self.given):
+            if together():
+                self._tell_contents(mine)
             for other in self.given:
                 if other != mine:
                     self._tell_pair(mine, other)
                     self._tell_pair(other, mine)
+
+    def _tell_contents(self, number: int) -> None:
+        """For the other ranks, whose samples cannot be seen from here."""
+        seen = self.given[number]
+        if seen.contents and self._told.get((number, number)) != seen.rows:
+            self._told[(number, number)] = seen.rows
+            data = {
+                "loader": number,
+                "digests": thinned([int.from_bytes(digest) for digest in seen.contents]),
+                "first_rows": seen.first_rows,
+                "first_contents": seen.first_contents,
+            }
+            self.watcher.emit("contents", phase="setup", data=data)
 
     def _tell_pair(self, number: int, other: int) -> None:
         a, b = self.given[number], self.given[other]

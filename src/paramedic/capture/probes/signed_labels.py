@@ -34,7 +34,8 @@ class SignedLabels:
 
         def watched(original: Any) -> Any:
             def loss(*args: Any, **kwargs: Any) -> Any:
-                self.watcher.ask("signed_labels", self._called, name, signature, args, kwargs)
+                if not self.watcher.resting:
+                    self.watcher.ask("signed_labels", self._called, name, signature, args, kwargs)
                 return original(*args, **kwargs)
 
             return loss

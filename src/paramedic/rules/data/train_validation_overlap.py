@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from paramedic.findings import Severity
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
 
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
@@ -31,7 +32,7 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     `share`: the share of the evaluated samples that may occur in the training data.
     """
     loaders = {loader["number"]: loader for loader in run.events("loader")}
-    trained, evaluated = _users(run, "train_forward"), _users(run, "eval_forward")
+    trained, evaluated = users(run, "train_forward"), users(run, "eval_forward")
     only_evaluated = {number: events for number, events in evaluated.items() if number not in trained}
     if not trained or not only_evaluated:
         raise Abstain("no loader was used for evaluation only")
@@ -40,7 +41,7 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     overlaps = {(event["loader"], event["other"]): event for event in known}
     found = []
     for number, events in only_evaluated.items():
-        for other in _training_before(events, trained):
+        for other in training_before(events, trained):
             event = overlaps.get((number, other))
             shared = _shared(event) if event is not None else None
             if shared is not None and shared[0] > share:
@@ -72,27 +73,6 @@ def _finding(loader: Event, train: Event, part: float, count: int, how: str, *, 
         evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
         confidence=0.97 if how == "index" else 0.93,
     )
-
-
-def _users(run: Run, kind: str) -> dict[int, list[Event]]:
-    """Loaders by what was done with the outputs for their batches."""
-    found: dict[int, list[Event]] = {}
-    for event in run.events(kind):
-        if event["loader"] is not None:
-            found.setdefault(event["loader"], []).append(event)
-    return found
-
-
-def _training_before(evaluation: list[Event], trained: dict[int, list[Event]]) -> list[int]:
-    """The loaders that the evaluated model was trained with: in a cross-validation, not those of other folds."""
-    models = {event.module for event in evaluation}
-    own = {n: events for n, events in trained.items() if any(event.module in models for event in events)}
-    trained = own or trained  # what is evaluated may be a copy, or a whole of which a part was trained
-    first = min(event.step for event in evaluation)
-    spans = {n: (min(e.step for e in events), max(e.last_step for e in events)) for n, events in trained.items()}
-    began = {n: span for n, span in spans.items() if span[0] <= first}
-    latest = max((span[0] for span in began.values()), default=0)
-    return [n for n, span in began.items() if span[1] >= latest]
 
 
 def _shared(event: Event) -> tuple[float, int, str] | None:

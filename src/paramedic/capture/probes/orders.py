@@ -1,0 +1,76 @@
+"""The order in which a loader gives its samples, pass by pass, where its sampler has to be told the epoch."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any
+
+from torch.utils.data import DistributedSampler
+
+from paramedic.capture.probes.datasets import length
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_frame, user_site, variable_name
+
+MOST_TOLD = 20  # passes of a loader
+FIRST = 16  # indices of a pass
+_SEEDED = {"manual_seed", "seed", "Random", "RandomState", "default_rng"}
+
+
+class Orders:
+    """Notes for each pass what its sampler believes the epoch to be, and which samples came first."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._samplers: dict[int, tuple[weakref.ref[Any], int | None]] = {}  # and batches of a pass, by loader
+        self._set: Counter[int] = Counter()  # calls of set_epoch, by identity of the sampler
+
+    def install(self) -> None:
+        def watched_set_epoch(original: Any) -> Any:
+            def set_epoch(sampler: Any, epoch: int) -> None:
+                original(sampler, epoch)
+                self._set[id(sampler)] += 1
+
+            return set_epoch
+
+        self.watcher.patches.wrap(DistributedSampler, "set_epoch", watched_set_epoch)
+
+    def started(self, number: int, loader: Any) -> None:
+        sampler = _told_the_epoch(loader)
+        if sampler is not None:
+            self._samplers[number] = weakref.ref(sampler), length(loader)
+
+    def began(self, number: int, epoch: int, index: Any) -> None:
+        """The first batch of a pass was given, of samples with these indices."""
+        if number not in self._samplers or epoch >= MOST_TOLD or not isinstance(index, (list, tuple)):
+            return
+        reference, batches = self._samplers[number]
+        sampler = reference()
+        if sampler is None:
+            return
+        data = {
+            "loader": number,
+            "pass": epoch,
+            "sampler": type(sampler).__name__,
+            "variable": variable_name(user_frame(), sampler),
+            "epoch": sampler.epoch,
+            "set": self._set[id(sampler)],
+            "first": [int(i) for i in index[:FIRST]],
+            "batches": batches,
+        }
+        self.watcher.emit("order", site=user_site(), data=data)
+
+
+def _told_the_epoch(loader: Any) -> Any:
+    """The sampler of a loader that shuffles anew only when its epoch changes, if it has one."""
+    batches = loader.batch_sampler
+    for sampler in (loader.sampler, batches, getattr(batches, "sampler", None)):
+        told = hasattr(sampler, "set_epoch") and isinstance(getattr(sampler, "epoch", None), int)
+        if told and getattr(sampler, "shuffle", True) is not False and _seeds_with_epoch(type(sampler)):
+            return sampler
+    return None
+
+
+def _seeds_with_epoch(kind: type) -> bool:
+    codes = [getattr(vars(base).get("__iter__"), "__code__", None) for base in kind.__mro__]
+    return any("epoch" in code.co_names and _SEEDED & {*code.co_names} for code in codes if code is not None)

@@ -1,0 +1,155 @@
+"""Processes that train one model together: which one this is, how gradients are exchanged, and what never arrives."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from paramedic.capture.probes.modules import assigned_at
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import built_at, user_site
+from paramedic.errors import message_of
+
+FIRST_LOOK = 4  # steps
+MOST_NAMED = 200  # parameters
+_UNFINISHED = "finished reduction in the prior iteration"
+_INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+:((?: \d+)+)")
+
+
+class Ranks:
+    """Watches process groups and DistributedDataParallel."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        # The parameters of each wrapper by their identities, as its reducer numbers them.
+        self._reduced: weakref.WeakKeyDictionary[nn.Module, list[int]] = weakref.WeakKeyDictionary()
+        self._entered: set[int] = set()  # wrappers that were called to train
+        self._apart: set[int] = set()  # wrappers that were told not to exchange gradients for a while
+        self._due = FIRST_LOOK
+
+    def install(self) -> None:
+        if not distributed.is_available():
+            return
+        patches, ask = self.watcher.patches, self.watcher.ask
+
+        def watched_group(original: Any) -> Any:
+            def init_process_group(*args: Any, **kwargs: Any) -> None:
+                original(*args, **kwargs)
+                ask("ranks", self._joined, kwargs.get("init_method") or next((str(a) for a in args[1:2]), None))
+
+            return init_process_group
+
+        def watched_wrapper(original: Any) -> Any:
+            def init(wrapper: Any, *args: Any, **kwargs: Any) -> None:
+                original(wrapper, *args, **kwargs)
+                ask("ranks", self._wrapped, wrapper)
+
+            return init
+
+        def watched_no_sync(original: Any) -> Any:
+            def no_sync(wrapper: Any) -> Any:
+                self._apart.add(id(wrapper))
+                return original(wrapper)
+
+            return no_sync
+
+        def watched_forward(original: Any) -> Any:
+            def pre_forward(wrapper: Any, *args: Any, **kwargs: Any) -> Any:
+                if torch.is_grad_enabled():
+                    self._entered.add(id(wrapper))
+                try:
+                    return original(wrapper, *args, **kwargs)
+                except RuntimeError as error:
+                    if _UNFINISHED in str(error):
+                        ask("ranks", self._unfinished, wrapper, error)
+                    raise
+
+            return pre_forward
+
+        patches.wrap(distributed, "init_process_group", watched_group)
+        patches.wrap(DistributedDataParallel, "__init__", watched_wrapper)
+        patches.wrap(DistributedDataParallel, "no_sync", watched_no_sync)
+        patches.wrap(DistributedDataParallel, "_pre_forward", watched_forward)
+        self.watcher.on_step.append(("ranks", self._look))
+
+    def _joined(self, method: str | None) -> None:
+        """The environment does not say the rank of a process that a script has started itself."""
+        if not method or method == "env://":
+            method = f"{os.environ.get('MASTER_ADDR', '')}:{os.environ.get('MASTER_PORT', '')}"
+        self.watcher.writer.set_meta(
+            rank=distributed.get_rank(),
+            world_size=distributed.get_world_size(),
+            meeting=method,  # where all ranks of the group have met
+            joined=time.time(),
+        )
+
+    def _wrapped(self, wrapper: Any) -> None:
+        self._reduced[wrapper] = [id(p) for p in wrapper._module_parameters if p.requires_grad]
+        data = {
+            "class": type(wrapper).__name__,
+            "find_unused": bool(wrapper.find_unused_parameters),
+            "static": bool(wrapper.static_graph),
+            "members": distributed.get_process_group_ranks(wrapper.process_group),
+        }
+        self.watcher.emit("wrapper", site=built_at(wrapper), phase="setup", data=data)
+
+    def _look(self) -> None:
+        """Now and then: how each wrapper was used so far. Later they may be gone."""
+        if self.watcher.step < self._due:
+            return
+        self._due = 2 * self.watcher.step
+        names = self.watcher.registry.module_names()
+        for wrapper in list(self._reduced):
+            data = {
+                "name": names.get(id(wrapper)),
+                "entered": id(wrapper) in self._entered,
+                "apart": id(wrapper) in self._apart or bool(getattr(wrapper, "_comm_hooks", ())),
+                "ignored": sorted(getattr(wrapper, "parameters_to_ignore", ()))[:MOST_NAMED],
+            }
+            self.watcher.emit("exchange", data=data)
+
+    def _unfinished(self, wrapper: Any, error: RuntimeError) -> None:
+        """A new step began while gradients of the last one were still being waited for."""
+        found = _INDICES.search(message_of(error))
+        reduced = self._reduced.get(wrapper, [])
+        missing = {reduced[int(i)] for i in found.group(1).split() if int(i) < len(reduced)} if found else set()
+        parameters = [p for p in wrapper.module.parameters() if id(p) in missing]
+        owners = [self._owner(wrapper.module, path, own) for path, own in _owners(wrapper.module, missing)]
+        data = {
+            "parameters": [self.watcher.registry.parameter_name(p) for p in parameters[:MOST_NAMED]],
+            "count": len(missing),
+            "frozen": sum(not p.requires_grad for p in parameters),
+            "owners": owners[:MOST_NAMED],
+            "find_unused": bool(wrapper.find_unused_parameters),
+        }
+        self.watcher.emit("unreduced", site=user_site(), data=data)
+        self.watcher.writer.start()
+        self.watcher.writer.flush()  # the parent ends all ranks as soon as it knows of one that failed
+
+    def _owner(self, root: nn.Module, path: str, parameter: str) -> dict[str, Any]:
+        """A module that holds missing parameters, and the line that made it, or them."""
+        registry, module = self.watcher.registry, root.get_submodule(path)
+        users = not type(module).__module__.startswith("torch.")
+        site = assigned_at(root, ".".join(filter(None, (path, parameter)))) if users else None
+        return {
+            "path": registry.module_names().get(id(module), path),
+            "class": type(module).__name__,
+            "own": users,  # parameters of a class of the user's own, which need not belong to one operation
+            "site": list(site or registry.birth_site(module)),
+        }
+
+
+def _owners(root: nn.Module, missing: set[int]) -> Iterator[tuple[str, str]]:
+    """The modules that hold missing parameters, each with the name of the first one."""
+    for path, module in root.named_modules():
+        own = next((name for name, p in module._parameters.items() if id(p) in missing), None)
+        if own is not None:
+            yield path, own

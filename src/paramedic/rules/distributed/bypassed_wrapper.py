@@ -1,0 +1,61 @@
+"""PM805."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import parameter_histories
+from paramedic.rules.teams import Parting, exchanges, parted, team_of
+
+
+@rule("PM805", "bypassed-wrapper", severity="error", needs=["exchange", "train_forward"], causes=["PM801"])
+def check(run: Run) -> Iterator[Finding]:
+    """The model is trained around DistributedDataParallel, so gradients are not averaged.
+
+    `ddp.module(x)`, a method of `ddp.module`, or the model under its old name: the wrapper is not asked, and what it
+    would have done is not done.
+
+    ## Why it hurts
+    Each rank trains a model of its own, on its share of the data. They begin equal and drift apart; the one that is
+    saved in the end has seen a part of the data only. Nothing fails.
+
+    ## What to try first
+    Call the wrapper: `loss = criterion(ddp(x), y)`. What is done in another method belongs into `forward`.
+
+    ## When this is wrong
+    Evaluation and generation with `ddp.module` are fine. Where gradients are averaged by hand the ranks stay equal,
+    and nothing is said: it takes weights that differ between ranks.
+    """
+    team = team_of(run)
+    if run is not team[0]:
+        return  # the first rank's record answers for all
+    for exchange in exchanges(run):
+        if exchange["entered"] or not _trained(run, exchange["name"]):
+            continue
+        parting = next((p for member in team[1:] if (p := parted(run, member, exchange))), None)
+        if parting is not None:
+            yield _finding(run, exchange, parting)
+
+
+def _trained(run: Run, name: str) -> bool:
+    return any(h.with_gradient for h in parameter_histories(run) if h.name.startswith(f"{name}."))
+
+
+def _finding(run: Run, exchange: Event, parting: Parting) -> Finding:
+    name = exchange["name"]
+    passes = run.events("train_forward")
+    root = name.partition(".")[0]
+    where = next((call.where for call in passes if (call.module or "").partition(".")[0] == root), passes[0].where)
+    return Finding(
+        what=f"{name} was trained without a call of its DistributedDataParallel wrapper: at step {parting.step} "
+        f"{parting.name} differs between ranks {run.rank} and {parting.member.rank}",
+        why="gradients are averaged only for what is called through the wrapper; each rank trains a model of its own",
+        remedy=f"call {name}(...) itself here, not {name}.module or the model that was wrapped",
+        where=replace(where, module=name),
+        evidence=(
+            Evidence(name="calls_of_the_wrapper", value=0, limit="≥ 1"),
+            Evidence(name=f"norm_on_rank_{run.rank}", value=parting.mine),
+            Evidence(name=f"norm_on_rank_{parting.member.rank}", value=parting.theirs, limit="the same"),
+        ),
+        confidence=0.96,
+    )

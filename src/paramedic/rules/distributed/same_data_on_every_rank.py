@@ -1,0 +1,97 @@
+"""PM802."""
+
+from collections.abc import Iterator
+
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.splits import users
+from paramedic.rules.support import listed, many
+from paramedic.rules.teams import loader_of, same_loader, team_of
+
+
+@rule("PM802", "same-data-on-every-rank", severity="error", needs=["batch", "train_forward"])
+def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
+    """Several ranks train on the same batches, tensor by tensor.
+
+    Compared over all ranks that share a DistributedDataParallel model: the batches that their training loaders gave.
+
+    ## Why it hurts
+    The gradients that are averaged are equal, so all ranks but one work for nothing: the batch is as large as with one
+    rank, and the learning rate that was scaled for more is too high.
+
+    ## What to try first
+    `DataLoader(dataset, sampler=DistributedSampler(dataset))`, and `sampler.set_epoch(epoch)` in each epoch. An
+    `IterableDataset` must skip what belongs to others: `itertools.islice(items, rank, None, world_size)`.
+
+    ## When this is wrong
+    Ranks of one tensor-parallel group must see the same data; they are told apart by the process group that
+    DistributedDataParallel was given. The same samples with different augmentations, and a dataset that is a single
+    batch, are left alone.
+
+    ## Options
+    `fewest`: batches that must have been compared.
+    """
+    team = team_of(run)
+    if run is not team[0]:
+        return  # the first rank's record answers for all
+    compared = False
+    for number in users(run, "train_forward"):
+        alike, batches = [run], 0
+        for member in team[1:]:
+            pairs = _pairs(run, member, number) if same_loader(run, member, number) else []
+            compared = compared or len(pairs) >= fewest
+            if len(pairs) >= fewest and all(mine == theirs for mine, theirs in pairs) and len(set(pairs)) > 1:
+                alike.append(member)
+                batches = max(batches, len(pairs))
+        if len(alike) > 1:
+            yield _finding(run, number, alike, batches)
+    if not compared:
+        raise Abstain("too few batches of several ranks could be compared")
+
+
+def _batches(run: Run, number: int) -> dict[int, tuple[str, ...]]:
+    """What the tensors of each training batch hold, by its position."""
+    events = [event for event in run.events("batch", phase="train") if event["loader"] == number]
+    found = {event["position"]: tuple(tensor.get("hash", "") for tensor in event["tensors"]) for event in events}
+    return {position: hashes for position, hashes in found.items() if hashes and all(hashes)}
+
+
+def _pairs(run: Run, member: Run, number: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    mine, theirs = _batches(run, number), _batches(member, number)
+    return [(mine[position], theirs[position]) for position in sorted(mine.keys() & theirs.keys())]
+
+
+def _finding(run: Run, number: int, alike: list[Run], batches: int) -> Finding:
+    loader = loader_of(run, number)
+    assert loader is not None
+    name = loader["variable"] or "the training loader"
+    why, remedy = _reason(loader, name)
+    return Finding(
+        what=f"ranks {listed([str(member.rank) for member in alike])} trained on the same data: "
+        f"all of {many(batches, 'batch')} compared are equal",
+        why=why,
+        remedy=remedy,
+        where=loader.where,
+        evidence=(
+            Evidence(name="equal_batches", value=batches, limit="0"),
+            Evidence(name="ranks", value=[member.rank for member in alike]),
+            Evidence(name="sampler", value=loader["sampler"]),
+        ),
+        confidence=0.97,
+    )
+
+
+def _reason(loader: Event, name: str) -> tuple[str, str]:
+    if loader["iterable"]:
+        return (
+            f"{loader['dataset']} gives the same items on every rank, and no sampler can divide them",
+            "skip what belongs to others in __iter__: itertools.islice(items, rank, None, world_size)",
+        )
+    if loader["sampler"] == "DistributedSampler":
+        return (
+            "its DistributedSampler draws the same share on each of them",
+            "let it take num_replicas and rank from the process group: leave both out",
+        )
+    return (
+        f"{name} draws with a {loader['sampler']}, which knows nothing of the other ranks",
+        "sampler = DistributedSampler(dataset); DataLoader(dataset, sampler=sampler); sampler.set_epoch(epoch)",
+    )

@@ -1,0 +1,145 @@
+"""PM808."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from paramedic.record.thinning import shared
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.splits import training_before, users
+from paramedic.rules.support import at, listed
+from paramedic.rules.teams import loader_of, same_loader
+
+_SEEDED = {
+    "index": "generator=torch.Generator().manual_seed(0)",
+    "content": "random_state=0, or a torch.Generator().manual_seed(0)",
+}
+_SHARDED = ("FullyShardedDataParallel", "FSDP")
+
+
+class Leak(NamedTuple):
+    """Samples that one rank evaluates on and another one trains on."""
+
+    part: float
+    samples: int
+    of: int
+    how: str  # "index" or "content"
+    evaluating: Run
+    training: Run
+    loader: int
+
+
+@rule("PM808", "wrong-shard-split", severity="error", needs=["loader", "train_forward"])
+def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
+    """Each rank splits the data in its own way, so that one trains on what another evaluates on.
+
+    Compared over all ranks of a run: by index where the ranks hold the same dataset, and by the content of the samples
+    they have read.
+
+    ## Why it hurts
+    The ranks train one model. If a sample of rank 0's validation set is in the training set of rank 1, the model has
+    seen it, and the validation score is too good. Each rank by itself looks clean.
+
+    ## What to try first
+    `random_split(dataset, lengths, generator=torch.Generator().manual_seed(0))`: the split gets a generator of its own
+    with the same seed on all ranks, while the global seed may differ. `train_test_split(..., random_state=0)` likewise.
+
+    ## When this is wrong
+    Ranks that train models of their own (no DistributedDataParallel or FSDP), ranks that read different files, and
+    shards of one common split are left alone. What overlaps within a rank as well is PM307's.
+
+    ## Options
+    `share`: the share of the evaluated samples that may occur in the training data of another rank.
+    """
+    ranks = [member for member in run.ranks if member.steps]
+    if len(ranks) < 2:
+        raise Abstain("only one process trains the model")
+    if not all(map(_exchanges, ranks)):
+        raise Abstain("the ranks do not share one model, as far as can be seen")
+    if run is not ranks[0]:
+        return  # the first rank's record answers for all
+    evaluations = {number for member in ranks for number in _only_evaluated(member)}
+    if not evaluations:
+        raise Abstain("no loader was used for evaluation only")
+    for number in sorted(evaluations):
+        leaks = [leak for member in ranks for leak in _leaks(member, number, ranks, share)]
+        if leaks:
+            yield _finding(max(leaks, key=lambda leak: leak.part), leaks, ranks)
+
+
+def _exchanges(run: Run) -> bool:
+    """Whether gradients are averaged over the ranks."""
+    classes = [module["class"] for model in run.events("model") for module in model["modules"]]
+    return bool(run.events("wrapper")) or any(name.startswith(_SHARDED) for name in classes)
+
+
+def _only_evaluated(run: Run) -> dict[int, list[Event]]:
+    trained = users(run, "train_forward")
+    return {number: events for number, events in users(run, "eval_forward").items() if number not in trained}
+
+
+def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Leak]:
+    """Where the samples of an evaluation are trained on, if not in the same process."""
+    events = _only_evaluated(run).get(number)
+    if not events:
+        return
+    trainers = training_before(events, users(run, "train_forward"))
+    own = max((leak.part for other in trainers if (leak := _compared(run, number, run, other))), default=0.0)
+    for member in ranks:
+        for other in trainers:
+            leak = _compared(run, number, member, other) if member is not run else None
+            if leak is not None and leak.samples > 1 and leak.part > max(share, 5 * own):
+                yield leak
+
+
+def _compared(run: Run, number: int, member: Run, other: int) -> Leak | None:
+    if not same_loader(run, member, other):
+        return None
+    mine, theirs = _last(run, "selection", number), _last(member, "selection", other)
+    if mine is not None and theirs is not None and _same_dataset(mine, theirs):
+        count, of = shared(mine["indices"], theirs["indices"])
+        return Leak(count / of, count, of, "index", run, member, number) if of else None
+    mine, theirs = _last(run, "contents", number), _last(member, "contents", other)
+    if mine is None or theirs is None:
+        return None
+    count, of = shared(mine["digests"], theirs["digests"])
+    repeated = max(1 - event["first_contents"] / event["first_rows"] for event in (mine, theirs))
+    # Contents that repeat among different samples coincide by chance as well.
+    return Leak(count / of, count, of, "content", run, member, number) if of and count / of > 5 * repeated else None
+
+
+def _same_dataset(mine: Event, theirs: Event) -> bool:
+    alike = all(mine[name] == theirs[name] for name in ("root", "size", "prints"))
+    return alike and any(tells_apart for _, tells_apart in mine["prints"].values())
+
+
+def _last(run: Run, kind: str, loader: int) -> Event | None:
+    return next((event for event in reversed(run.events(kind)) if event["loader"] == loader), None)
+
+
+def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
+    loader = loader_of(leak.evaluating, leak.loader)
+    assert loader is not None
+    chosen = _last(leak.evaluating, "selection", leak.loader)
+    made = chosen.where if chosen is not None and chosen.where.file else None
+    affected = sorted({found.evaluating.rank for found in leaks})
+    return Finding(
+        what=f"{leak.samples:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the "
+        f"training data of rank {leak.training.rank} (by {leak.how})",
+        why=f"each rank has split the data in its own way{_seeds(ranks)}, and they train one model",
+        remedy=f"give the split a seed of its own that is the same on all ranks: {_SEEDED[leak.how]}",
+        where=made or at(loader, loader.get("sampler_at")),
+        evidence=(
+            Evidence(name="share_in_training_of_another_rank", value=round(leak.part, 4), limit="0"),
+            Evidence(name="ranks", value=listed([str(rank) for rank in affected])),
+        ),
+        confidence=0.97 if leak.how == "index" else 0.93,
+    )
+
+
+def _seeds(ranks: list[Run]) -> str:
+    """The seeds that the ranks have set, where they differ."""
+    set_last = [[e["seed"] for e in member.events("seed") if e["library"] == "torch"][-1:] for member in ranks]
+    seeds = [str(seed) for known in set_last for seed in known]
+    if len(seeds) < len(ranks) or len(set(seeds)) < 2:
+        return ""
+    return f" (their seeds: {listed(seeds)})"

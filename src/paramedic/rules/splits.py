@@ -1,0 +1,26 @@
+"""Which loaders are trained on, and which are evaluated on."""
+
+from __future__ import annotations
+
+from paramedic.record.reader import Event, Run
+
+
+def users(run: Run, kind: str) -> dict[int, list[Event]]:
+    """Loaders by what was done with the outputs for their batches."""
+    found: dict[int, list[Event]] = {}
+    for event in run.events(kind):
+        if event["loader"] is not None:
+            found.setdefault(event["loader"], []).append(event)
+    return found
+
+
+def training_before(evaluation: list[Event], trained: dict[int, list[Event]]) -> list[int]:
+    """The loaders that the evaluated model was trained with: in a cross-validation, not those of other folds."""
+    models = {event.module for event in evaluation}
+    own = {n: events for n, events in trained.items() if any(event.module in models for event in events)}
+    trained = own or trained  # what is evaluated may be a copy, or a whole of which a part was trained
+    first = min(event.step for event in evaluation)
+    spans = {n: (min(e.step for e in events), max(e.last_step for e in events)) for n, events in trained.items()}
+    began = {n: span for n, span in spans.items() if span[0] <= first}
+    latest = max((span[0] for span in began.values()), default=0)
+    return [n for n, span in began.items() if span[1] >= latest]

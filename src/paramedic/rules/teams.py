@@ -1,0 +1,79 @@
+"""Ranks that train one model: their records, side by side."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paramedic.record.reader import Event, Run
+from paramedic.rules.rule import Abstain
+
+
+def team_of(run: Run) -> list[Run]:
+    """The processes that average their gradients with this one, by rank. Raises Abstain where there are no others."""
+    ranks = [member for member in run.ranks if member.steps]
+    if len(ranks) < 2:
+        raise Abstain("only one process trains the model")
+    wrapper = run.first("wrapper")
+    if wrapper is None or not all(member.events("wrapper") for member in ranks):
+        raise Abstain("no DistributedDataParallel is used on every rank")
+    return [member for member in ranks if member.rank in wrapper["members"]]
+
+
+def loader_of(run: Run, number: int) -> Event | None:
+    return next((event for event in run.events("loader") if event["number"] == number), None)
+
+
+def same_loader(run: Run, member: Run, number: int) -> bool:
+    """Whether this loader was built at the same line on both ranks."""
+    mine, theirs = loader_of(run, number), loader_of(member, number)
+    if mine is None or theirs is None:
+        return False
+    return (mine.where.file, mine.where.line) == (theirs.where.file, theirs.where.line)
+
+
+class Parting(NamedTuple):
+    """The first weights that two ranks were seen to hold in different versions."""
+
+    step: int
+    name: str
+    member: Run
+    mine: float  # the norms
+    theirs: float
+    gradient: bool  # whether the gradients differed, too
+
+
+def exchanges(run: Run) -> list[Event]:
+    """Each wrapped model, as it was last looked at."""
+    return list({event["name"]: event for event in run.events("exchange") if event["name"]}.values())
+
+
+def parted(run: Run, member: Run, exchange: Event, tolerance: float = 1e-5) -> Parting | None:
+    """Where the copies of a wrapped model differ. Both ranks must have counted the same steps."""
+    mine, theirs = exchanges(run), exchanges(member)
+    if run.steps != member.steps or len(mine) != len(theirs):
+        return None
+    copy = theirs[[event["name"] for event in mine].index(exchange["name"])]  # it may have another name there
+    weight = _difference(run, member, "weight", exchange, copy["name"], tolerance)
+    if weight is None:
+        return None
+    gradient = _difference(run, member, "gradient", exchange, copy["name"], tolerance)
+    step, name, norm, other = weight
+    return Parting(step, name, member, norm, other, gradient is not None and gradient[0] <= step)
+
+
+def _difference(
+    run: Run, member: Run, role: str, exchange: Event, copy: str, tolerance: float
+) -> tuple[int, str, float, float] | None:
+    """The first step, of those that both ranks have statistics of, and the tensor: with its norm on both."""
+    theirs = {sample.step: sample for sample in member.samples(role)}
+    root = f"{exchange['name']}."
+    for sample in run.samples(role):
+        others = theirs[sample.step].summaries if sample.step in theirs else {}
+        for name, mine in sample.summaries.items():
+            inner = name.removeprefix(root)
+            other = others.get(f"{copy}.{inner}") if name.startswith(root) else None
+            if other is None or inner.removeprefix("module.") in exchange["ignored"]:
+                continue
+            if abs(mine.norm - other.norm) > tolerance * max(mine.norm, other.norm):
+                return sample.step, name, mine.norm, other.norm
+    return None
