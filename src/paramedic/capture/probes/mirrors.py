@@ -16,6 +16,7 @@ from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
 
 LOOKS, SAMPLES, SIDE = 24, 16, 32  # per place; per look; pixels to which pictures are reduced
+MOST_VALUES = 4_000_000  # of the pictures in one look
 SMALLEST = 8  # pixels along a side
 CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how well it must fit at least
 AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
@@ -45,7 +46,8 @@ class Mirrors:
         self._looks[site] += 1
         if self._looks[site] > LOOKS or not (readable(picture) and readable(target)):
             return
-        counts = _fits(_reduced(picture), _reduced(target if target.dim() == 4 else target[:, None]))
+        both = _reduced(picture), _reduced(target if target.dim() == 4 else target[:, None])
+        counts = _fits(*(part[: min(len(p) for p in both)] for part in both))  # of huge ones fewer are looked at
         step = self.watcher.step
 
         def use(found: list[float]) -> None:
@@ -57,7 +59,8 @@ class Mirrors:
 
 def _reduced(pictures: torch.Tensor) -> torch.Tensor:
     """A few of them, without colours, small, and with mean 0 and length 1."""
-    few = pictures[:SAMPLES].detach().float().mean(1, keepdim=True)
+    most = max(1, min(SAMPLES, MOST_VALUES // pictures[0].numel()))
+    few = pictures[:most].detach().float().mean(1, keepdim=True)
     if max(few.shape[-2:]) > SIDE:
         few = F.adaptive_avg_pool2d(few, SIDE)
     centred = few - few.mean((-1, -2), keepdim=True)
