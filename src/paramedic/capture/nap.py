@@ -115,7 +115,8 @@ class Nap:
     def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         watcher = self.watcher
         if (
-            type(tensors) is torch.Tensor
+            watcher.napping  # or somebody has kept this function for later
+            and type(tensors) is torch.Tensor
             and not self._passed
             and tensors.is_cpu is not self._far
             and tensors.numel() == 1
