@@ -114,13 +114,13 @@ class Nap:
 
     def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         watcher = self.watcher
+        if not watcher.napping or get_ident() != watcher.trainer:  # kept by somebody for later, or another thread
+            return self._interceptor(tensors, *args, **kwargs)
         if (
-            watcher.napping  # or somebody has kept this function for later
-            and type(tensors) is torch.Tensor
+            type(tensors) is torch.Tensor
             and not self._passed
             and tensors.is_cpu is not self._far
             and tensors.numel() == 1
-            and get_ident() == watcher.trainer
             and not torch._C._len_torch_function_stack()
             and not torch._C._len_torch_dispatch_stack()
             and (self._far or math.isfinite(value := _item(tensors)))
