@@ -1,8 +1,9 @@
 """Other tools on the same programs: `python -m benchmarks.accuracy.peers [real/]`, where they are installed.
 
-Both ask to be put into the script. This is done for them: at the first optimizer step the model that was called with
+All ask to be put into the script. This is done for them: at the first optimizer step the model that was called with
 the optimizer's parameters is handed over, with the loss of every backward(). They have codes of their own, so what is
 counted is whether they alarm (warning or worse) on the sick program, and whether they are silent on its repaired twin.
+torcheck is told that all trainable parameters change and stay finite; it raises what it finds.
 
 Called with a tool and a script it runs one, and prints its alarms as one line of JSON.
 """
@@ -16,6 +17,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -24,7 +26,7 @@ from typing import Any
 from benchmarks.accuracy.programs import Program, all_programs
 from benchmarks.accuracy.score import share
 
-TOOLS = ("torch_audit", "torchmortem")
+TOOLS = ("torch_audit", "torchmortem", "torcheck")
 PREFIX = "ALARMS "
 
 
@@ -74,6 +76,7 @@ class Handed:
         self.called: list[Any] = []
         self.loss = 0.0
         self.instrument: Any = None
+        self.raised: list[str] = []
 
     def install(self) -> None:
         import torch
@@ -106,6 +109,14 @@ class Handed:
             from torch_audit import autopatch
 
             self.instrument = autopatch(model, optimizer=optimizer, every_n_steps=1, fail_level="FATAL", reporters=[])
+        elif self.tool == "torcheck":
+            import torcheck
+
+            self.instrument = torcheck
+            torcheck.register(optimizer)
+            for name, parameter in model.named_parameters():
+                if parameter.requires_grad:
+                    torcheck.add_tensor(parameter, name, changing=True, check_nan=True, check_inf=True)
         else:
             from torchmortem import Autopsy
 
@@ -117,8 +128,8 @@ class Handed:
             self.instrument.step(loss=self.loss)
 
     def alarms(self) -> list[str]:
-        if self.instrument is None:
-            return []
+        if self.instrument is None or self.tool == "torcheck":
+            return self.raised
         if self.tool == "torch_audit":
             found = self.instrument.finish().findings
             return [f.rule_id for f in found if f.severity.value in ("WARN", "ERROR", "FATAL")]
@@ -135,6 +146,8 @@ def run_one(tool: str, script: str) -> None:
         runpy.run_path(script, run_name="__main__")
     except BaseException as error:  # a sick program may fail: what was said until then counts
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        if any(f"{os.sep}torcheck{os.sep}" in frame.filename for frame in traceback.extract_tb(error.__traceback__)):
+            handed.raised.append(str(error))
     print(PREFIX + json.dumps(handed.alarms()), flush=True)
 
 
