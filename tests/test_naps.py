@@ -121,3 +121,29 @@ def test_a_batch_that_is_not_finite_is_named(warm_shop: Workshop) -> None:
     done = warm_shop.run("train.py")
     assert done.code == 3 and done.codes[0] == "PM105", done.alarms
     assert "dataset index" in done.found["findings"][0]["what"]
+
+
+def test_a_sample_that_cannot_be_read_is_named(warm_shop: Workshop) -> None:
+    write(
+        warm_shop,
+        "train.py",
+        START="""class Broken(torch.utils.data.Dataset):
+    def __len__(self): return 640
+    def __getitem__(self, i):
+        if step == 2013 and i == drawn[3]: raise ValueError("unreadable")
+        return x[i], y[i]
+drawn = []
+sampler = torch.utils.data.RandomSampler(data)
+class Known(torch.utils.data.Sampler):
+    def __len__(self): return 40
+    def __iter__(self):
+        for batch in torch.utils.data.BatchSampler(sampler, 16, False):
+            drawn[:] = batch
+            yield batch
+loader = torch.utils.data.DataLoader(Broken(), batch_sampler=Known())""",
+    )
+    done = warm_shop.run("train.py")
+    (run,) = open_runs(warm_shop.records()[0].parent)
+    (failed,) = run.events("bad_sample")
+    assert done.code == 1 and failed["samples"][3] == failed["sample"] and len(failed["samples"]) == 16
+    assert done.codes[0] == "PM320" and f"sample {failed['sample']} could not be loaded" in done.stderr

@@ -246,3 +246,45 @@ def test_ranks_of_torchrun_are_watched(shop: Workshop) -> None:
     assert {"rank0.db", "rank1.db"} <= {path.name for path in shop.records()}
     first = done.found["findings"][0]
     assert (first["code"], first["where"]["rank"], first["where"]["file"]) == ("PM502", 1, "train.py")
+
+
+GRANDCHILDREN = """
+import multiprocessing
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+def train(seed):
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    x = torch.randn(200, 4)
+    y = (x[:, 0] > 0).long()
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = torch.utils.data.TensorDataset(x, y)
+    loader = torch.utils.data.DataLoader(data, batch_size=20, shuffle=True, num_workers=2)
+    for epoch in range(2):
+        batches = iter(loader)
+        workers = batches._workers
+        for xb, yb in batches:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(xb), yb)
+            loss.backward()
+            optimizer.step()
+        batches._shutdown_workers()
+        print([worker.exitcode for worker in workers], loss.item(), flush=True)
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("fork").Process(target=train, args=(0,))
+    child.start()
+    child.join()
+    print("exit code", child.exitcode)
+"""
+
+
+def test_workers_of_a_forked_child_end_when_they_should(shop: Workshop) -> None:
+    """They share their parent's record, which is locked while they are forked: waiting for it, they would be killed."""
+    shop.write("train.py", GRANDCHILDREN)
+    watched, plain = shop.run("train.py"), shop.python("train.py")
+    assert plain.stdout.count("[0, 0]") == 2 and "exit code 0" in plain.stdout
+    assert watched.stdout == plain.stdout and watched.alarms == []

@@ -266,10 +266,14 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
 
     def after_in_child() -> None:
         held.clear()
-        if attachment.watcher.writer is writer:
+        if not attachment.watcher.closed:
             _adopt_fork(attachment, folder, meta)
 
     os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
+    # Children of multiprocessing leave through os._exit, which skips atexit but not this.
+    multiprocessing.util.register_after_fork(
+        attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0)
+    )
     return attachment
 
 
@@ -283,10 +287,6 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     attachment.log.forget(f"p{os.getpid()}")
     attachment.clock.restart()
     watcher.relax()
-    # Children of multiprocessing leave through os._exit, which skips atexit but not this.
-    multiprocessing.util.register_after_fork(
-        attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0)
-    )
 
 
 def _environment() -> dict[str, Any]:

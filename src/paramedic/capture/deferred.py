@@ -40,7 +40,7 @@ class Deferred:
             return
         if copy or numbers.is_inference() or numbers.untyped_storage().nbytes() > SMALL:
             with torch.inference_mode(False):
-                numbers = numbers.detach().clone()
+                numbers = numbers.detach().to(torch.float64, copy=True)
         self._young.append((numbers.reshape(-1), numbers._version, use))
         if len(self._young) >= TOGETHER:
             self._send()
@@ -95,7 +95,7 @@ class Deferred:
 
     def _take(self) -> None:
         numbers, _, use = self._waiting.popleft()
-        use(numbers.tolist())
+        use(numbers.reshape(-1).tolist())
 
 
 def _shared(uses: list[tuple[int, Use]]) -> Use:

@@ -9,6 +9,7 @@ spoils the weights; and the steps are counted.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from threading import get_ident
 from typing import Any
@@ -26,7 +27,7 @@ from paramedic.capture.rhythm import Beat
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import NOWHERE, Site
 
-AFTER, AFTER_SECONDS = 1024, 5.0  # steps or seconds, whatever comes first: all of a short run is watched
+AFTER, AFTER_SECONDS = 1024, 5.0  # steps, or seconds of rests, whatever comes first: all of a short run is watched
 SHORT = 0.05  # seconds of a step; in a longer one nothing of this is felt
 SHORTEST = 2  # steps
 MOST_DISTURBED = 8  # naps that were over after fewer steps, less those that were not, before there are none any more
@@ -58,6 +59,7 @@ class Nap:
         self._path: list[Beat] = []  # the calls of a step, as they are expected
         self._passed = False  # this step's backward pass
         self._disturbed = self._slept = 0
+        self._first: float | None = None  # when a nap was considered first
         self._interceptor: Any = None  # torch.autograd.backward as it is while nobody naps
         self._original: Any = None  # and as torch has it
 
@@ -74,16 +76,17 @@ class Nap:
         if steps < SHORTEST or not self._is_time(account) or not self.may_begin():
             return
         until = next(n for n in range(1, steps + 2) if n > steps or is_milestone(account.steps + n))
-        if until > SHORTEST and (path == self._path or self._is_simple(path)) and self._post_sentinel(optimizer):
+        if until > SHORTEST and self._is_simple(path) and self._post_sentinel(optimizer):
             self._optimizer, self._account, self._path, self._passed = optimizer, account, path, False
             self._site = next(beat.site for beat in path if beat.call[0] == "backward")
             self._series = f"loss:{self._site.file}:{self._site.line}"
             self._begin(until - 1)
 
     def _is_time(self, account: Account) -> bool:
-        watcher, typical = self.watcher, self.loop.clock.typical
-        known = account.steps >= AFTER or watcher.seconds() >= AFTER_SECONDS
-        return known and (typical or 1.0) < SHORT and self._disturbed < MOST_DISTURBED and not watcher.compiled
+        if (self.loop.clock.typical or 1.0) >= SHORT or self._disturbed >= MOST_DISTURBED or self.watcher.compiled:
+            return False
+        self._first = self._first or time.perf_counter()
+        return account.steps >= AFTER or time.perf_counter() - self._first >= AFTER_SECONDS
 
     def _is_simple(self, path: list[Beat]) -> bool:
         calls = [beat.call[0] for beat in path]

@@ -56,16 +56,18 @@ class Patches:
 
     def original(self, owner: Any, name: str) -> Any:
         """What was there before us, if what is there now is ours; else None."""
+        before, after = self._ends(owner, name)
+        return before if vars(owner).get(name) is after else None
+
+    def _ends(self, owner: Any, name: str) -> tuple[Any, Any]:
+        """Of all replacements of one thing: what was there before the first, and what the last one put there."""
         mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
-        return mine[0][2] if mine and vars(owner).get(name) is mine[-1][3] else None
+        return mine[0][2], mine[-1][3]
 
     def lift(self) -> None:
         """Put back what was there before the light replacements, unless somebody has replaced them in turn."""
         if not self._plan:
-            known = {(id(owner), name): patch for patch in reversed(self._done) for owner, name in [patch[:2]]}
-            latest = {(id(owner), name): patch for patch in self._done for owner, name in [patch[:2]]}
-            keys = [(owner, name, (id(owner), name)) for owner, name in self._light]
-            self._plan = [(owner, name, known[key][2], latest[key][3]) for owner, name, key in keys if key in known]
+            self._plan = [(owner, name, *self._ends(owner, name)) for owner, name in self._light]
         for patch in self._plan:
             owner, name, before, after = patch
             if owner.__dict__.get(name) is after:

@@ -61,7 +61,7 @@ class Rhythm:
         """So far the loop has come since the last optimizer step, without being followed."""
         self.path, self._at = path, path[-1]
 
-    def close(self) -> None:
-        """An optimizer has stepped: the next call begins a pattern."""
-        self._at = self._root
-        self.path.clear()
+    def close(self) -> list[Beat]:
+        """An optimizer has stepped: the next call begins a pattern. Returns the calls of this one."""
+        path, self.path, self._at = self.path, [], self._root
+        return path

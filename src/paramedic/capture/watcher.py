@@ -82,13 +82,13 @@ class Watcher:
         self._thread = threading.local()
         self._trainer: threading.Thread | None = None  # the thread whose training is watched,
         self.trainer: int | None = None  # and its number
-        self._closed = False
+        self.closed = False
 
     # Safety -----------------------------------------------------------------------------------------------------
 
     def ask(self, probe: str, question: Callable[..., Any], *args: Any) -> Any:
         """Run a probe's code. It can neither fail, nor recurse, nor be forgotten in the bill."""
-        if getattr(self._thread, "busy", False) or probe in self.detached or self._closed:
+        if getattr(self._thread, "busy", False) or probe in self.detached or self.closed:
             return None
         if self._on_cuda and torch.cuda.is_current_stream_capturing():
             return None  # whatever we did would become a part of the user's graph
@@ -251,9 +251,6 @@ class Watcher:
         self.on_count(self.step)
         self._rested += 1
 
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
-
     def rest_left(self) -> int:
         """Steps that may go by before somebody looks again."""
         return self._rest - self._rested if self.resting and not self.sampling else 0
@@ -347,10 +344,10 @@ class Watcher:
 
     def finish(self) -> None:
         """Read what is still under way and put torch back as it was."""
-        if self._closed:
+        if self.closed:
             return
         self.ask("finish", self.deferred.finish)
-        self._closed = True
+        self.closed = True
         self.patches.undo()
         seconds = time.perf_counter() - self.started
         self.writer.set_meta(
@@ -364,7 +361,3 @@ class Watcher:
             },
             dropped=self.writer.dropped,
         )
-
-    def forget(self) -> None:
-        """In a forked child: stop watching on behalf of the parent."""
-        self._closed = True

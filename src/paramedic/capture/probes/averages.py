@@ -40,9 +40,8 @@ class Averages:
         self._pairs: list[Pair] = []
         self._version: object = None
         self._before: dict[int, tuple[int, torch.Tensor, torch.Tensor]] = {}  # step, copy, source
-        self._seen: weakref.WeakSet[nn.Module] = (
-            weakref.WeakSet()
-        )  # models that were called: deep copies are never built
+        # Models that were called: deep copies are never built.
+        self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._called: dict[int, int] = {}  # and when they were called last
         self._addresses: tuple[set[int], set[int]] = (set(), set())  # of the copies and of the sources
         self._backwards: Site = NOWHERE  # where a source was written to with a copy, since the last step

@@ -149,8 +149,7 @@ def _labels(dataset: Any) -> torch.Tensor | None:
 
 def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
     """What a data set stores while samples are loaded: name, type, file, line, function."""
-    while isinstance(dataset, torch_data.Subset):
-        dataset = dataset.dataset
-    if not hasattr(dataset, "__dict__"):
+    root = root_of(dataset)
+    if not hasattr(root, "__dict__"):
         return []
-    return [(name, type(getattr(dataset, name)).__name__, *site) for name, site in filled_in(dataset)]
+    return [(name, type(getattr(root, name)).__name__, *site) for name, site in filled_in(root)]

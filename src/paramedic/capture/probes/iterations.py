@@ -41,6 +41,12 @@ def begin(iterator: Any, number: int, dataset: Any, epoch: int) -> None:
     known.number, known.dataset, known.epoch, known.given = number, dataset, epoch, 0
 
 
+def take_last(iterator: Any) -> Any:
+    """Take out what was drawn last."""
+    known = iteration(iterator)
+    return known.indices.pop() if known is not None and known.indices else None
+
+
 def begin_anew(iterator: Any) -> None:
     """Persistent workers: what the last pass did not use up will never come."""
     known = vars(iterator).get(MARK) if iterator is not None else None

@@ -28,7 +28,7 @@ from paramedic.capture.probes.datasets import (
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.given import Built, Given, Shapes, shapes_of
-from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration
+from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration, take_last
 from paramedic.capture.probes.numbering import Numbering
 from paramedic.capture.probes.orders import Orders
 from paramedic.capture.probes.padding import padding_share
@@ -104,12 +104,12 @@ class Loaders:
 
         def watched_next(original: Any) -> Any:
             def following(iterator: Any) -> Any:
-                if watcher.napping:
-                    batch = original(iterator)
-                    self._dreamt = (iterator, batch)
-                    return batch
                 known = iteration(iterator)
                 try:
+                    if watcher.napping:
+                        batch = original(iterator)
+                        self._dreamt = (iterator, batch)
+                        return batch
                     if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
                         batch, seconds = original(iterator), 0.0
                     else:
@@ -118,6 +118,7 @@ class Loaders:
                     watcher.ask("loaders", self._ended, iterator)
                     raise
                 except Exception as error:
+                    self._wake_up(iterator)
                     watcher.ask("loaders", self._failed, iterator, error)
                     raise
                 if watcher.resting:
@@ -259,6 +260,13 @@ class Loaders:
         """Of the first pass all samples are counted, and workers are handed theirs long before they are needed."""
         known = self._pass
         return known is None or (known.epoch > 0 and not self._workers.get(known.number))
+
+    def _wake_up(self, iterator: Any) -> None:
+        """A batch could not be made: what was drawn for it belongs to no other."""
+        if self.watcher.napping:
+            failing = take_last(iterator)
+            self.watcher.end_nap()
+            drawn(iterator, failing)
 
     def nap_ended(self) -> None:
         """Batches went by unseen: they count as well, and the last one may be the one that fails."""

@@ -315,8 +315,7 @@ class Loop:
         account = self.accounts.get(optimizer)
         if account is None or self.as_before("step", id(optimizer)) is None:
             return False
-        path = list(self.rhythm.path)
-        self.rhythm.close()
+        path = self.rhythm.close()
         if self.watcher.sampling:
             self.watcher.ask(
                 "statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False, account.taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import time
@@ -87,7 +88,7 @@ class Ranks:
         self.watcher.writer.set_meta(
             rank=distributed.get_rank(),
             world_size=distributed.get_world_size(),
-            meeting=method,  # where all ranks of the group have met
+            meeting=hashlib.blake2b(method.encode(), digest_size=8).hexdigest(),  # where all ranks have met
             joined=time.time(),
         )
 

@@ -14,6 +14,7 @@ import torch
 from torch import distributed
 from torch.utils import data as torch_data
 
+from paramedic.capture.facts import content_hash
 from paramedic.capture.probes.datasets import length, root_of
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
@@ -116,7 +117,7 @@ def _print_of(values: Any, size: int | None) -> list[Any] | None:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return _digest(value.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        return content_hash(value)
     if isinstance(value, numpy.ndarray) and value.dtype != object:
         return _digest(value.tobytes())
     if isinstance(value, numpy.generic):
