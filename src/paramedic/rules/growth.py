@@ -36,13 +36,11 @@ class Growth:
 
 def growth(points: Points) -> Growth | None:
     """How the series grows, or None when it is level, levels off or only wanders."""
-    points = _per_step(points)
-    if len(points) < FEWEST_POINTS:
+    if not is_enough(points):
         return None
+    points = _per_step(points)
     middle = (points[0][0] + points[-1][0]) / 2
     half = [point for point in points if point[0] >= middle]
-    if len(half) < FEWEST_POINTS // 2 + 1:
-        return None
     slope = _slope(half)
     offset = median(value - slope * step for step, value in half)
     noise = median(abs(value - slope * step - offset) for step, value in half)
@@ -59,6 +57,12 @@ def growth(points: Points) -> Growth | None:
     if slope <= 0 or found.gained < 4 * noise:
         return None
     return found if slope >= STEADY * before and end >= STEADY * slope else None
+
+
+def is_enough(points: Points) -> bool:
+    """Whether the steps at which memory was looked at can show growth at all."""
+    steps = [step for step, _ in _per_step(points)]
+    return len(steps) >= FEWEST_POINTS and sum(2 * step >= steps[0] + steps[-1] for step in steps) > FEWEST_POINTS // 2
 
 
 def _per_step(points: Points) -> Points:

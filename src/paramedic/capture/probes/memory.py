@@ -17,8 +17,9 @@ import torch
 from paramedic.capture.host import footprint, limit, peak, proportional
 from paramedic.capture.watcher import Watcher
 
-OFTEN, RARELY = 0.1, 1.0  # seconds between two polls, in the first seconds and later
-FIRST_SECONDS = 10.0
+OFTEN, RARELY = 0.025, 1.0  # seconds between two polls, at least and at most
+POLLS = 100  # a poll each time that the run has become longer by this part: short runs need points too
+DEVICE_EVERY = 0.1  # seconds
 CHILDREN_EVERY = 5.0  # seconds; the kernel's whole list of processes is read for it
 DEAR = 200  # PSS and USS are read so rarely that reading takes less than one part in this many
 MOST_CHILDREN = 8
@@ -53,7 +54,7 @@ class Memory:
             self._start()
         now = time.monotonic()
         if torch.cuda.is_initialized() and now >= self._next_device:
-            self._next_device = now + OFTEN
+            self._next_device = now + DEVICE_EVERY
             self._ask_devices()
 
     def finish(self) -> None:
@@ -92,7 +93,7 @@ class Memory:
                     data = {"probe": "memory", "error": f"{type(error).__name__}: {error}"}
                     self.watcher.emit("probe_failed", phase="train", data=data)
                 return
-            if stop.wait(OFTEN if now - started < FIRST_SECONDS else RARELY):
+            if stop.wait(min(RARELY, max(OFTEN, (now - started) / POLLS))):
                 return
 
     def _poll(self, now: float, *, dear: bool) -> None:

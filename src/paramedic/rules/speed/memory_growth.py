@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from paramedic.findings import Severity, Where
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.growth import MB, Growth, first_epoch, growth, size
+from paramedic.rules.growth import MB, Growth, first_epoch, growth, is_enough, size
 from paramedic.rules.support import at, many
 
 FEWEST_STEPS = 30
@@ -42,7 +42,10 @@ def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) ->
     series = _series(run)
     if not series:
         raise Abstain("memory was not polled")
-    fits = [(who, growth(_points(run, what, who))) for what, who in series]
+    points = [(who, _points(run, what, who)) for what, who in series]
+    if not any(is_enough(found) for _, found in points):
+        raise Abstain("the run was over before memory was looked at often enough")
+    fits = [(who, growth(found)) for who, found in points]
     growing = [(who, fit) for who, fit in fits if fit and fit.gained >= max(least * MB, 0.05 * fit.first)]
     workers = [(who, fit) for who, fit in growing if who.startswith("worker")]
     for who, found in [pair for pair in growing if pair not in workers]:
