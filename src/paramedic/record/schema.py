@@ -74,9 +74,11 @@ KINDS: dict[str, tuple[str, str]] = {
     "bundle": ("a step that was kept because its loss or gradient stood out", "nobody asked for it"),
     "bad_parameter": ("weights that turned non-finite in a step with finite gradients", "all weights were finite"),
     "replay": ("a bundle's step that was run again", "no bundle was replayed"),
+    "confusion": ("which class an evaluation answered for which label", "no answers were compared with class labels"),
+    "repeats": ("how often samples came again within a loader's first pass", "no loader was read twice"),
     "order": (
-        "a pass over a loader whose sampler must be told the epoch: which samples came first",
-        "no sampler that has to be told the epoch (DistributedSampler with shuffle=True) was seen",
+        "a pass over a loader that shuffles: which samples came first, and what its sampler takes for the epoch",
+        "no loader that shuffles was seen",
     ),
     "selection": ("which part of a dataset a loader reads, for other ranks", "no part of a dataset was chosen"),
     "contents": ("the samples that a loader gave, for other ranks", "no samples of several ranks were seen"),
