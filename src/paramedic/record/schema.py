@@ -74,6 +74,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "bundle": ("a step that was kept because its loss or gradient stood out", "nobody asked for it"),
     "bad_parameter": ("weights that turned non-finite in a step with finite gradients", "all weights were finite"),
     "replay": ("a bundle's step that was run again", "no bundle was replayed"),
+    "exchanged_transform": ("a transform put into a dataset after it was split", "no transform was exchanged"),
     "confusion": ("which class an evaluation answered for which label", "no answers were compared with class labels"),
     "repeats": ("how often samples came again within a loader's first pass", "no loader was read twice"),
     "order": (

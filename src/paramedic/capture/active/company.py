@@ -27,8 +27,11 @@ def row(subject: Subject) -> dict[str, Any] | None:
     if any(not torch.equal(a, b) for a, b in zip(before, subject.run(subject.batch, seed=1), strict=True)):
         return None
     reversed_batch = subject.changed(lambda path, tensor: tensor.flip(0) if tensor.dim() > 0 else tensor)
-    pairs = zip(before, subject.run(reversed_batch), strict=True)
-    gaps = [distance(a, b.flip(0)) for a, b in pairs if a.dim() > 0 and a.shape == b.shape and len(a) == subject.size]
+    both = zip(before, subject.run(reversed_batch), strict=True)
+    pairs = [(a, b) for a, b in both if a.dim() > 0 and a.shape == b.shape and len(a) == subject.size]
+    if any(subject.size in a.shape[1:] for a, _ in pairs):
+        return None  # samples beside samples
+    gaps = [distance(a, b.flip(0)) for a, b in pairs]
     gap = max(gaps, default=None)
     if gap is None:
         return None

@@ -6,7 +6,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 
 @rule("PM315", "padding-waste", severity="warning", needs=["tokens"])
-def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.05) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
     """Most of what the model computes is padding, or its answer for a sample depends on the padding.
 
     A copy of the model was asked about short samples twice: padded to the longest of the batch, and to their own
