@@ -26,6 +26,7 @@ def check(run: Run) -> Iterator[Finding]:
     image by itself, as pix2pix does on purpose.
     """
     trained = {event.module for event in run.events("train_forward")}
+    trained |= {event.module for event in run.events("average") if event["kind"] != "still"}  # as much as its source
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
     taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
