@@ -48,9 +48,10 @@ class Chains:
         if type(call.module) not in _AFFINE or not call.grad or not args or not isinstance(args[0], torch.Tensor):
             return
         about = _about(call.module)
-        given = args[0]
+        given: torch.Tensor = args[0]
         known = self._made.get(id(given))
-        if known is not None and known[0]() is given and known[1] == given._version:
+        same = known is not None and known[0]() is given
+        if known is not None and same and known[1] == given._version:
             site = self.watcher.registry.birth_site(call.module)
             data = {"first": known[2], "first_layer": known[3], "second_layer": about}
             self._waiting.append(Chain(given.grad_fn, site, call.path, data))

@@ -22,7 +22,7 @@ MOST_LOOKS = 24  # per copy
 MOST_VALUES = 50_000_000
 _LOOK = (
     "parameters", "buffers", "source_parameters", "source_buffers",
-    "batches", "source_batches", "averaged", "off",
+    "batches", "source_batches", "off",
 )  # fmt: skip
 
 
@@ -80,11 +80,16 @@ class Followers:
         with torch.no_grad():
             sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
             device = sums[0].device
-            counts = [_batches(call.module), _batches(source), getattr(call.module, "n_averaged", None)]
+            counts = [_batches(call.module), _batches(source)]
             sums += [_zero() if c is None else c.double().reshape(()).to(device) for c in (*counts, _off(call.module))]
         site = self.written_at(call.module)
         path, step = call.path, self.watcher.step
-        about = {"source": self.watcher.registry.root_name(source), "evaluated": list(call.site)}
+        copied = self.watcher.registry.birth(call.module) is None
+        about = {
+            "source": self.watcher.registry.root_name(source),
+            "evaluated": list(call.site),
+            "written": copied and all(p._version for p in parameters),  # a copy's parameters begin with 0
+        }
 
         def use(numbers: list[float]) -> None:
             data = dict(zip(_LOOK, numbers, strict=True))

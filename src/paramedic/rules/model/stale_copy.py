@@ -86,7 +86,7 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
     for name, events in looks.items():
         last = events[-1]
         new = last.get("batches") == 0 and last["off"] == 0 and last["source_batches"] > 0
-        if new and (last["averaged"] or name in following):
+        if new and (last["written"] or name in following):
             yield _untouched(name, last)
             continue
         moved = {event["parameters"] for event in events}
@@ -115,7 +115,7 @@ def _untouched(name: str, event: Event) -> Finding:
         "layer: mean 0, variance 1",
         why=f"the statistics of {event['source']} come from {event['source_batches']:,.0f} batches; an average of "
         "weights leaves buffers alone",
-        remedy=f"before the evaluation: torch.optim.swa_utils.update_bn(loader, {name}), or copy the buffers as well",
+        remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before the evaluation",
         where=event.where if event.where.file else at(event, event["evaluated"]),
         evidence=(Evidence(name="batches_seen", value=0, limit=f"{event['source_batches']:.0f} as its source"),),
         confidence=0.95,
