@@ -22,8 +22,8 @@ def check(run: Run) -> Iterator[Finding]:
     Follow the argument through `forward`.
 
     ## When this is wrong
-    An argument that is there for the sake of an interface: begin its name with an underscore. Parts of a batch that the
-    model gets as a whole (`model(batch)`) are not judged: labels and ids may be among them.
+    An argument that is there for the sake of an interface: begin its name with an underscore. Of a whole batch that is
+    handed over, a dictionary or a tuple, the model may take what it needs: its parts are not judged.
     """
     rounds: dict[str | None, list[Event]] = {}
     for event in run.events("asked"):
@@ -50,10 +50,10 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _name(path: str, names: list[str]) -> str | None:
-    """'[0][1]' is the second positional argument, "[1]['mask']" a keyword argument; None for a part of one."""
-    found = re.fullmatch(r"\[0\]\[(\d+)\]|\[1\]\['(\w+)'\]", path)
-    if found is None:
-        return None
-    if found.group(2):
-        return found.group(2)
-    return names[int(found.group(1))] if int(found.group(1)) < len(names) else path
+    """'[0][1]' is the second positional argument, "[1]['mask']" a keyword argument; None: a part of one."""
+    positional = re.fullmatch(r"\[0\]\[(\d+)\]", path)
+    if positional:
+        number = int(positional.group(1))
+        return names[number] if number < len(names) else path
+    keyword = re.fullmatch(r"\[1\]\['(\w+)'\]", path)
+    return keyword.group(1) if keyword else None
