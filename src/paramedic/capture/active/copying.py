@@ -88,14 +88,29 @@ def _check_code(kind: type, name: str) -> None:
             code = getattr(function, "__code__", None)
             if code is None or not is_users(code.co_filename) or code.co_name == "__init__":
                 continue
-            steps = list(dis.get_instructions(code))
-            for step in steps:
-                if step.opname in ("STORE_GLOBAL", "STORE_DEREF"):
-                    raise CannotCopy(f"{name}.{code.co_name} changes the global {step.argval}")
-                if step.opname == "LOAD_GLOBAL":
-                    value = function.__globals__.get(step.argval)
-                    if not (_is_harmless(value) or (_is_table(value) and _only_reads(code, steps))):
-                        raise CannotCopy(f"{name}.{code.co_name} uses the global object {step.argval}")
+            for part in _parts(code):
+                _check_part(part, function.__globals__, f"{name}.{code.co_name}", inner=part is not code)
+
+
+def _parts(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code, and that of the functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _parts(constant)
+
+
+def _check_part(code: types.CodeType, names: dict[str, Any], where: str, *, inner: bool) -> None:
+    steps = list(dis.get_instructions(code))
+    # A variable that a comprehension reads is stored as one of a closure, but is the function's own.
+    outer = () if inner else code.co_freevars
+    for step in steps:
+        if step.opname == "STORE_GLOBAL" or (step.opname == "STORE_DEREF" and step.argval in outer):
+            raise CannotCopy(f"{where} changes the global {step.argval}")
+        if step.opname == "LOAD_GLOBAL":
+            value = names.get(step.argval)
+            if not (_is_harmless(value) or (_is_table(value) and _only_reads(code, steps))):
+                raise CannotCopy(f"{where} uses the global object {step.argval}")
 
 
 def _is_harmless(value: Any) -> bool:
