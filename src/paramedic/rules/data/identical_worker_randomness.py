@@ -59,8 +59,8 @@ def _whole_streams(run: Run, fewest: int = 16) -> Iterator[Finding]:
         if across < max(fewest, 0.05 * found["rows"]) or found["within"] > 0.02 * across:
             continue
         yield Finding(
-            what=f"{across:,} of {found['rows']:,} samples of {loader['dataset']} had come from another of its {workers} "
-            "workers before, in the same pass",
+            what=f"{across:,} of {found['rows']:,} samples of {loader['dataset']} had come from another of its "
+            f"{workers} workers before, in the same pass",
             why="every worker has a copy of the dataset and iterates over all of it",
             remedy="give each worker its share in __iter__: info = get_worker_info(); "
             "itertools.islice(items, info.id, None, info.num_workers)",
