@@ -7,8 +7,11 @@ import contextlib
 import copy
 import dataclasses
 import dis
+import enum
+import functools
 import io
 import itertools
+import pathlib
 import random
 import types
 import warnings
@@ -23,7 +26,10 @@ from paramedic.capture.facts import own_parameters, readable
 from paramedic.capture.where import is_users
 
 MOST_PARAMETERS = 20_000_000
-_PLAIN = (int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex, range)
+_PLAIN = (
+    int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex, range,
+    numpy.generic, enum.Enum, pathlib.PurePath,
+)  # fmt: skip
 _SETTINGS = (argparse.Namespace, types.SimpleNamespace)  # and data classes: names for plain values
 MOST_ITEMS = 5_000  # of a table that a forward pass may look into, such as a vocabulary
 _CHANGES = {
@@ -67,6 +73,10 @@ def _is_plain(value: Any, depth: int) -> bool:
     """Whether a copy of it is really a copy, and cheap."""
     if isinstance(value, (*_PLAIN, *_CALLABLE, nn.Module)) or (isinstance(value, torch.Tensor) and readable(value)):
         return True
+    if isinstance(value, numpy.ndarray):
+        return value.dtype != object
+    if isinstance(value, functools.partial):
+        return _is_plain(value.func, depth + 1) and _is_plain([*value.args, *value.keywords.values()], depth + 1)
     if isinstance(value, (list, tuple, set)):
         return depth < 3 and len(value) <= 64 and all(_is_plain(item, depth + 1) for item in value)
     if isinstance(value, dict):
