@@ -111,7 +111,7 @@ def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
 def length(dataset: Any) -> int | None:
     try:
         return len(dataset)
-    except (TypeError, NotImplementedError):
+    except Exception:  # it is the user's code, which may not be ready to say
         return None
 
 

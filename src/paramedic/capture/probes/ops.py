@@ -277,6 +277,7 @@ class OpMode(TorchFunctionMode):
         kind = "single" if x.shape[dim] == 1 else "first" if dim == 0 else "ordinary"
         maker = self.maker(x)
         data = {"op": func.__name__, "shape": list(x.shape), "dim": dim, "size": x.shape[dim], "implicit": implicit}
+        data["products"] = "Bmm" in kinds_behind(x.grad_fn, 8).values()  # scores of queries with keys
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site, kind))  # noqa: E731
         if result.grad_fn is not None:
             self.waiting.append(Waiting(result.grad_fn, tell))
