@@ -211,7 +211,6 @@ def present(subject: Subject) -> float | None:
 
 def future(subject: Subject) -> float | None:
     """By how much outputs change at the places before a change of the inputs: 0 for a causal model."""
-    size = subject.size
     outputs = subject.run(subject.batch)
     length = _places(subject, outputs)
     if length is None:
@@ -219,7 +218,17 @@ def future(subject: Subject) -> float | None:
     # Of two sequences one may be a source that the model is meant to see as a whole.
     if len([t for _, t in _tokens(subject, outputs) if not ((t >= 0) & (t <= 1)).all()]) > 1:
         return None
-    cut = length // 2
+    early = _before(subject, outputs, length, length // 2)
+    if early is None or early <= TOLERANCE:
+        return early
+    # A prefix may be seen as a whole, as a question before its answer: what then of the last place?
+    late = _before(subject, outputs, length, length - 1)
+    return early if late is None else late
+
+
+def _before(subject: Subject, outputs: list[torch.Tensor], length: int, cut: int) -> float | None:
+    """How far the outputs before a place move when the inputs from there on change; None if nothing does."""
+    size = subject.size
 
     def later(path: str, tensor: torch.Tensor) -> torch.Tensor:
         if tensor.dim() < 2 or tensor.shape[:2] != (size, length) or tensor.dtype == torch.bool:

@@ -17,6 +17,7 @@ from paramedic.capture.where import is_users, shown_path
 
 MOST_LABELS = 2_000_000
 _GENERATORS = (numpy.random.Generator, numpy.random.RandomState, random.Random, torch.Generator)
+ENTRIES = ("__getitem__", "__getitems__", "__call__", "forward")
 
 
 def root_of(dataset: Any) -> Any:
@@ -63,7 +64,7 @@ def generator_in_use(dataset: Any) -> dict[str, Any] | None:
     root = root_of(dataset)
     for owner, path in _owners(root):
         codes = _codes(type(owner))
-        names = {name for code in codes for name in code.co_names}
+        names = {name for code in codes for name in _names(code)}
         if "get_worker_info" in names or names & {"seed", "manual_seed"}:
             continue  # it knows about workers, or seeds itself for each sample
         for attribute, value in list(getattr(owner, "__dict__", {}).items()):
@@ -83,9 +84,26 @@ def _owners(root: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _codes(kind: type) -> list[CodeType]:
-    functions = [vars(base).get(name) for base in kind.__mro__ for name in vars(base) if name != "__init__"]
-    found = [getattr(function, "__code__", None) for function in functions]
-    return [code for code in found if code is not None and is_users(code.co_filename)]
+    """What runs when a sample is made: a generator may also serve to make all of them beforehand."""
+    methods: dict[str, list[CodeType]] = {}  # those of all bases: one may call another's by super()
+    for base in kind.__mro__:
+        for name, function in vars(base).items():
+            code = getattr(getattr(function, "fget", function), "__code__", None)  # of properties, too
+            if code is not None and is_users(code.co_filename):
+                methods.setdefault(name, []).append(code)
+    reached: set[str] = set()
+    waiting = list(ENTRIES)
+    while waiting:
+        name = waiting.pop()
+        if name in methods and name not in reached:
+            reached.add(name)
+            waiting += [used for code in methods[name] for used in _names(code)]
+    return [code for name in reached for code in methods[name]]
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]  # comprehensions, lambdas
+    return set(code.co_names).union(*(_names(part) for part in inner))
 
 
 def _reassigned(codes: list[CodeType], attribute: str) -> bool:
