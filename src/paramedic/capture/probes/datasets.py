@@ -63,12 +63,13 @@ def generator_in_use(dataset: Any) -> dict[str, Any] | None:
         return None
     root = root_of(dataset)
     for owner, path in _owners(root):
-        codes = _codes(type(owner))
-        names = {name for code in codes for name in _names(code)}
-        if "get_worker_info" in names or names & {"seed", "manual_seed"}:
+        methods = _methods(type(owner))
+        codes = [code for name, found in methods.items() if name != "__init__" for code in found]
+        if {"get_worker_info", "seed", "manual_seed"} & {name for code in codes for name in _names(code)}:
             continue  # it knows about workers, or seeds itself for each sample
+        drawn = _drawn(methods)
         for attribute, value in list(getattr(owner, "__dict__", {}).items()):
-            if isinstance(value, _GENERATORS) and attribute in names and not _reassigned(codes, attribute):
+            if isinstance(value, _GENERATORS) and attribute in drawn and not _reassigned(codes, attribute):
                 return {"attribute": f"{path}.{attribute}", "class": type(value).__name__}
     return None
 
@@ -83,22 +84,27 @@ def _owners(root: Any) -> Iterator[tuple[Any, str]]:
                 yield item, f"dataset.{name}"
 
 
-def _codes(kind: type) -> list[CodeType]:
-    """What runs when a sample is made: a generator may also serve to make all of them beforehand."""
-    methods: dict[str, list[CodeType]] = {}  # those of all bases: one may call another's by super()
+def _methods(kind: type) -> dict[str, list[CodeType]]:
+    """The user's own, of all bases: one may call another's by super()."""
+    methods: dict[str, list[CodeType]] = {}
     for base in kind.__mro__:
         for name, function in vars(base).items():
             code = getattr(getattr(function, "fget", function), "__code__", None)  # of properties, too
             if code is not None and is_users(code.co_filename):
                 methods.setdefault(name, []).append(code)
-    reached: set[str] = set()
-    waiting = list(ENTRIES)
+    return methods
+
+
+def _drawn(methods: dict[str, list[CodeType]]) -> set[str]:
+    """The names used when a sample is made: a generator may also serve to make all of them beforehand."""
+    used: set[str] = set()
+    waiting = set(ENTRIES)
     while waiting:
         name = waiting.pop()
-        if name in methods and name not in reached:
-            reached.add(name)
-            waiting += [used for code in methods[name] for used in _names(code)]
-    return [code for name in reached for code in methods[name]]
+        found = set().union(*(_names(code) for code in methods.get(name, ())))
+        waiting |= found - used
+        used |= found
+    return used
 
 
 def _names(code: CodeType) -> set[str]:
