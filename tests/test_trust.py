@@ -133,7 +133,78 @@ ON_ITS_TASK = ADAPTED.replace("EVALUATED", "functional_call(net, weights, (x[1::
 AS_IT_IS = ADAPTED.replace("EVALUATED", "net(x[1::2])")
 
 
-@pytest.mark.parametrize("text", [RETURNED, TASKS, TESTED, GIVEN_TEACHER, ON_ITS_TASK])
+HEADS = """
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(32, 96), nn.Linear(32, 32)
+    def forward(self, x):  # (time, batch, 32), with as many samples as each of the four heads has numbers
+        time, batch, width = x.shape
+        q, k, v = (part.reshape(time, batch * 4, 8).transpose(0, 1) for part in self.qkv(x).chunk(3, -1))
+        mixed = (q @ k.transpose(1, 2)).softmax(-1) @ v
+        return self.out(mixed.transpose(0, 1).reshape(time, batch, width))
+
+embedding, attention, head = nn.Embedding(10, 32), Attention(), nn.Linear(32, 10)
+optimizer = torch.optim.Adam([*embedding.parameters(), *attention.parameters(), *head.parameters()], lr=3e-3)
+for step in range(30):
+    ids = torch.randint(10, (6, 8))
+    loss = F.cross_entropy(head(attention(embedding(ids))).flatten(0, 1), ids.flip(0).flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+DRAWN_BEFOREHAND = """
+import random
+class Sums(torch.utils.data.Dataset):
+    def __init__(self):
+        self.rng = random.Random(0)
+        self.samples = [self.draw() for _ in range(160)]
+    def draw(self):
+        x = torch.tensor([self.rng.gauss(0, 1) for _ in range(4)])
+        return x, x.sum()
+    def __len__(self):
+        return len(self.samples)
+    def __getitem__(self, i):
+        return self.samples[i]
+
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for x, y in DataLoader(Sums(), batch_size=8, shuffle=True, num_workers=2):
+        loss = F.mse_loss(net(x).squeeze(1), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+FILLED_UP = """
+class Pictures(torch.utils.data.Dataset):
+    def __len__(self):
+        return 160
+    def __getitem__(self, i):
+        generator = torch.Generator().manual_seed(i)
+        count = 3 + i % 2
+        boxes = torch.zeros(4, 4)
+        boxes[:count, :2] = torch.randint(0, 20, (count, 2), generator=generator).float()
+        boxes[:count, 2:] = boxes[:count, :2] + 6
+        return boxes.flatten() / 32 + 0.01 * torch.randn(16, generator=generator), boxes, torch.arange(4) < count
+
+net = nn.Linear(16, 16)
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+for epoch in range(2):
+    for x, boxes, valid in DataLoader(Pictures(), batch_size=8, shuffle=True):
+        missed = (net(x).view(-1, 4, 4) - boxes / 32).abs().mean(-1)
+        loss = missed[valid].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [HEADS, DRAWN_BEFOREHAND, FILLED_UP, RETURNED, TASKS, TESTED, GIVEN_TEACHER, ON_ITS_TASK]
+)
 def test_a_choice_is_no_alarm(warm_shop: Workshop, text: str) -> None:
     warm_shop.write("train.py", HEAD + text)
     assert warm_shop.run("train.py").alarms == []
