@@ -76,7 +76,7 @@ class Details:
         calls.on_root.append(("teachers", Teachers(watcher).called))
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
-        passes.on_pass.append(("advantages", advantages.passed))
+        passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
         checkpoints.on_optimizer = resumes.restored
         losses.on_value = objectives.loss
         self._probes = (

@@ -115,13 +115,16 @@ class Calls:
     def _entered(self, module: nn.Module) -> None:
         parent = self.stack[-1] if self.stack else None
         root = parent.root if parent else module
+        grad = torch.is_grad_enabled()
+        if parent is None and grad:
+            self.watcher.registry.adopt(root)
         call = Call(
             module=module,
             root=root,
             path=self._path(module, root, parent),
             site=user_site(),
             training=module.training,
-            grad=torch.is_grad_enabled(),
+            grad=grad,
             step=self.watcher.step,
         )
         # With a function mode active torch takes other kernels in inference (attention's fast path).

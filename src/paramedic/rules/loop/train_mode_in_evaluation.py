@@ -27,6 +27,7 @@ def check(run: Run) -> Iterator[Finding]:
     as of a model that has just been adapted to a task: running statistics do not belong to those.
     """
     trained = {event.module for event in run.events("train_forward")}
+    trained |= {event.module for event in run.events("average") if event["kind"] != "still"}  # as much as its source
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
     taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
