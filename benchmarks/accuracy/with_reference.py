@@ -1,0 +1,137 @@
+"""TrainCheck on a sample of the real bugs: `python -m benchmarks.accuracy.peers` calls this where it is installed.
+
+It learns invariants from the trace of a run that is known to be good, and checks the trace of another run against
+them. The reference is the repaired twin itself, the most favourable one there is. Checked are the sick program, and
+the twin with another seed: what that violates is a false alarm. The first ten steps and every tenth are traced, its
+own default for checking; with all steps of the reference it learns for more than five minutes, which is the limit
+for each of its commands. It is told the model by the names of the variables whose parameters the script asks for.
+
+Called with the name of a pair it runs that one, and prints what was violated as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.accuracy.programs import HERE, real_programs
+from benchmarks.accuracy.running import with_seed
+from benchmarks.accuracy.score import share
+
+PAIRS = 24
+SECONDS = 300  # for each of its commands
+STEPS = ("--sampling-interval", "10", "--warm-up-steps", "10")
+ORDER = ("FunctionCoverRelation", "FunctionLeadRelation")  # which call comes before which: its tutorial ignores these
+Violated = dict[str, list[list[str]]]  # of the sick program and of its twin: relation and text of each invariant
+
+
+def main(name: str = "") -> None:
+    if name:
+        print(json.dumps({name: violated(name)}))
+    else:
+        print("\n".join(table({name: violated(name) for name in sample()})))
+
+
+def sample() -> list[str]:
+    """Pairs in a fixed random order, one of each family after the other."""
+    names = sorted(program.name.partition("/")[0] for program in real_programs() if program.is_sick)
+    random.Random(0).shuffle(names)
+    families = [[name for name in names if name[0] == letter] for letter in sorted({name[0] for name in names})]
+    turns = itertools.zip_longest(*families)
+    return [name for turn in turns for name in turn if name is not None][:PAIRS]
+
+
+def table(answers: dict[str, Violated | None]) -> Iterator[str]:
+    """Rows of the table of peers, with all invariants and without those that its tutorial ignores; then remarks."""
+    finished = [answer for answer in answers.values() if answer is not None]
+    remarks = [f"not finished: {name}" for name, answer in answers.items() if answer is None]
+    for ignored, which in (((), "all invariants"), (ORDER, "none about the order of calls")):
+        kept = [
+            {who: {text for kind, text in said if kind not in ignored} for who, said in one.items()} for one in finished
+        ]
+        cells = (
+            share(bool(one["sick"]) for one in kept),
+            share(bool(one["sick"]) and not one["fixed"] for one in kept),
+            share(bool(one["fixed"]) for one in kept),
+        )
+        yield f"| TrainCheck, {which}, on {len(answers)} pairs | {' | '.join(map(str, cells))} |"
+        beyond = share(bool(one["sick"] - one["fixed"]) for one in kept)
+        remarks.append(f"{which}: the sick program violates some that its twin does not in {beyond}")
+    yield ""
+    yield from remarks
+
+
+def violated(name: str) -> Violated | None:
+    """What the sick program and the twin with another seed violate; None where it could not be run."""
+    source = HERE / "real" / name
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        try:
+            collect(with_seed(source / "fixed.py", 0, home / "reference"), home / "trace").check_returncode()
+            command("infer", "-f", "trace", "-o", "invariants.json", cwd=home).check_returncode()
+            return {
+                "fixed": check(with_seed(source / "fixed.py", 1, home / "fixed")),
+                "sick": check(with_seed(source / "sick.py", 0, home / "sick")),
+            }
+        except (subprocess.SubprocessError, OSError, ValueError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return None
+
+
+def check(script: Path) -> list[list[str]]:
+    home = script.parents[1]
+    collect(script, script.parent / "trace", "--invariants", str(home / "invariants.json"))  # a sick one may fail
+    command("check", "-f", "trace", "-i", "../invariants.json", "-o", "said", cwd=script.parent).check_returncode()
+    said = json.loads((script.parent / "said" / "trace" / "violations_summary.json").read_text())
+    return [[one["relation_type"], one["display_name"]] for one in said["violations"]]
+
+
+def collect(script: Path, trace: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    names = models(script.read_text())
+    tracked = ("--models-to-track", *names) if names else ()
+    words = ("--pyscript", script.name, *tracked, *STEPS, "--output-dir", str(trace), *words)
+    return command("collect", *words, cwd=script.parent)
+
+
+def models(text: str) -> list[str]:
+    """Variables that are assigned a call's result and asked for their parameters()."""
+    nodes = list(ast.walk(ast.parse(text)))
+    assigned = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    asked = {
+        node.value.id
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr == "parameters" and isinstance(node.value, ast.Name)
+    }
+    return sorted(assigned & asked)
+
+
+def command(verb: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    program = [str(Path(sys.executable).with_name(f"traincheck-{verb}")), *words]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with (cwd / f"{verb}.txt").open("w") as said:
+        running = subprocess.Popen(program, cwd=cwd, env=environment, stdout=said, stderr=said, start_new_session=True)
+        try:
+            return subprocess.CompletedProcess(program, running.wait(SECONDS))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)  # the script is a child of its command
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
