@@ -4,8 +4,8 @@ It learns invariants from the trace of a run that is known to be good, and check
 them. The reference is the repaired twin itself, the most favourable one there is. Checked are the sick program, and
 the twin with another seed: what that violates is a false alarm. What the reference's own trace violates is left out.
 
-All three are traced alike, as in its tutorial: with `--invariants` even the reference's script and seed violate twenty
-more. Traced are the first ten steps and every tenth, its default for checking: to learn from all steps of such a
+All three are traced alike, as in its tutorial: with `--invariants` even the reference's script and seed violate 20 of
+641, without it 3 (V05). Traced are the first ten steps and every tenth, its default for checking: to learn from all steps of such a
 program takes more than five minutes, the limit for each of its commands. It is told the model by the names of the
 variables whose parameters the script asks for.
 
