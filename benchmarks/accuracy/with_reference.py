@@ -5,9 +5,9 @@ them. The reference is the repaired twin itself, the most favourable one there i
 the twin with another seed: what that violates is a false alarm. What the reference's own trace violates is left out.
 
 All three are traced alike, as in its tutorial: with `--invariants` even the reference's script and seed violate 20 of
-641, without it 3 (V05). Traced are the first ten steps and every tenth, its default for checking: to learn from all steps of such a
-program takes more than five minutes, the limit for each of its commands. It is told the model by the names of the
-variables whose parameters the script asks for.
+641, without it 3 (V05). Traced are the first ten steps and every tenth, its default for checking: to learn from all
+steps of such a program takes more than five minutes, the limit for each of its commands. It is told the model by the
+names of the variables whose parameters the script asks for.
 
 Called with the name of a pair it runs that one, and prints what was violated as one line of JSON.
 """
