@@ -1,18 +1,15 @@
 """What watching costs on the CPU: the same script alone, under paramedic and with other tools, in turns.
 
 Two ratios of wall time to the script alone: of the whole process (imports, training, the verdict at the end), and of
-the second half of the training loop, when the first look is over. `--scale 0.1` shortens the loops. TrainCheck is timed
-as its guide says for checking: it has learnt from a short run before, and traces what its invariants are about.
+the second half of the training loop, when the first look is over. `--scale 0.1` shortens the loops.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
 import importlib.util
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -76,11 +73,8 @@ class Way:
     step: str = "pass"
     after: str = ""
     package: str = "torch"
-    learns: bool = False  # from a short run of the same program, before
 
 
-# It moves to its folder of results before it runs the script, which must find its own there.
-COLLECT = ("-m", "traincheck.collect_trace", "--models-to-track", "net", "--output-dir", ".")
 WAYS = (
     Way(name="alone"),
     Way(name="paramedic", words=("-m", "paramedic", "run", "-q")),
@@ -97,47 +91,26 @@ WAYS = (
         step="autopsy.step(loss=loss.item())",
         after="autopsy.__exit__(None, None, None)",
     ),
-    Way(
-        name="TrainCheck, selective",
-        package="traincheck",
-        words=(*COLLECT, "--invariants", "invariants.json", "--pyscript"),
-        learns=True,
-    ),
     Way(name="torch anomaly mode", before="torch.autograd.set_detect_anomaly(True, check_nan=True)"),
 )
 
 
-def seconds(way: Way, text: str, epochs: int, folder: Path) -> tuple[float, float]:
+def seconds(way: Way, text: str, folder: Path) -> tuple[float, float]:
     """Of the whole process, and of the second half of its loop."""
-    put(folder, way, text, epochs)
-    if way.learns:
-        shutil.copy(invariants(text), folder)
+    script = folder / "train.py"
+    script.write_text(text.replace("BEFORE", way.before).replace("STEP", way.step).replace("AFTER", way.after))
     began = time.perf_counter()
-    python(folder, *way.words, "train.py")
+    subprocess.run(
+        [sys.executable, *way.words, "train.py"],
+        cwd=folder,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     whole = time.perf_counter() - began
     times: list[float] = json.loads((folder / "times.json").read_text())
     return whole, times[-1] - times[len(times) // 2]
-
-
-def put(folder: Path, way: Way, text: str, epochs: int) -> None:
-    filled = text.replace("BEFORE", way.before).replace("STEP", way.step).replace("AFTER", way.after)
-    (folder / "train.py").write_text(filled.replace("EPOCHS", str(epochs)))
-
-
-def python(folder: Path, *words: str) -> None:
-    quiet = subprocess.DEVNULL
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, *words], cwd=folder, check=True, env=environment, stdout=quiet, stderr=quiet)
-
-
-@functools.cache
-def invariants(text: str) -> Path:
-    """What TrainCheck learns from two epochs."""
-    folder = Path(tempfile.mkdtemp())
-    put(folder, Way(name="reference"), text, 2)
-    python(folder, *COLLECT, "--sampling-interval", "10", "--warm-up-steps", "10", "--pyscript", "train.py")
-    python(folder, "-m", "traincheck.infer_engine", "-f", ".", "-o", "invariants.json")
-    return folder / "invariants.json"
 
 
 def main() -> None:
@@ -150,12 +123,12 @@ def main() -> None:
     for name, (net, epochs) in PROGRAMS.items():
         if chosen.only not in name:
             continue
-        text, epochs = HEAD + net + LOOP, max(4, round(epochs * chosen.scale))
+        text = HEAD + net + LOOP.replace("EPOCHS", str(max(4, round(epochs * chosen.scale))))
         measured: dict[str, list[tuple[float, float]]] = {way.name: [] for way in ways}
         for _ in range(TURNS):
             for way in ways:
                 try:
-                    measured[way.name].append(seconds(way, text, epochs, Path(tempfile.mkdtemp())))
+                    measured[way.name].append(seconds(way, text, Path(tempfile.mkdtemp())))
                 except subprocess.CalledProcessError as failed:
                     print(f"| {name} | {way.name} | failed with exit code {failed.returncode} | | | |", flush=True)
         tell(name, measured)
