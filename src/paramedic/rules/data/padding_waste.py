@@ -48,7 +48,7 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
     """Answers that depend on padding: a warning where the model is told what is padding."""
     asked = [event for event in run.events("asked") if event.get("padding")]
     moved = [event for event in asked if event["padding"]["gap"] > change]
-    if not moved or len(moved) < len(asked):
+    if not moved or any(event["padding"]["gap"] <= change / 2 for event in asked):
         return
     found = moved[0]["padding"]
     told = all(event["padding"]["told"] for event in moved)
