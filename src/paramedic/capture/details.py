@@ -26,6 +26,7 @@ from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
 from paramedic.capture.probes.mirrors import Mirrors
+from paramedic.capture.probes.mixtures import Mixtures
 from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.ops import OpMode
@@ -61,6 +62,7 @@ class Details:
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
         leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
         loaded, forgotten = Loaded(watcher, ops, loop.holds), Forgotten(watcher, loop)
+        mixtures = Mixtures(watcher, loop)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         tables = Tables(watcher, ops, answers.knows)
         self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
@@ -79,6 +81,7 @@ class Details:
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
+        passes.on_pass.append(("mixtures", mixtures.passed))
         checkpoints.on_optimizer += [("resumes", resumes.restored), ("forgotten", forgotten.restored)]
         checkpoints.on_model += [("loaded", loaded.given), ("forgotten", forgotten.given)]
         losses.on_value = objectives.loss
@@ -86,7 +89,7 @@ class Details:
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
             leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher),
-            Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten,
+            Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
         )  # fmt: skip
 
     def install(self) -> None:

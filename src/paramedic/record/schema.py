@@ -102,6 +102,10 @@ KINDS: dict[str, tuple[str, str]] = {
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
     "overwritten": ("loaded weights that were gone at the next step", "no loaded weights were overwritten"),
+    "mixture": (
+        "a step on gradients of a pass that another optimizer had used",
+        "no step used the gradients of another optimizer's pass",
+    ),
     "untied": ("weights that were one tensor and are trained as two", "no tied weights were parted"),
     "late_save": ("a state dict that was saved after the model had moved on", "no state dict was saved late"),
     "copy": (
