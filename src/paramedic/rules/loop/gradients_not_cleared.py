@@ -76,7 +76,7 @@ def _mixed(run: Run, against: float, fewest: int) -> Iterator[Finding]:
         yield Finding(
             what=f"the steps of optimizer {number} use the gradients of this pass and those of line {line}, which "
             f"another optimizer had used already; the two pull against each other (cosine {median(cosines):.2f})",
-            why=f"the loss of line {line} writes gradients here too, and nobody clears them before this one adds its own",
+            why=f"the loss of line {line} writes gradients here too, and nobody clears them before this one adds more",
             remedy="call zero_grad() of this optimizer right before this line, or detach() its outputs for the other "
             "loss",
             where=events[-1].where,
