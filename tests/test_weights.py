@@ -166,3 +166,28 @@ def test_gradients_of_two_losses(warm_shop: Workshop, sign: int, side: int, code
     """A part that collects gradients on purpose, and one that steps on its opponent's gradients as well."""
     warm_shop.write("train.py", TWO_LOSSES.replace("SIGN", str(sign)).replace("SIDE", str(side)))
     assert [code for code in warm_shop.run("train.py").codes if code == "PM601"] == codes
+
+
+TARGET = """
+import copy
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+online = nn.Sequential(nn.Linear(6, 24), nn.ReLU(), nn.Linear(24, 2))
+target = copy.deepcopy(online)
+optimizer = torch.optim.Adam(online.parameters(), lr=1e-3)
+for _ in range(60):
+    state, after, reward = torch.randn(32, 6), torch.randn(32, 6), torch.randn(32)
+    wanted = reward + 0.9 * target(after).max(1).values
+    loss = F.smooth_l1_loss(online(state)[:, 0], wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_target_network_may_get_gradients_that_nobody_uses(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TARGET)
+    assert "PM402" not in warm_shop.run("train.py").codes
