@@ -24,7 +24,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     Parameters that another optimizer holds are not reported, nor those that change all the same because the script
     moves them by its own means (an update by hand, master weights that are copied back), nor a whole network that only
     passes gradients on: in eval mode, as a yardstick whose outputs are compared with each other (perceptual losses), or
-    as a copy of a model that is trained (a target network). Such a network should be frozen all the same: it saves time.
+    as a copy of a model that is trained (a target network). Such a network should be frozen all the same.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
