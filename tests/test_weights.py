@@ -68,6 +68,10 @@ GOES_ON = ("0, 3)  # goes on", "saved['epoch'] + 1, 6)")
         ((), None),  # fine-tuning: a new optimizer, and epochs are counted anew
         ((GOES_ON, RESTORED), None),
         ((GOES_ON,), "PM609"),
+        (
+            (("for epoch in range(start, stop):", "for turn in range(start, stop):"), ("return epoch", "return turn")),
+            None,
+        ),
         ((("pass  # between", "second.apply(init)"),), "PM409"),
         ((("pass  # between", "second[4].apply(init)"),), None),  # a new head
         (
@@ -75,7 +79,15 @@ GOES_ON = ("0, 3)  # goes on", "saved['epoch'] + 1, 6)")
             None,
         ),  # pruned
     ],
-    ids=["fine-tuned", "resumed", "without-its-optimizer", "initialised-again", "new-head", "pruned"],
+    ids=[
+        "fine-tuned",
+        "resumed",
+        "without-its-optimizer",
+        "left-over-variable",
+        "initialised-again",
+        "new-head",
+        "pruned",
+    ],
 )
 def test_what_a_checkpoint_held_is_used(
     warm_shop: Workshop, changes: tuple[tuple[str, str], ...], code: str | None
@@ -130,7 +142,10 @@ for _ in range(60):
     ("make", "codes"),
     [
         ("self.layers = stack(nn.Linear(16, 16), 3)", ["PM406"]),
-        ("layer = nn.Linear(16, 16); self.layers = nn.ModuleList([layer] * 3)", []),  # named where the list is made
+        (
+            "layer = nn.Linear(16, 16)\n        self.layers = nn.ModuleList([layer] * 3)",
+            [],
+        ),  # named where the list is made
     ],
     ids=["handed-over", "named"],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from paramedic.capture.where import is_users, locals_of
 from paramedic.record.writer import Site
 
 MOST_FILES, MOST_TENSORS, MOST_FRAMES = 4, 20_000, 30
+MOST_LOOKS = 2_000  # at a counter that may go on
 COUNTERS = ("epoch", "step", "iter")  # in the names of numbers that say how far a training has come
 
 
@@ -46,6 +46,8 @@ class Forgotten:
         self.loop = loop
         self._files: list[Checkpoint] = []
         self._taken: list[Taken] = []
+        self._suspects: list[tuple[Taken, tuple[str, int, str], dict[str, Any]]] = []
+        self._looks = 0
 
     def install(self) -> None:
         def watched(original: Any) -> Any:
@@ -58,7 +60,13 @@ class Forgotten:
             return load
 
         self.watcher.patches.wrap(torch, "load", watched)
-        self.watcher.on_step.append(("forgotten", lambda: self._look() if self._taken else None))
+        self.watcher.on_step.append(("forgotten", self._stepped))
+
+    def _stepped(self) -> None:
+        if self._suspects:
+            self._confirm()
+        if self._taken:
+            self._look()
 
     def _read(self, content: dict[Any, Any]) -> None:
         states = [value for value in content.values() if _is_optimizer(value)]
@@ -86,22 +94,33 @@ class Forgotten:
         for taken in waiting:
             model = taken.model()
             first = next(model.parameters(), None) if model is not None else None
-            if first is None:
-                continue
             owners = [o for o in self.loop.owners.of(id(first)) if o in self.loop.accounts]
-            if not owners or not self.loop.accounts[owners[-1]].steps:
-                self._taken.append(taken)  # its first step is still to come
-            elif self.loop.accounts[owners[-1]].steps == 1 and self.loop.accounts[owners[-1]].empty:
-                self._tell(taken, owners[-1])
+            account = self.loop.accounts[owners[-1]] if owners else None
+            if first is None or account is None or not account.steps:
+                self._taken += [taken] if first is not None else []  # its first step is still to come
+            elif account.steps == 1 and account.empty:
+                self._suspect(taken, owners[-1])
 
-    def _tell(self, taken: Taken, optimizer: Any) -> None:
+    def _suspect(self, taken: Taken, optimizer: Any) -> None:
+        """Its optimizer began without a state, although the file has one that fits. Does it count on?"""
         held = [list(p.shape) for group in optimizer.param_groups for p in group["params"]]
         saved = taken.checkpoint.shapes
         fits = len(held) == len(saved) and all(s is None or s == h for s, h in zip(saved, held, strict=True))
-        counter = _going_on(taken.checkpoint.counters)
-        if fits and counter is not None:
-            data = {"class": type(optimizer).__name__, "counter": counter, "tensors": len(saved)}
-            self.watcher.emit("forgotten", site=taken.site, module=taken.path, phase="setup", data=data)
+        counter = _counted(taken.checkpoint.counters) if fits else None
+        if counter is not None:
+            data = {"class": type(optimizer).__name__, "counter": list(counter), "tensors": len(saved)}
+            self._suspects.append((taken, counter, data))
+
+    def _confirm(self) -> None:
+        """Only what goes on counting is a counter: a variable that was left over stays as it is."""
+        self._looks += 1
+        for suspect in list(self._suspects) if self._looks <= MOST_LOOKS else ():
+            taken, (name, value, _), data = suspect
+            now = next((v for n, v in _nearest(name) if n == name), None)
+            if now != value:
+                self._suspects.remove(suspect)
+            if now is not None and now > value:
+                self.watcher.emit("forgotten", site=taken.site, module=taken.path, phase="setup", data=data)
 
 
 def _is_optimizer(value: Any) -> bool:
@@ -122,22 +141,28 @@ def _word(name: str) -> str | None:
     return next((word for word in COUNTERS if word in name.lower()), None)
 
 
-def _going_on(counters: dict[str, int]) -> list[Any] | None:
-    """A variable of the loop that goes on where a counter of the file stopped: its name, its value, the counter."""
-    for name, value in _variables():
-        for key, saved in counters.items():
-            if _word(key) == _word(name) and value in (saved, saved + 1):
-                return [name, value, key]
+def _counted(counters: dict[str, int]) -> tuple[str, int, str] | None:
+    """The loop's variable that stands where a counter of the file stopped: its name, its value, the counter."""
+    for key, saved in counters.items():
+        for name, value in _nearest(key):
+            if value in (saved, saved + 1):
+                return name, value, key
     return None
 
 
-def _variables() -> Iterator[tuple[str, int]]:
+def _nearest(wanted: str) -> list[tuple[str, int]]:
+    """The numbers that are named after the same counter, in the innermost of the user's functions that has any."""
+    word = _word(wanted)
     frame: FrameType | None = sys._getframe(1)
     for _ in range(MOST_FRAMES):
         if frame is None:
-            return
+            break
         if is_users(frame.f_code.co_filename):
             names = locals_of(frame)
             own = getattr(names.get("self"), "__dict__", {})
-            yield from ((n, v) for n, v in [*names.items(), *own.items()] if type(v) is int and _word(n))
+            for space in (names, own):
+                found = [(name, value) for name, value in space.items() if type(value) is int and _word(name) == word]
+                if found:
+                    return found
         frame = frame.f_back
+    return []
