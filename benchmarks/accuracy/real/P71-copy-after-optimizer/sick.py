@@ -10,10 +10,10 @@ class Client:
     def __init__(self, number, x, y, model, lr):
         self.number, self.x, self.y = number, x, y
         self.model = model
-        self.optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)  # <- PM407
 
     def receive(self, global_model):
-        self.model = copy.deepcopy(global_model)  # <- PM407
+        self.model = copy.deepcopy(global_model)
 
     def train(self, epochs=2):
         self.model.train()
