@@ -46,6 +46,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "eval_forward": ("a call whose output was only measured", "no evaluation was seen"),
     "input": ("the scale of what reaches a model's first layer", "no Linear or convolution got data directly"),
     "module_call": ("a sub-module's first examined call", "no nn.Module was called"),
+    "offered": ("a part of a module that makes an answer beside others", "no module gave several answers"),
     "contract": ("a declared shape that a call did not keep", "no declared shape was broken"),
     "chain": ("an affine layer that got another one's output as it was", "no two affine layers follow each other"),
     "loss_call": ("a call of a loss function of torch", "no loss function of torch was called"),

@@ -54,8 +54,8 @@ class Freezes:
         def parameters(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if self._freezers and (frame := sys._getframe(1)).f_code in self._freezers:
                 watcher.ask("freezes", self._walked, module, frame)
-            if not watcher.examining and watcher.step:
-                watcher.ask("freezes", self._look_out, sys._getframe(1))
+            if not watcher.examining and watcher.step and self._lines.get((frame := sys._getframe(1)).f_code) != ():
+                watcher.ask("freezes", self._look_out, frame)
             return walk(module, *args, **kwargs)
 
         watcher.patches.set(nn.Module, "parameters", parameters)

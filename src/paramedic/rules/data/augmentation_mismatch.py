@@ -88,5 +88,7 @@ def _changing(firsts: list[Event]) -> int | None:
     inputs = [p for p, t in kinds.items() if "float" in t["dtype"] and len(t["shape"]) > 1]
     if not labels or not inputs or any(len(versions[path]) > 1 for path in labels):
         return None
+    if len({tuple(kinds[path]["shape"]) for path in inputs}) < len(inputs):
+        return None  # several views of each sample, as contrastive learning wants them in an evaluation, too
     most = max(len(versions[path]) for path in inputs)
     return most if most > 1 else None

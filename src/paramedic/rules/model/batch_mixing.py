@@ -51,6 +51,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             yield _cut(event, cuts[0], tolerance)
             return
         name = f"{event.module}.{event['mixing']['module']}"
+        if event["size"] not in given and _takes_one_sequence(run, name):
+            raise Abstain("a single sequence is passed at a time, and no loader says that its places are samples")
         yield Finding(
             what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch "
             f"are exchanged, first after {name}",
@@ -61,6 +63,12 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             confidence=0.95,
         )
         return
+
+
+def _takes_one_sequence(run: Run, name: str) -> bool:
+    """(time, 1, features), or (time, features): written so for one sequence."""
+    given = [call["inputs"][0]["shape"] for call in run.events("module_call") if call.module == name and call["inputs"]]
+    return bool(given) and all(len(sizes) == 2 or sizes[1] == 1 for sizes in given)
 
 
 def _cut(event: Event, cut: Event, tolerance: float) -> Finding:
