@@ -1,17 +1,19 @@
 """PM609."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import many
 
 
-@rule("PM609", "lost-training-state", severity="warning", needs=["load"])
-def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
+@rule("PM609", "lost-training-state", severity="warning", needs=["optimizer"])
+def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Finding]:
     """A resumed training does not go on where it had stopped: the optimizer's state or the learning rate is lost.
 
     Some schedulers set the learning rate when they are made (`LambdaLR` to its initial value), after
     `optimizer.load_state_dict` had restored it. Or the weights come out of the checkpoint and the epochs are counted
-    on, but the optimizer's state stays in the file.
+    on, but the optimizer's state stays in the file. Or a new optimizer is made for every batch.
 
     ## Why it hurts
     The first steps after the resume are far too large or too small, and the schedule is at another place than the
@@ -25,9 +27,10 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
     the weights. Fine-tuning that begins to count anew is not reported.
 
     ## Options
-    `tolerance`: relative difference between restored and used learning rate.
+    `tolerance`: relative difference between restored and used learning rate; `fewest`: optimizers for one step each.
     """
     yield from _left_behind(run)
+    yield from _made_anew(run, fewest)
     for event in run.events("resumed"):
         pairs = [(a, b) for a, b in zip(event["restored"], event["used"], strict=False) if abs(a - b) > tolerance * a]
         if not pairs:
@@ -57,3 +60,26 @@ def _left_behind(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="restored_tensors_of_state", value=0, limit=str(event["tensors"])),),
             confidence=0.9,
         )
+
+
+def _made_anew(run: Run, fewest: int) -> Iterator[Finding]:
+    """All optimizers of the run come from one line, hold the same parameters and took one step each."""
+    optimizers = run.events("optimizer")  # perhaps not all: a new one may look like one that is gone
+    steps = Counter[int]()
+    for event in run.events("step"):
+        steps[event["optimizer"]] += event.count
+    held = {tuple(name for group in o["groups"] for name in group["parameters"]) for o in optimizers}
+    if len(steps) < fewest or len(held) != 1 or len({o.line for o in optimizers}) != 1:
+        return
+    first, names = optimizers[0], next(iter(held))
+    keeps_state = first["class"] != "SGD" or any(group["momentum"] for group in first["groups"])
+    if not keeps_state or max(steps.values(), default=2) > 1 or any(name.startswith("a tensor of") for name in names):
+        return
+    yield Finding(
+        what=f"{many(len(steps), 'optimizer')} were made for the same parameters, and each took one step",
+        why=f"a new {first['class']} knows nothing of the steps before: its moments begin at zero every time",
+        remedy="make it once, before the loop; change its rate with a scheduler or param_groups",
+        where=first.where,
+        evidence=(Evidence(name="steps_per_optimizer", value=1, limit="> 1"),),
+        confidence=0.93,
+    )
