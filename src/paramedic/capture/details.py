@@ -84,7 +84,7 @@ class Details:
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
         passes.on_pass.append(("mixtures", mixtures.passed))
         checkpoints.on_optimizer += [("resumes", resumes.restored), ("forgotten", forgotten.restored)]
-        checkpoints.on_model += [("loaded", loaded.given), ("forgotten", forgotten.given)]
+        checkpoints.on_model += [("loaded", loaded.given), ("forgotten", forgotten.given), ("averages", averages.given)]
         losses.on_value = objectives.loss
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,

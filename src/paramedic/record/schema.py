@@ -110,6 +110,7 @@ KINDS: dict[str, tuple[str, str]] = {
         "a step on gradients of a pass that another optimizer had used",
         "no step used the gradients of another optimizer's pass",
     ),
+    "set_back": ("a trained model that loaded the weights of its copy", "no trained model loaded its copy's weights"),
     "untied": ("weights that were one tensor and are trained as two", "no tied weights were parted"),
     "late_save": ("a state dict that was saved after the model had moved on", "no state dict was saved late"),
     "copy": (

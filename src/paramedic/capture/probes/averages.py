@@ -62,6 +62,27 @@ class Averages:
         if address(args[0]) in sources and address(args[1]) in copies:
             self._backwards = user_site()
 
+    def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+        """A model has loaded a state dict: a trained one, out of its own copy?"""
+        first = next((value for value in state.values() if isinstance(value, T) and value.numel()), None)
+        for pair in self._pairs if first is not None and readable(first) else ():
+            copy, source = pair.copy(), pair.source()
+            mine = some_of(copy) if copy is not None and source is model else None
+            if copy is None or mine is None or address(first) not in {address(p) for p in copy.parameters()}:
+                continue
+            self._tell_set_back(copy, mine, path, site)
+
+    def _tell_set_back(self, copy: nn.Module, mine: torch.Tensor, path: str, site: Site) -> None:
+        step = self.watcher.step
+        used = self._called.get(id(copy), -9) >= step - 1
+        about = {"copy": self.watcher.registry.root_name(copy), "used": used}
+
+        def use(found: list[float]) -> None:
+            data = {**about, "sum": found[0]}
+            self.watcher.emit("set_back", site=site, module=path, phase="train", step=step, data=data)
+
+        self.watcher.read(mine.sum().reshape(1), use)
+
     def _stepped(self) -> None:
         version = (self.watcher.registry.version, len(self._seen))
         if version != self._version:
