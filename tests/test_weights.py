@@ -193,16 +193,27 @@ torch.manual_seed(0)
 online = nn.Sequential(nn.Linear(6, 24), nn.ReLU(), nn.Linear(24, 2))
 target = copy.deepcopy(online)
 optimizer = torch.optim.Adam(online.parameters(), lr=1e-3)
-for _ in range(60):
+for step in range(60):
     state, after, reward = torch.randn(32, 6), torch.randn(32, 6), torch.randn(32)
     wanted = reward + 0.9 * target(after).max(1).values
     loss = F.smooth_l1_loss(online(state)[:, 0], wanted)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+    if step % 15 == 14:
+        UPDATE
 """
 
 
-def test_a_target_network_may_get_gradients_that_nobody_uses(warm_shop: Workshop) -> None:
-    warm_shop.write("train.py", TARGET)
-    assert "PM402" not in warm_shop.run("train.py").codes
+@pytest.mark.parametrize(
+    ("update", "codes"),
+    [
+        ("target.load_state_dict(online.state_dict())", []),
+        ("online.load_state_dict(target.state_dict())", ["PM418"]),
+        ("pass", []),  # nobody uses the gradients that a target network gets
+    ],
+    ids=["follows", "set-back", "stays"],
+)
+def test_a_target_network(warm_shop: Workshop, update: str, codes: list[str]) -> None:
+    warm_shop.write("train.py", TARGET.replace("UPDATE", update))
+    assert [code for code in warm_shop.run("train.py").codes if code in ("PM402", "PM418")] == codes
