@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ class Averages:
         # Models that were called: deep copies are never built.
         self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._called: dict[int, int] = {}  # and when they were called last
+        self._times: Counter[int] = Counter()  # and in how many of the examined steps
         self._addresses: tuple[set[int], set[int]] = (set(), set())  # of the copies and of the sources
         self._backwards: Site = NOWHERE  # where a source was written to with a copy, since the last step
         self._looks = 0
@@ -52,6 +54,7 @@ class Averages:
         self.watcher.on_step.append(("averages", self._stepped))
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        self._times[id(call.module)] += self._called.get(id(call.module)) != self.watcher.step
         self._called[id(call.module)] = self.watcher.step
         self._seen.add(call.module)
 
@@ -74,7 +77,8 @@ class Averages:
 
     def _tell_set_back(self, copy: nn.Module, mine: torch.Tensor, path: str, site: Site) -> None:
         step = self.watcher.step
-        used = self._called.get(id(copy), -9) >= step - 1
+        # A network that gives targets is called in every step; a snapshot to go back to is not.
+        used = self._times[id(copy)] >= 5
         about = {"copy": self.watcher.registry.root_name(copy), "used": used}
 
         def use(found: list[float]) -> None:
