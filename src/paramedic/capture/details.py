@@ -14,6 +14,7 @@ from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
+from paramedic.capture.probes.draws import Draws
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.forgotten import Forgotten
 from paramedic.capture.probes.given_targets import GivenTargets
@@ -61,7 +62,7 @@ class Details:
         averages = Averages(watcher, ops, followers, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
-        leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
+        leftovers, advantages, draws = Leftovers(watcher), Advantages(watcher, ops), Draws(watcher, ops)
         loaded, forgotten = Loaded(watcher, ops, loop.holds), Forgotten(watcher, loop)
         mixtures = Mixtures(watcher, loop)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
@@ -73,6 +74,7 @@ class Details:
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
         calls.on_call += [("contracts", Contracts(watcher).called), ("offers", Offers(watcher, calls.made_by).called)]
+        calls.on_call.append(("draws", draws.called))
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
@@ -82,14 +84,14 @@ class Details:
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
-        passes.on_pass.append(("mixtures", mixtures.passed))
+        passes.on_pass += [("draws", draws.passed), ("mixtures", mixtures.passed)]
         checkpoints.on_optimizer += [("resumes", resumes.restored), ("forgotten", forgotten.restored)]
         checkpoints.on_model += [("loaded", loaded.given), ("forgotten", forgotten.given), ("averages", averages.given)]
         losses.on_value = objectives.loss
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
-            leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher),
+            leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher),
             Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
         )  # fmt: skip
 

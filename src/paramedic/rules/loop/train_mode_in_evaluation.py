@@ -35,7 +35,9 @@ def check(run: Run) -> Iterator[Finding]:
     fed = {event["loader"] for event in run.events("train_forward") if event["loader"] is not None}
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
-        if not affected or not event["uses"] or event.get("borrowed") or not (event["training"] or _torn(event["moody"])):
+        if not affected or not event["uses"] or event.get("borrowed"):
+            continue
+        if not event["training"] and not _torn(event["moody"]):
             continue
         if (event.where.file, event.where.line) in taught or any(m["path"] in single for m in affected):
             continue
