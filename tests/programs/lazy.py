@@ -37,4 +37,5 @@ for width in (2, 3):
         loss.backward()
         optimizer.step()
         bits(loss)
+        del loss  # its graph knows the shapes that parameters had
 finish(model)

@@ -26,17 +26,20 @@ def future(subject: Subject) -> dict[str, Any] | None:
     alike = [path for path, t in known if t.shape == (subject.size, length)]
     if len(known) > 1 and not alike:
         return None
-    batches = [_later(subject, length, path) for path in (alike if len(known) > 1 else [None])]
-    gaps = [(gap, batch) for batch in batches if (gap := _gap(subject, outputs, batch, length)) is not None]
+    paths = alike if len(known) > 1 else [None]
+    batches = [_later(subject, length, path, length // 2) for path in paths]
+    gaps = [(gap, b) for b in batches if (gap := _gap(subject, outputs, b, length, length // 2)) is not None]
     if not gaps:
         return None
     gap, batch = min(gaps, key=lambda pair: pair[0])
+    if gap > TOLERANCE:  # a prefix may be seen as a whole, as a question before its answer: what of the last place?
+        lasts = [_gap(subject, outputs, _later(subject, length, p, length - 1), length, length - 1) for p in paths]
+        gap = min([gap, *(last for last in lasts if last is not None)])
     return {"gap": gap, "site": _where(subject, batch, length) if gap > TOLERANCE else None}
 
 
-def _later(subject: Subject, length: int, wanted: str | None) -> Batch:
-    """The batch with other values in the second half of its sequences, or of one of them."""
-    cut = length // 2
+def _later(subject: Subject, length: int, wanted: str | None, cut: int) -> Batch:
+    """The batch with other values from a place of its sequences on, or of one of them."""
 
     def later(path: str, tensor: torch.Tensor) -> torch.Tensor:
         if wanted not in (None, path) or tensor.dim() < 2 or tensor.dtype == torch.bool:
@@ -48,13 +51,12 @@ def _later(subject: Subject, length: int, wanted: str | None) -> Batch:
     return subject.changed(later)
 
 
-def _gap(subject: Subject, outputs: list[torch.Tensor], batch: Batch, length: int) -> float | None:
+def _gap(subject: Subject, outputs: list[torch.Tensor], batch: Batch, length: int, cut: int) -> float | None:
     """How far early outputs moved; None when the change made no difference anywhere."""
     both = zip(outputs, subject.run(batch), strict=True)
     pairs = [(a, b) for a, b in both if a.dim() == 3 and a.shape[:2] == (subject.size, length)]
     if all(torch.equal(a, b) for a, b in pairs):
         return None
-    cut = length // 2
     return max(distance(a[:, :cut], b[:, :cut]) for a, b in pairs)
 
 

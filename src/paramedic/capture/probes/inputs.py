@@ -16,7 +16,7 @@ from paramedic.capture.watcher import Watcher
 LOOKS = 12  # calls that are measured, per layer and mode
 NAMES = (
     "min", "max", "mean", "std", "largest_feature_std", "median_feature_std", "largest_feature_mean",
-    "constant_features", "whole_numbers", "roughness", "roughness_interleaved",
+    "constant_features", "whole_numbers", "roughness", "roughness_interleaved", "typical",
 )  # fmt: skip
 COLOURS = (3, 4)
 SMALLEST = 8  # pixels along a side, to speak of a texture
@@ -33,6 +33,7 @@ class Seen:
     squares: torch.Tensor
     whole: torch.Tensor
     texture: torch.Tensor
+    typical: list[torch.Tensor]  # the size of a middling row, call by call
     calls: int = 1
 
 
@@ -68,10 +69,12 @@ class Inputs:
 
     def _add(self, key: tuple[Any, ...], seen: Seen | None, x: torch.Tensor, texture: torch.Tensor) -> None:
         whole = (x == x.round()).float().mean()
+        typical = x.double().square().mean(1).sqrt().median()
         parts = (x.amin(0), x.amax(0), x.sum(0, dtype=torch.float64), x.double().square().sum(0), whole, texture)
         if seen is None:
-            self._seen[key] = Seen(len(x), *parts)
+            self._seen[key] = Seen(len(x), *parts, [typical])
             return
+        seen.typical.append(typical)
         seen.low, seen.high = torch.minimum(seen.low, parts[0]), torch.maximum(seen.high, parts[1])
         seen.total, seen.squares = seen.total + parts[2], seen.squares + parts[3]
         seen.whole = torch.minimum(seen.whole, whole)
@@ -91,6 +94,7 @@ class Inputs:
         overall = (seen.squares.sum() / (seen.count * mean.numel()) - mean.mean().square()).clamp(min=0).sqrt()
         numbers = [seen.low.min(), seen.high.max(), mean.mean(), overall, spread.max(), spread.median()]
         numbers += [mean.abs().max(), (seen.low == seen.high).sum(), seen.whole, *seen.texture]
+        numbers.append(torch.stack(seen.typical).median())
         data = {**facts, "calls": seen.calls, "features": mean.numel(), "samples": seen.count}
 
         def use(found: list[float]) -> None:
