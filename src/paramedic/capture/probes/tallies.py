@@ -7,6 +7,7 @@ A counter is a plain number by then, so the source says where it goes: `correct 
 from __future__ import annotations
 
 import ast
+import linecache
 import weakref
 from types import FrameType
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import torch
 from torch import distributed
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
-from paramedic.capture.probes.tally_source import Counter, counters_of
+from paramedic.capture.probes.tally_source import Counter, counter_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of, shown_path, user_frame
 
@@ -55,7 +56,8 @@ class Tallies:
             return
         place = (frame.f_code, frame.f_lineno)
         if place not in self._counters and len(self._counters) < MOST_PLACES:
-            self._counters[place] = counters_of(frame.f_code.co_filename, frame.f_lineno)
+            source = "".join(linecache.getlines(frame.f_code.co_filename))
+            self._counters[place] = counter_at(source, frame.f_lineno)
         counter = self._counters.get(place)
         if counter is None:
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -30,9 +29,9 @@ class Counter(NamedTuple):
     may_stop_early: bool  # the loop may be left before its end
 
 
-def counters_of(filename: str, line: int) -> Counter | None:
+def counter_at(source: str, line: int) -> Counter | None:
     """The counter that the comparison at this line feeds, if it is clear which one."""
-    tree = _parsed(filename)
+    tree = _parsed(source)
     scope = _innermost(tree, line) if tree is not None else None
     if scope is None:
         return None
@@ -42,19 +41,41 @@ def counters_of(filename: str, line: int) -> Counter | None:
     if added is None or not loops:
         return None
     loop = loops[-1]  # the innermost
-    source = _iterated(loop.iter)
-    if source is None:
+    batches = _iterated(loop.iter)
+    if batches is None:
         return None
     left = any(isinstance(node, ast.Break | ast.Return) for part in loop.body for node in ast.walk(part))
     born = [node.lineno for node in own if isinstance(node, ast.Assign) and _assigns(node, added)]
-    return Counter(added, source, loop.lineno, tuple(_divisions(own, added)), max(born, default=line), left)
+    alone = isinstance(added, ast.Name) and _fed_once(own, added) and _counts_one_pass(own, loop, born)
+    divisions = tuple(_divisions(own, added)) if alone else ()
+    return Counter(added, batches, loop.lineno, divisions, max(born, default=line), left)
 
 
-@lru_cache(maxsize=32)
-def _parsed(filename: str) -> ast.Module | None:
-    text = "".join(linecache.getlines(filename))
+def _fed_once(own: list[ast.AST], counter: ast.expr) -> bool:
+    return (
+        sum(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add) and _same(n.target, counter) for n in own) == 1
+    )
+
+
+def _counts_one_pass(own: list[ast.AST], loop: ast.For, born: list[int]) -> bool:
+    """Whether it starts anew for each pass: several loaders, or several passes, may be counted together."""
+    outer = [
+        node
+        for node in own
+        if isinstance(node, ast.For | ast.While) and node.lineno < loop.lineno <= (node.end_lineno or 0)
+    ]
+    start = max((node.lineno for node in outer), default=0)
+    return any(start < line < loop.lineno for line in born)
+
+
+def _same(a: ast.expr, b: ast.expr) -> bool:
+    return ast.unparse(a) == ast.unparse(b)
+
+
+@lru_cache(maxsize=4)
+def _parsed(source: str) -> ast.Module | None:
     try:
-        return ast.parse(text) if 0 < len(text) < LARGEST else None
+        return ast.parse(source) if len(source) < LARGEST else None
     except (SyntaxError, ValueError):
         return None
 
@@ -88,19 +109,28 @@ def _addition(own: list[ast.AST], line: int) -> ast.expr | None:
         direct = node.lineno <= line <= (node.end_lineno or 0)
         used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
         parts = [node.value, *(n.value for n in here if not direct)]
-        if (direct or names & used) and all(_only_counts(part) for part in parts) and any(map(_sums, parts)):
+        if (direct or names & used) and all(_only_counts(part, names) for part in parts) and any(map(_sums, parts)):
             return node.target if isinstance(node.target, ast.Name | ast.Attribute) else None
     return None
 
 
-def _only_counts(expression: ast.expr) -> bool:
-    """Neither an average nor a share: the right answers themselves."""
+def _only_counts(expression: ast.expr, names: set[str]) -> bool:
+    """Neither an average nor a share: nothing but a sum is made of the comparison."""
     for node in ast.walk(expression):
+        inside = [part for part in ast.walk(node) if part is not node and _is_comparison(part, names)]
+        if not inside or isinstance(node, ast.Compare):
+            continue
         if isinstance(node, ast.BinOp) or (isinstance(node, ast.Attribute) and node.attr in ("mean", "size", "shape")):
             return False
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in ("int", "float"):
             return False
     return True
+
+
+def _is_comparison(node: ast.AST, names: set[str]) -> bool:
+    """`a == b`, `a.eq(b)`, or a name that one of them was given."""
+    by_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "eq"
+    return isinstance(node, ast.Compare) or by_method or (isinstance(node, ast.Name) and node.id in names)
 
 
 def _sums(expression: ast.expr) -> bool:
@@ -121,7 +151,7 @@ def _iterated(expression: ast.expr) -> ast.expr | None:
 
 def _assigns(node: ast.Assign, counter: ast.expr) -> bool:
     targets = [part for target in node.targets for part in getattr(target, "elts", [target])]
-    return any(ast.unparse(target) == ast.unparse(counter) for target in targets)
+    return any(_same(target, counter) for target in targets)
 
 
 def _divisions(own: list[ast.AST], counter: ast.expr) -> Iterator[Denominator]:
@@ -155,7 +185,7 @@ def _is_multiple(expression: ast.expr, counter: ast.expr) -> bool:
         return len(other) == 1 and _is_multiple(other[0], counter)
     if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and not expression.args:
         expression = expression.func.value  # correct.item(), correct.float()
-    return ast.unparse(expression) == ast.unparse(counter)
+    return _same(expression, counter)
 
 
 def _length_of(expression: ast.expr) -> ast.expr | None:
