@@ -49,7 +49,8 @@ class Budget:
         self._close = CLOSE_SAMPLES  # samples still to be taken one after the other
         self._quiet_until = 0  # alarms before this many samples change nothing: each one doubles the wait
         self._patience = 16
-        self.examined = self.watched = self.sampled = 0  # steps, for the report
+        self.examined = self.watched = self.sampled = 0  # steps, for the report,
+        self.slowed = 0.0  # and the seconds by which watched steps took longer than what we spent in them
 
     def completed(
         self, spent: float, *, steps: int, examined: bool, watched: bool, sampled: bool, sampling: float
@@ -68,6 +69,7 @@ class Budget:
             self._step.add(max(elapsed - (cost if watched else spent), 1e-7) / steps)
             if watched:
                 self._watch.add(cost - sampling)
+                self.slowed += cost - spent
         if sampled:
             self._samples += 1
             self._close = max(0, self._close - 1)

@@ -26,6 +26,7 @@ from paramedic.capture.probes.metrics import Metrics
 from paramedic.capture.probes.mirrors import Mirrors
 from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
+from paramedic.capture.probes.offers import Offers
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overlaps import Overlaps
 from paramedic.capture.probes.overwrites import Overwrites
@@ -60,13 +61,13 @@ class Details:
         leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         tables = Tables(watcher, ops, answers.knows)
-        self.inputs, self.in_place = Inputs(watcher), InPlace(watcher, ops)
+        self.inputs, self.in_place = Inputs(watcher, lambda: calls.loader()), InPlace(watcher, ops)
         calls.on_root += [("followers", followers.called), ("views", views.called), ("masks", masks.model)]
         calls.on_root += [("active", active.called), ("answers", answers.called), ("averages", averages.called)]
         calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
-        calls.on_call.append(("contracts", Contracts(watcher).called))
+        calls.on_call += [("contracts", Contracts(watcher).called), ("offers", Offers(watcher, calls.made_by).called)]
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
@@ -75,7 +76,7 @@ class Details:
         calls.on_root.append(("teachers", Teachers(watcher).called))
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
-        passes.on_pass.append(("advantages", advantages.passed))
+        passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
         checkpoints.on_optimizer = resumes.restored
         losses.on_value = objectives.loss
         self._probes = (

@@ -45,6 +45,13 @@ class Registry:
         self._births[identity] = Birth(weakref.ref(module, lambda _: self._died(identity)), site, inside)
         self._version += 1
 
+    def adopt(self, root: nn.Module) -> None:
+        """Know a model that was never built here, but copied or unpickled."""
+        if self.birth(root) is None:
+            for module in root.modules():
+                if self.birth(module) is None:
+                    self.born(module, NOWHERE, None)
+
     def changed(self) -> None:
         """A module or parameter was attached somewhere: names must be found anew."""
         self._version += 1
@@ -150,9 +157,10 @@ def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.M
             known.add(id(value))
             yield "", value
     elif isinstance(value, torch.Tensor):
-        if value.requires_grad and value.is_leaf and id(value) not in known:
-            known.add(id(value))
-            yield "", value
+        leaf = value if value.is_leaf else _only_parameter_behind(value)
+        if leaf is not None and leaf.requires_grad and id(leaf) not in known:
+            known.add(id(leaf))
+            yield "", leaf
     elif depth < 3 and isinstance(value, (list, tuple)):
         for index, item in enumerate(value[:256]):
             for inner, found in _search(item, known, depth + 1):
@@ -161,3 +169,17 @@ def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.M
         for key, item in list(value.items())[:256]:
             for inner, found in _search(item, known, depth + 1):
                 yield f"[{key!r}]{inner}", found
+
+
+def _only_parameter_behind(tensor: torch.Tensor) -> nn.Parameter | None:
+    """The parameter that a tensor was cast, moved or scaled from, as in `nn.Parameter(...).to(device)`."""
+    node: Any = tensor.grad_fn
+    for _ in range(4):
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            return variable if isinstance(variable, nn.Parameter) else None
+        inputs = [before for before, _ in node.next_functions if before is not None] if node is not None else []
+        if len(inputs) != 1:
+            return None
+        node = inputs[0]
+    return None

@@ -33,6 +33,7 @@ SHORTEST = 2  # steps
 MOST_DISTURBED = 8  # naps that were over after fewer steps, less those that were not, before there are none any more
 SIMPLE = {"zero_grad", "backward", "clip", "step", "scheduler"}  # calls of a loop that may be left alone
 
+_now = time.perf_counter
 _random_state = torch.default_generator.get_state
 _item = torch._C.TensorBase.item  # as torch has it, whoever replaced Tensor.item
 
@@ -116,7 +117,7 @@ class Nap:
     # Asleep: all that runs in every step --------------------------------------------------------------------------
 
     def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        watcher = self.watcher
+        watcher, began = self.watcher, _now()
         if not watcher.napping or get_ident() != watcher.trainer:  # kept by somebody for later, or another thread
             return self._interceptor(tensors, *args, **kwargs)
         if (
@@ -134,8 +135,12 @@ class Nap:
                 watcher.writer.point(self._series, watcher.step, value)
                 watcher.recent.append((watcher.step, value))
             self._passed = True
+            ours = _now() - began
             result = self._original(tensors, *args, **kwargs)
-            if not (self._far or self._is_sound()):
+            began = _now()
+            sound = self._far or self._is_sound()
+            watcher.glanced += ours + _now() - began
+            if not sound:
                 watcher.end_nap()
                 watcher.ask("alarm", self.look_at, tensors)
             return result
@@ -155,7 +160,7 @@ class Nap:
         return True
 
     def _stepped(self, optimizer: Optimizer) -> None:
-        watcher, account = self.watcher, self._account
+        watcher, account, began = self.watcher, self._account, _now()
         if get_ident() != watcher.trainer:
             return
         if account is None or optimizer is not self._optimizer or not self._passed:
@@ -168,6 +173,7 @@ class Nap:
         watcher.napping -= 1
         if not watcher.napping:
             self._end()
+        watcher.glanced += _now() - began
 
     # Waking up ----------------------------------------------------------------------------------------------------
 

@@ -58,7 +58,8 @@ class Watcher:
         self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
         self.asked = 0  # questions so far: as long as this grows, something is going on
-        self.spent = 0.0  # seconds of the training thread's time
+        self.spent = 0.0  # seconds of the training thread's time,
+        self.glanced = 0.0  # and those of naps, which no budget governs
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
         self.on_gear: list[Callable[[bool], None]] = []
@@ -353,7 +354,7 @@ class Watcher:
         self.writer.set_meta(
             steps=self.step,
             seconds=round(seconds, 3),
-            overhead=round(self.spent / max(seconds, 1e-9), 5),
+            overhead=round((self.spent + self.glanced + self.budget.slowed) / max(seconds, 1e-9), 5),
             coverage={
                 "examined": self.budget.examined,
                 "watched": self.budget.watched,

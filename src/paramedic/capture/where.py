@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
 import site
 import sys
@@ -78,6 +79,11 @@ def shown_path(filename: str) -> str:
         inside = bool(_start_folder) and filename.startswith(_start_folder)
         shown = _shown[filename] = filename[len(_start_folder) :] if inside else filename
     return shown
+
+
+def source_at(site: Site) -> str:
+    """The source of the file that a site lies in, as far as it can be read."""
+    return "".join(linecache.getlines(os.path.join(_start_folder, site.file))) if site.file else ""
 
 
 def locals_of(frame: FrameType) -> dict[str, Any]:

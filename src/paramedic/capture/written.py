@@ -24,6 +24,18 @@ def calls_method(source: str, line: int, method: str, like: str) -> bool:
     return bool(names & receivers) or (not names and any(like in receiver for receiver in receivers))
 
 
+def function_around(source: str, line: int | None) -> int | None:
+    """The line where the innermost function around this line begins; 0 outside of all, None if that is not known."""
+    try:
+        tree = ast.parse(source) if source and line is not None else None
+    except (SyntaxError, ValueError):
+        tree = None
+    if tree is None or line is None:
+        return None
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return max((f.lineno for f in functions if f.lineno <= line <= (f.end_lineno or f.lineno)), default=0)
+
+
 def _assigned(tree: ast.AST, line: int) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):

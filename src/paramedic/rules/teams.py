@@ -14,6 +14,8 @@ def team_of(run: Run) -> list[Run]:
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
     wrapper = run.first("wrapper")
+    if all(any(event.get("by_hand") for event in member.events("exchange")) for member in ranks):
+        return ranks
     if wrapper is None or not all(member.events("wrapper") for member in ranks):
         raise Abstain("no DistributedDataParallel is used on every rank")
     return [member for member in ranks if member.rank in wrapper["members"]]

@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.active.company import padding, row
 from paramedic.capture.active.copying import CannotCopy, private_copy, unnoticed
+from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import (
     Batch,
     Subject,
-    future,
     ignored,
     is_repeatable,
     mixing,
@@ -29,7 +30,7 @@ FIRST, SECOND = 6, 40  # the steps from which on the first and the second round 
 ROUNDS = 2
 MOST_MODELS = 3
 MOST_VALUES = 2_000_000  # in a batch
-FORWARDS = 16  # that a round takes, roughly
+FORWARDS = 21  # that a round takes, roughly
 GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
 
 
@@ -105,8 +106,10 @@ class Active:
     def _ask(self, subject: Subject) -> dict[str, Any]:
         if not is_repeatable(subject):
             return {"reason": "it does not give the same twice in eval mode"}
-        answers = {"mixing": mixing(subject), "future": future(subject), "present": present(subject)}
-        return {**answers, "ignored": ignored(subject), "size": subject.size}
+        answers = {"mixing": mixing(subject), "present": present(subject), "ignored": ignored(subject)}
+        later = future(subject) or {"gap": None, "site": None}
+        answers |= {"row": row(subject), "padding": padding(subject)}
+        return {**answers, "future": later["gap"], "future_at": later["site"], "size": subject.size}
 
     def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
         """The module after which samples are mixed: what it is, and where the user built it or what contains it."""

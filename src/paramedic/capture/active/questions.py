@@ -23,11 +23,11 @@ class Subject:
     model: nn.Module
     batch: Batch
 
-    def run(self, batch: Batch, *, training: bool = False) -> list[torch.Tensor]:
+    def run(self, batch: Batch, *, training: bool = False, seed: int = 0) -> list[torch.Tensor]:
         """The outputs, always with the same random numbers."""
-        torch.manual_seed(0)
-        random.seed(0)
-        numpy.random.seed(0)
+        torch.manual_seed(seed)
+        random.seed(seed)
+        numpy.random.seed(seed)
         self.model.train(training)
         args, kwargs = batch
         found = [t for _, t in tensors_in(self.model(*args, **kwargs))]
@@ -158,7 +158,7 @@ def _of_size(tensors: list[torch.Tensor], size: int) -> list[torch.Tensor]:
     return [t for t in tensors if t.dim() > 0 and t.shape[0] == size]
 
 
-def _places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:
+def places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:
     """The length of the sequences that go in and come out, place by place."""
     size = subject.size
     lengths = {t.shape[1] for _, t in subject.inputs if t.dim() > 1 and t.shape[0] == size}
@@ -166,7 +166,7 @@ def _places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:
     return next(found, None) if size >= 2 else None
 
 
-def _tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
+def tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
     """Inputs that are sequences of ids, without those that only serve a loss inside the model: labels."""
     size = subject.size
     found = [(p, t) for p, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64]
@@ -187,12 +187,12 @@ def _tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, to
 def present(subject: Subject) -> float | None:
     """By how much the output at a place changes with the token at the same place: the least of all token inputs."""
     outputs = subject.run(subject.batch)
-    length = _places(subject, outputs)
+    length = places(subject, outputs)
     if length is None:
         return None
     size, here = subject.size, length // 2
     influence = []
-    for wanted, tensor in _tokens(subject, outputs):
+    for wanted, tensor in tokens(subject, outputs):
         if tensor.shape[:2] != (size, length):
             continue
         changed = tensor.clone()
@@ -207,30 +207,6 @@ def present(subject: Subject) -> float | None:
         pairs = [(a, b) for a, b in zip(outputs, after, strict=True) if a.dim() == 3 and a.shape[:2] == (size, length)]
         influence.append(max(distance(a[:, here], b[:, here]) for a, b in pairs))
     return min(influence, default=None)
-
-
-def future(subject: Subject) -> float | None:
-    """By how much outputs change at the places before a change of the inputs: 0 for a causal model."""
-    size = subject.size
-    outputs = subject.run(subject.batch)
-    length = _places(subject, outputs)
-    if length is None:
-        return None
-    # Of two sequences one may be a source that the model is meant to see as a whole.
-    if len([t for _, t in _tokens(subject, outputs) if not ((t >= 0) & (t <= 1)).all()]) > 1:
-        return None
-    cut = length // 2
-
-    def later(path: str, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.dim() < 2 or tensor.shape[:2] != (size, length) or tensor.dtype == torch.bool:
-            return tensor
-        return torch.cat([tensor[:, :cut], tensor.roll(1, 0)[:, cut:]], 1)
-
-    changed = subject.run(subject.changed(later))
-    pairs = [(a, b) for a, b in zip(outputs, changed, strict=True) if a.dim() == 3 and a.shape[:2] == (size, length)]
-    if all(torch.equal(a, b) for a, b in pairs):
-        return None  # the change made no difference anywhere
-    return max(distance(a[:, :cut], b[:, :cut]) for a, b in pairs)
 
 
 def ignored(subject: Subject) -> dict[str, bool]:

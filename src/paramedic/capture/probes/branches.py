@@ -10,7 +10,7 @@ from paramedic.capture.facts import address, sample, wide
 from paramedic.capture.graph import kinds_behind, reach
 from paramedic.capture.where import user_frame, variable_name
 
-SUM_NAMES = ("target_row_min", "target_row_max")
+SUM_NAMES = ("target_row_min", "target_row_max", "target_row_filled")
 
 
 def branches(prediction: torch.Tensor, target: torch.Tensor) -> dict[str, Any]:
@@ -38,8 +38,9 @@ def branches(prediction: torch.Tensor, target: torch.Tensor) -> dict[str, Any]:
 
 
 def row_sums(target: torch.Tensor, dimension: int) -> torch.Tensor:
-    """How the targets of one sample add up, for targets that could be probabilities; NaN for others."""
+    """How the targets of one sample add up, and how many are not 0, for targets that could be probabilities."""
     if not target.dtype.is_floating_point or target.dim() < 2:
-        return torch.full((2,), float("nan"), device=target.device)
-    sums = wide(sample(target)).sum(dimension)
-    return torch.stack([sums.min(), sums.max()])
+        return torch.full((3,), float("nan"), device=target.device)
+    rows = wide(sample(target))
+    sums, filled = rows.sum(dimension), (rows != 0).sum(dimension)
+    return torch.stack([sums.min(), sums.max(), filled.max().to(sums)])

@@ -28,6 +28,7 @@ class Call:
     moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
     random: Any = None  # the random state before a top-level call without gradients
     drew: bool = False  # random numbers, in such a call
+    borrowed: bool = False  # it ran with weights that are not its own (torch.func.functional_call)
     uses: set[str] = field(default_factory=set)  # "loss", "metric", "training": what its output was put to
     age: int = 0
     fed: bool = False  # a top-level call: its first module with weights was seen

@@ -15,6 +15,7 @@ from paramedic.capture.facts import VALUE_NAMES, describe, own_parameters, reada
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
 from paramedic.capture.probes.call import Call, Told
+from paramedic.capture.probes.moods import moody_modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.rebuilt import Rebuilt
 from paramedic.capture.watcher import Watcher
@@ -111,13 +112,16 @@ class Calls:
     def _entered(self, module: nn.Module) -> None:
         parent = self.stack[-1] if self.stack else None
         root = parent.root if parent else module
+        grad = torch.is_grad_enabled()
+        if parent is None and grad:
+            self.watcher.registry.adopt(root)
         call = Call(
             module=module,
             root=root,
             path=self._path(module, root, parent),
             site=user_site(),
             training=module.training,
-            grad=torch.is_grad_enabled(),
+            grad=grad,
             step=self.watcher.step,
         )
         # With a function mode active torch takes other kernels in inference (attention's fast path).
@@ -196,6 +200,7 @@ class Calls:
         call.loader = self.loader()
         call.drew = call.random is not None and not torch.equal(call.random, torch.get_rng_state())
         call.random = None
+        call.borrowed = not all(isinstance(p, nn.Parameter) for p in call.module.parameters())
         call.repeated = self._same_input_again(args)
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
@@ -286,6 +291,16 @@ class Calls:
             return known[1]
         return self._nodes.get(tensor.grad_fn) or self._nodes.get(producer(tensor.grad_fn))
 
+    def made_by(self, node: Any) -> str | None:
+        return self._nodes.get(node)
+
+    def is_input(self, tensor: torch.Tensor) -> bool:
+        """Whether a model was just given these very values."""
+        given = self._last_input() if self._last_input is not None else None
+        if given is None or given.shape != tensor.shape or given.device != tensor.device:
+            return False
+        return given is tensor or (given.device.type == "cpu" and torch.equal(given, tensor))
+
     def used_as(self, use: str, *, grad: bool | None = None) -> None:
         """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
 
@@ -339,6 +354,7 @@ class Calls:
                 "loader": call.loader,
                 "repeated": call.repeated,
                 "drew": call.drew,
+                "borrowed": call.borrowed,
             },
         )
 
@@ -361,29 +377,3 @@ def _decorator_site(module: nn.Module) -> Site | None:
     if code is None or not is_users(code.co_filename):
         return None
     return Site(shown_path(code.co_filename), code.co_firstlineno, code.co_name)
-
-
-def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
-    """The modules that behave differently in train() and eval()."""
-    return [
-        {
-            "path": join(name, path, root),
-            "class": type(module).__name__,
-            "training": module.training,
-            "trainable": any(p.requires_grad for p in own_parameters(module).values()),
-            "weights": bool(own_parameters(module)),
-            "norm": isinstance(module, nn.modules.batchnorm._NormBase),
-        }
-        for path, module in root.named_modules()
-        if _is_moody(module)
-    ]
-
-
-def _is_moody(module: nn.Module) -> bool:
-    if isinstance(module, nn.modules.dropout._DropoutNd):
-        return module.p > 0
-    if isinstance(module, nn.RNNBase):
-        return module.dropout > 0 and module.num_layers > 1
-    if isinstance(module, nn.MultiheadAttention):
-        return module.dropout > 0
-    return isinstance(module, nn.modules.batchnorm._BatchNorm) and module.track_running_stats

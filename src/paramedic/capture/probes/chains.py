@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections import Counter
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record.writer import Site
 
 _AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 MOST_REMEMBERED = 256
 
 
+class Chain(NamedTuple):
+    """A layer's output that went into the next one."""
+
+    node: Any  # of the graph, that made the output
+    site: Site
+    path: str  # of the second layer
+    data: dict[str, Any]
+
+
 class Chains:
-    """Recognises the very tensor that one layer returned as the input of another, unchanged in between."""
+    """Recognises the very tensor that one layer returned as the input of another, unchanged in between.
+
+    Only the backward pass shows whether something else has used it as well, as a graph attention does.
+    """
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, str, dict[str, Any]]] = {}
+        self._waiting: list[Chain] = []
 
     def install(self) -> None:
-        self.watcher.on_step.append(("chains", self._made.clear))
+        self.watcher.on_step.append(("chains", self._forget))
+
+    def _forget(self) -> None:
+        self._made.clear()
+        self._waiting.clear()
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if type(call.module) not in _AFFINE or not call.grad or not args or not isinstance(args[0], torch.Tensor):
@@ -31,12 +50,26 @@ class Chains:
         about = _about(call.module)
         given: torch.Tensor = args[0]
         known = self._made.get(id(given))
-        if known is not None and given is known[0]() and known[1] == args[0]._version:
+        same = known is not None and known[0]() is given
+        if known is not None and same and known[1] == given._version:
             site = self.watcher.registry.birth_site(call.module)
             data = {"first": known[2], "first_layer": known[3], "second_layer": about}
-            self.watcher.emit("chain", site=site, module=call.path, phase="train", key=(known[2], call.path), data=data)
+            self._waiting.append(Chain(given.grad_fn, site, call.path, data))
         if isinstance(output, torch.Tensor) and len(self._made) < MOST_REMEMBERED:
             self._made[id(output)] = (weakref.ref(output), output._version, call.path, about)
+
+    def passed(self, nodes: set[Any]) -> None:
+        """A backward pass goes through these nodes: which outputs were used by nothing but the next layers?"""
+        chains = [chain for chain in self._waiting if chain.node in nodes]
+        if not chains:
+            return
+        self._waiting = [chain for chain in self._waiting if chain.node not in nodes]
+        layers = Counter(chain.node for chain in chains)
+        users = Counter(before for node in nodes for before, _ in node.next_functions if before in layers)
+        for chain in chains:
+            if users[chain.node] <= layers[chain.node]:
+                key = (chain.data["first"], chain.path)
+                self.watcher.emit("chain", site=chain.site, module=chain.path, phase="train", key=key, data=chain.data)
 
 
 def _about(module: Any) -> dict[str, Any]:

@@ -20,6 +20,10 @@ from paramedic.record.writer import NOWHERE, Site
 T = torch.Tensor
 MOST_LOOKS = 24  # per copy
 MOST_VALUES = 50_000_000
+_LOOK = (
+    "parameters", "buffers", "source_parameters", "source_buffers",
+    "batches", "source_batches", "off",
+)  # fmt: skip
 
 
 class Followers:
@@ -75,20 +79,48 @@ class Followers:
         groups = (parameters, norms, list(source.parameters()), _statistics(source))
         with torch.no_grad():
             sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
+            device = sums[0].device
+            counts = [_batches(call.module), _batches(source)]
+            sums += [_zero() if c is None else c.double().reshape(()).to(device) for c in (*counts, _off(call.module))]
         site = self.written_at(call.module)
         path, step = call.path, self.watcher.step
-        name = self.watcher.registry.root_name(source)
+        copied = self.watcher.registry.birth(call.module) is None
+        about = {
+            "source": self.watcher.registry.root_name(source),
+            "evaluated": list(call.site),
+            "written": copied and all(p._version for p in parameters),  # a copy's parameters begin with 0
+        }
 
         def use(numbers: list[float]) -> None:
-            data = dict(zip(("parameters", "buffers", "source_parameters", "source_buffers"), numbers, strict=True))
-            self.watcher.emit("copy", site=site, module=path, phase="eval", step=step, data={**data, "source": name})
+            data = dict(zip(_LOOK, numbers, strict=True))
+            self.watcher.emit("copy", site=site, module=path, phase="eval", step=step, data={**data, **about})
 
-        self.watcher.read(torch.stack(sums), use)
+        self.watcher.read(torch.stack([value.to(device) for value in sums]), use)
+
+
+def _zero() -> torch.Tensor:
+    return torch.zeros((), dtype=torch.float64)
+
+
+def _norms(module: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
+    return [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
 
 
 def _statistics(module: nn.Module) -> list[torch.Tensor]:
-    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
+    norms = _norms(module)
     return [b for norm in norms for b in (norm.running_mean, norm.running_var) if b is not None and readable(b)]
+
+
+def _batches(module: nn.Module) -> torch.Tensor | None:
+    """That its first BatchNorm has seen."""
+    return next((n.num_batches_tracked for n in _norms(module)), None)
+
+
+def _off(module: nn.Module) -> torch.Tensor:
+    """How far its BatchNorm statistics are from those of a new layer."""
+    means = [n.running_mean.double().abs().sum() for n in _norms(module) if n.running_mean is not None]
+    spreads = [(n.running_var.double() - 1).abs().sum() for n in _norms(module) if n.running_var is not None]
+    return torch.stack([*means, *spreads]).sum()
 
 
 def shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:

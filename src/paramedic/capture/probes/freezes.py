@@ -6,6 +6,7 @@ import dis
 import linecache
 import re
 import sys
+from collections import Counter
 from types import CodeType, FrameType
 from typing import Any
 
@@ -19,6 +20,8 @@ from paramedic.capture.where import frame_site, is_users, locals_of, shown_path,
 from paramedic.record.writer import Site
 
 MOST_NAMES = 40
+NEAR = 3  # lines between a loop over parameters and what it does with them
+MOST_LOOKOUTS = 3  # per function: a GAN may freeze and unfreeze in every step
 
 
 class Freezes:
@@ -29,6 +32,8 @@ class Freezes:
         self.ops = ops
         self._tried: dict[tuple[Site, bool, str], list[torch.Tensor]] = {}
         self._freezers: dict[CodeType, tuple[Site, list[str]]] = {}  # functions that froze something, their switches
+        self._lines: dict[CodeType, tuple[int, ...]] = {}  # per function: where it changes requires_grad
+        self._lookouts: Counter[CodeType] = Counter()
         self._again: list[tuple[Site, list[torch.Tensor]]] = []  # called again, to un-freeze what is still frozen
 
     def install(self) -> None:
@@ -49,6 +54,8 @@ class Freezes:
         def parameters(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if self._freezers and (frame := sys._getframe(1)).f_code in self._freezers:
                 watcher.ask("freezes", self._walked, module, frame)
+            if not watcher.examining and watcher.step and self._lines.get((frame := sys._getframe(1)).f_code) != ():
+                watcher.ask("freezes", self._look_out, frame)
             return walk(module, *args, **kwargs)
 
         watcher.patches.set(nn.Module, "parameters", parameters)
@@ -65,6 +72,16 @@ class Freezes:
             self._tried.setdefault((user_site(), value, "parameter"), []).append(tensor)
         elif not value or tensor.dim() > 0:
             self._tried.setdefault((user_site(), value, "tensor"), []).append(tensor.detach())
+
+    def _look_out(self, frame: FrameType) -> None:
+        """In the middle of the training: is a freeze about to happen? Then look closely, but not at each of many."""
+        code = frame.f_code
+        lines = self._lines.get(code)
+        if lines is None:
+            lines = self._lines[code] = _freezing_lines(code) if is_users(code.co_filename) else ()
+        if any(0 <= line - frame.f_lineno <= NEAR for line in lines) and self._lookouts[code] < MOST_LOOKOUTS:
+            self._lookouts[code] += 1
+            self.watcher.news(1)
 
     def _remember_freezer(self, frame: FrameType) -> None:
         names = locals_of(frame)
@@ -132,6 +149,17 @@ def _switches(code: CodeType) -> set[str]:
             if value.opname in ("LOAD_FAST", "LOAD_DEREF"):
                 found.add(str(value.argval))
     return found
+
+
+def _freezing_lines(code: CodeType) -> tuple[int, ...]:
+    """The lines of a function that assign to requires_grad, or call requires_grad_()."""
+    begins, line = dict(dis.findlinestarts(code)), 0
+    found = set()
+    for step in dis.get_instructions(code):
+        line = begins.get(step.offset) or line
+        if step.argval == "requires_grad_" or (step.argval == "requires_grad" and step.opname == "STORE_ATTR"):
+            found.add(line)
+    return tuple(found)
 
 
 def tell_misspelt(watcher: Watcher, parameters: list[torch.Tensor]) -> None:

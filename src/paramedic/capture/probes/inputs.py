@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,8 +39,9 @@ class Seen:
 class Inputs:
     """Measures the input of the first Linear or convolution of a model."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, loader: Callable[[], int | None]) -> None:
         self.watcher = watcher
+        self.loader = loader  # that gave the last batch
         self._seen: dict[tuple[Any, ...], Seen] = {}
         self._about: dict[tuple[Any, ...], tuple[Call, dict[str, Any]]] = {}
 
@@ -51,14 +53,15 @@ class Inputs:
             return
         if x.requires_grad or x.dim() < 2 or x.shape[0] < 2:
             return  # made by something that is trained
-        key = (call.path, call.grad, tuple(x.shape[1:]) if x.dim() == 2 else x.shape[1])
+        loader = None if call.grad else self.loader()  # evaluations may be of several kinds of data
+        key = (call.path, call.grad, tuple(x.shape[1:]) if x.dim() == 2 else x.shape[1], loader)
         seen = self._seen.get(key)
         if seen is not None and seen.calls >= LOOKS:
             return
         with torch.no_grad():
             self._add(key, seen, _by_feature(x, isinstance(call.module, nn.Linear)), _texture(x))
         if key not in self._about:
-            facts = {"class": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad}
+            facts = {"class": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad, "loader": loader}
             self._about[key] = (Call(None, None, call.path, call.site, call.training, call.grad, call.step), facts)
         if self._seen[key].calls == LOOKS:
             self._tell(key)
@@ -88,7 +91,7 @@ class Inputs:
         overall = (seen.squares.sum() / (seen.count * mean.numel()) - mean.mean().square()).clamp(min=0).sqrt()
         numbers = [seen.low.min(), seen.high.max(), mean.mean(), overall, spread.max(), spread.median()]
         numbers += [mean.abs().max(), (seen.low == seen.high).sum(), seen.whole, *seen.texture]
-        data = {**facts, "calls": seen.calls, "features": mean.numel(), "samples": seen.count, "loader": call.loader}
+        data = {**facts, "calls": seen.calls, "features": mean.numel(), "samples": seen.count}
 
         def use(found: list[float]) -> None:
             values = dict(zip(NAMES, found, strict=True))

@@ -162,6 +162,7 @@ class Loaders:
                 self.watcher.news(0)
         self.samples.started(number, loader)
         self.watcher.ask_within("orders", self.orders.started, number, loader)
+        self.watcher.ask_within("selections", self.selections.transforms.started, number, loader)
         begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
         of_loader = f" of loader {number}" if number else ""

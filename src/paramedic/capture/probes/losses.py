@@ -199,6 +199,7 @@ class Losses:
             "target_maker": self.calls.maker(target),
             "made_at": [made.op, *made.site] if made is not None else None,
             "built_at": list(built) if (built := self.calls.loss_site()) is not None else None,
+            "reconstructs": target.dtype.is_floating_point and name == "cross_entropy" and self.calls.is_input(target),
             **branches(prediction, target),
         }
         path = maker.partition(" ")[0] if maker else None
@@ -234,7 +235,8 @@ class Losses:
         kept = target.reshape(-1)
         in_range = (kept >= 0) & (kept < classes) & (kept != ignored)
         if given.get("reduction", "mean") != "none":
-            self._look_at_padding(site, target, prediction, ignored)
+            if not _leaves_classes_out(given.get("weight")):
+                self._look_at_padding(site, target, prediction, ignored)
             for probe, listener in self.on_labels:
                 self.watcher.ask_within(probe, listener, site, target, prediction, ignored)
         counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
@@ -347,6 +349,11 @@ def _spread(target: torch.Tensor) -> torch.Tensor:
     if x.dim() == 0 or x.shape[0] < 2:
         return x.new_full((1,), -1.0)
     return x.var(0, correction=0).mean().sqrt().reshape(1)
+
+
+def _leaves_classes_out(weight: torch.Tensor | None) -> bool:
+    """Whether a class may count for nothing, which is another way to ignore padding."""
+    return weight is not None and (weight.device.type != "cpu" or not bool(weight.all()))
 
 
 def _is_due(count: int) -> bool:

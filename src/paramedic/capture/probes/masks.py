@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import weakref
 from collections import Counter
 from typing import Any
@@ -32,6 +34,7 @@ _FILLS = [T.masked_fill, T.masked_fill_, torch.masked_fill]
 _SOFTMAX = [F.softmax, torch.softmax, T.softmax]
 NEVER = -1e3  # a score that leaves a position out
 LOOKS = 24  # per place
+_HALVES = ((torch.tril, 0), (torch.triu, 0), (torch.triu, 1), (torch.tril, -1))
 NAMES = (
     "padding", "masked_padding", "masked_tokens", "tokens", "rows", "padded_rows", "shortest", "longest", "inside",
     "value",
@@ -102,6 +105,8 @@ class Masks:
         mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
         if isinstance(mask, T) and mask.dtype == torch.bool and mask.shape[-1] > 1:
             self._by_hand(mask.detach(), ignored=False, over="keys")
+        elif isinstance(mask, T) and mask.dtype.is_floating_point:
+            self._added(user_site(), "", "attn_mask", mask.detach())
 
     def _by_hand(self, mask: torch.Tensor, *, ignored: bool, over: str) -> None:
         """Compare it with the ids that were embedded, if it is a mask of their positions and nothing else."""
@@ -118,6 +123,8 @@ class Masks:
         if not isinstance(call.module, _ATTENTION):
             return
         for name, mask in kwargs.items():
+            if isinstance(mask, T) and mask.dtype.is_floating_point and "mask" in name:
+                self._added(call.site, call.path, name, mask)
             if not name.endswith("key_padding_mask") or not isinstance(mask, T) or mask.dtype != torch.bool:
                 continue
             for reference, site in self._products:
@@ -128,19 +135,30 @@ class Masks:
             if ids is not None and not name.startswith("memory"):
                 self._compare(call.site, call.path, ids, mask, ignored=True)
 
+    def _added(self, site: Site, path: str, name: str, mask: torch.Tensor) -> None:
+        """Numbers in a mask are added to the scores: of zeros and ones, nothing is left out."""
+        padding = name.endswith("key_padding_mask")
+        if not readable(mask) or mask.device.type != "cpu" or not (padding or _triangular(mask)):
+            return
+        ones = mask == 1
+        if bool(ones.any()) and bool((mask == 0).any()) and bool((ones | (mask == 0)).all()):
+            data = {"op": "mask added", "argument": name, "module": path, "dtype": str(mask.dtype)}
+            self.watcher.emit("op", site=site, module=path, data=data, key=("mask added", site))
+
     def model(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called with token ids and something of the same shape that holds only zeros and ones."""
         self._embedded.clear()
-        inputs = [tensor for _, tensor in tensors_in((args, kwargs)) if tensor.dim() == 2 and readable(tensor)]
-        ids = next((t for t in inputs if t.dtype in (torch.int64, torch.int32)), None)
+        given = [(path, t) for path, t in tensors_in((args, kwargs)) if t.dim() == 2 and readable(t)]
+        ids = next((t for _, t in given if t.dtype in (torch.int64, torch.int32)), None)
         if ids is None:
             return
         self._tokens(call, ids)
-        for mask in inputs:
+        for path, mask in given:
             if mask is not ids and mask.shape == ids.shape and not torch.equal(mask, ids):
                 made = self._ones.get(id(mask))
                 site = made[1] if made is not None and made[0]() is mask else call.site
-                self._compare(site, call.path, ids, mask, ignored=False)
+                declared = "attention_mask" if _argument(call.module, path) == "attention_mask" else "other"
+                self._compare(site, call.path, ids, mask, ignored=False, declared=declared)
 
     def _tokens(self, call: Call, ids: torch.Tensor) -> None:
         """How the rows of token ids end."""
@@ -158,9 +176,20 @@ class Masks:
         self.watcher.emit("tokens", site=call.site, module=call.path, data=data)
 
     def _compare(
-        self, site: Site, path: str, ids: torch.Tensor, mask: torch.Tensor, *, ignored: bool, over: str = "keys"
+        self,
+        site: Site,
+        path: str,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        *,
+        ignored: bool,
+        over: str = "keys",
+        declared: str | None = None,
     ) -> None:
-        """`ignored`: a one in the mask means that the position is left out, and not that it counts."""
+        """`ignored`: a one in the mask means that the position is left out, and not that it counts.
+
+        `declared`: of a tensor that a model was given, whether its name says that it is such a mask.
+        """
         self._looks[(site, path)] += 1
         if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.device.type != "cpu" or ids.shape[1] < 3:
             return
@@ -175,7 +204,25 @@ class Masks:
         found += [((ids == value) & ~padding).sum(), value]
         numbers = dict(zip(NAMES, [int(number) for number in found], strict=True))
         data = {**numbers, "all_ones": not ignored and not bool(out.any()), "none": not bool(out.any()), "over": over}
+        data["declared"] = declared
         self.watcher.emit("mask", site=site, module=path, data=data)
+
+
+def _argument(model: nn.Module, path: str) -> str | None:
+    """The name under which a model was given a tensor: "[1]['mask']", or "[0][1]" for its second parameter."""
+    named = re.search(r"\['(\w+)'\]$", path)
+    place = re.fullmatch(r"\[0\]\[(\d+)\]", path)
+    if named or not place:
+        return named.group(1) if named else None
+    names = [name for name in inspect.signature(model.forward).parameters if name != "self"]
+    return names[int(place.group(1))] if int(place.group(1)) < len(names) else None
+
+
+def _triangular(mask: torch.Tensor) -> bool:
+    """A mask of the future, or of all but the future: what is added on purpose (a distance) is not."""
+    square = mask.dim() >= 2 and mask.shape[-1] == mask.shape[-2] > 1
+    whole = mask.reshape(-1, *mask.shape[-2:])[0] if square else mask
+    return square and any(torch.equal(half(torch.ones_like(whole), n), whole) for half, n in _HALVES)
 
 
 def _size(mask: torch.Tensor, dim: int, dims: int) -> int:

@@ -9,6 +9,7 @@ import torch
 
 from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.class_targets import classes
+from paramedic.capture.probes.confusions import Confusions
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.tallies import Tallies
 from paramedic.capture.watcher import Watcher
@@ -41,6 +42,7 @@ class Metrics:
     def __init__(self, watcher: Watcher, ops: OpMode) -> None:
         self.watcher = watcher
         self.ops = ops
+        self.confusions = Confusions(watcher)
         self._decided: dict[int, tuple[weakref.ref[torch.Tensor], Decision]] = {}
         self._tallies = Tallies(watcher)
 
@@ -126,10 +128,16 @@ class Metrics:
             elif decision.across is not None and mine.shape == other.shape and decision.across["maker"]:
                 data = {"op": "argmax across samples", **decision.across}
                 self.watcher.emit("op", site=site, data=data, key=("argmax across samples", site))
-            elif mine.shape == other.shape and (count := classes(other)) is not None:
-                key = (decision.how, count)
-                self.watcher.emit("answers_compared", site=site, data={"how": key[0], "classes": count}, key=key)
+            elif mine.shape == other.shape:
+                self._one_with_one(site, decision, mine, other)
             return
+
+    def _one_with_one(self, site: Site, decision: Decision, answers: torch.Tensor, labels: torch.Tensor) -> None:
+        if decision.how == "argmax":
+            self.confusions.compared(site, answers, labels)
+        if (count := classes(labels)) is not None:
+            key = (decision.how, count)
+            self.watcher.emit("answers_compared", site=site, data={"how": key[0], "classes": count}, key=key)
 
     def _compare_scores(self, site: Site, broken: torch.Tensor, mine: torch.Tensor, other: torch.Tensor) -> None:
         """The largest scores, not their places, against whole numbers."""

@@ -16,7 +16,8 @@ from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
 from paramedic.capture.probes.freezes import tell_misspelt
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, shown_path, user_site
+from paramedic.capture.where import built_at, shown_path, source_at, user_site
+from paramedic.capture.written import function_around
 from paramedic.logbook import model_seen
 from paramedic.record.writer import Site
 
@@ -114,6 +115,7 @@ class Modules:
                 "class": type(root).__name__,
                 "modules": modules[:MOST_PARAMETERS],
                 "repeated": repeated[:100],
+                "handed_over": self._handed_over(root, name, repeated[:100]),
                 "parameters": [
                     {
                         "name": join(name, path, root),
@@ -129,6 +131,20 @@ class Modules:
         )
         tell_misspelt(self.watcher, [p for _, p in parameters])
         self._describe_hidden(root, name, optimised)
+
+    def _handed_over(self, root: nn.Module, name: str, repeated: list[list[str]]) -> list[str]:
+        """Of the modules that stand in several places of a list, those that the list's builder got as an argument."""
+        registry, found = self.watcher.registry, []
+        by_path = {join(name, path, root): module for path, module in root.named_modules()}
+        for path in dict.fromkeys(first for first, _ in repeated):
+            holder = by_path.get(path.rpartition(".")[0])
+            if holder is None:
+                continue
+            sites = registry.birth_site(by_path[path]), registry.birth_site(holder)
+            functions = [function_around(source_at(site), site.line) for site in sites]
+            if sites[0].file == sites[1].file and functions[0] != functions[1] and None not in functions:
+                found.append(path)
+        return found
 
     def _describe_hidden(self, root: nn.Module, name: str, optimised: dict[int, int]) -> None:
         registry = self.watcher.registry
@@ -159,6 +175,8 @@ class Modules:
                     "first": path,
                     "members": len(members),
                     "is_module": isinstance(first, nn.Module),
+                    # A parameter in an attribute is registered, so this attribute holds what was made of it.
+                    "derived": isinstance(first, nn.Parameter) and "[" not in path,
                     "parameters": len(parameters),
                     "numel": sum(p.numel() for p in parameters),
                     "trainable": sum(p.requires_grad for p in parameters),

@@ -1,4 +1,4 @@
-"""The order in which a loader gives its samples, pass by pass, where its sampler has to be told the epoch."""
+"""The order in which a loader that shuffles gives its samples, pass by pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import weakref
 from collections import Counter
 from typing import Any
 
-from torch.utils.data import DistributedSampler
+from torch.utils.data import DistributedSampler, RandomSampler
 
 from paramedic.capture.probes.datasets import length
 from paramedic.capture.watcher import Watcher
@@ -37,6 +37,8 @@ class Orders:
 
     def started(self, number: int, loader: Any) -> None:
         sampler = _told_the_epoch(loader)
+        if sampler is None and isinstance(loader.sampler, RandomSampler) and not loader.sampler.replacement:
+            sampler = loader.sampler
         if sampler is not None:
             self._samplers[number] = weakref.ref(sampler), length(loader)
 
@@ -53,7 +55,9 @@ class Orders:
             "pass": epoch,
             "sampler": type(sampler).__name__,
             "variable": variable_name(user_frame(), sampler),
-            "epoch": sampler.epoch,
+            "told": hasattr(sampler, "set_epoch"),  # has to be told the epoch; others draw a new order by themselves
+            "epoch": getattr(sampler, "epoch", None),
+            "seed": getattr(sampler, "seed", None) if isinstance(sampler, DistributedSampler) else None,
             "set": self._set[id(sampler)],
             "first": [int(i) for i in index[:FIRST]],
             "batches": batches,

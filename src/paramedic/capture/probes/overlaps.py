@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.facts import readable
-from paramedic.capture.graph import producer
+from paramedic.capture.graph import kinds_behind, producer
 from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
@@ -56,6 +56,7 @@ class Overlaps:
         if not words & _NAMES or "loss" in words:
             return
         watcher, step, highest = self.watcher, self.watcher.step, value.detach().max().float()
+        between = _between_outputs(value)
         is_term = [False]  # whether the loss is a weighted sum in which it stands, and nothing is multiplied with it
 
         def tell() -> None:
@@ -67,16 +68,31 @@ class Overlaps:
 
         def use(found: list[float]) -> None:
             data = {"op": "overlap", "name": name, "slope": (found[0] > 0) - (found[0] < 0), "max": found[1]}
-            key = ("overlap", site, data["slope"], found[1] > 1.001)
+            data["between_outputs"] = between
+            key = ("overlap", site, data["slope"], found[1] > 1.001, between)
             watcher.emit("op", site=site, step=step, key=key, data=data)
 
         self.ops.waiting.append(Waiting(result.grad_fn, tell, term=True))
         value.register_hook(came_by)
 
 
-def _is_quotient(value: torch.Tensor) -> bool:
-    """An overlap is a quotient, perhaps averaged since; one minus it is a loss already, whatever it is called."""
+def _quotient(value: torch.Tensor) -> Any:
     node = producer(value.grad_fn)
     while node is not None and type(node).__name__ in ("MeanBackward0", "MeanBackward1"):
         node = producer(node.next_functions[0][0])
+    return node
+
+
+def _is_quotient(value: torch.Tensor) -> bool:
+    """An overlap is a quotient, perhaps averaged since; one minus it is a loss already, whatever it is called."""
+    node = _quotient(value)
     return type(node).__name__ == "DivBackward0" and len([n for n, _ in node.next_functions if n is not None]) == 2
+
+
+def _between_outputs(value: torch.Tensor) -> bool:
+    """Whether both things that overlap are the model's: masks, or boxes, that are to keep apart from each other."""
+    kinds = kinds_behind(_quotient(value).next_functions[0][0])
+    edges = [node for node, kind in kinds.items() if kind in ("Minimum", "Maximum")]
+    pairs = edges or [node for node, kind in kinds.items() if kind == "Mul"]
+    whole = [all(following is not None for following, _ in node.next_functions) for node in pairs]
+    return all(whole) if edges else any(whole)

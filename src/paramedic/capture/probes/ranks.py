@@ -14,6 +14,7 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from paramedic.capture.facts import address
 from paramedic.capture.probes.modules import assigned_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_site
@@ -21,6 +22,7 @@ from paramedic.errors import message_of
 
 FIRST_LOOK = 4  # steps
 MOST_NAMED = 200  # parameters
+MOST_SUMMED = 10_000  # tensors per step
 _UNFINISHED = "finished reduction in the prior iteration"
 _INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+:((?: \d+)+)")
 
@@ -35,6 +37,7 @@ class Ranks:
         self._entered: set[int] = set()  # wrappers that were called to train
         self._apart: set[int] = set()  # wrappers that were told not to exchange gradients for a while
         self._due = FIRST_LOOK
+        self._summed: set[int] = set()  # where tensors lie that were summed over all ranks in this step
 
     def install(self) -> None:
         if not distributed.is_available():
@@ -75,7 +78,17 @@ class Ranks:
 
             return pre_forward
 
+        def watched_sum(original: Any) -> Any:
+            def all_reduce(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+                everybody = kwargs.get("group") is None and len(args) < 2
+                if everybody and isinstance(tensor, torch.Tensor) and len(self._summed) < MOST_SUMMED:
+                    self._summed.add(address(tensor))
+                return original(tensor, *args, **kwargs)
+
+            return all_reduce
+
         patches.wrap(distributed, "init_process_group", watched_group)
+        patches.wrap(distributed, "all_reduce", watched_sum)
         patches.wrap(DistributedDataParallel, "__init__", watched_wrapper)
         patches.wrap(DistributedDataParallel, "no_sync", watched_no_sync)
         patches.wrap(DistributedDataParallel, "_pre_forward", watched_forward)
@@ -104,6 +117,7 @@ class Ranks:
 
     def _look(self) -> None:
         """Now and then: how each wrapper was used so far. Later they may be gone."""
+        summed, self._summed = self._summed, set()
         if self.watcher.step < self._due:
             return
         self._due = 2 * self.watcher.step
@@ -116,6 +130,16 @@ class Ranks:
                 "ignored": sorted(getattr(wrapper, "parameters_to_ignore", ()))[:MOST_NAMED],
             }
             self.watcher.emit("exchange", data=data)
+        for root in self.watcher.registry.roots() if summed else ():
+            gradients = [p.grad for p in root.parameters() if p.requires_grad]
+            if gradients and all(g is not None and address(g) in summed for g in gradients):
+                self._averaged(root)
+
+    def _averaged(self, root: nn.Module) -> None:
+        """All gradients of a model were summed over the ranks by the script itself."""
+        registry = self.watcher.registry
+        data = {"name": registry.root_name(root), "entered": True, "apart": False, "ignored": [], "by_hand": True}
+        self.watcher.emit("exchange", site=registry.birth_site(root), data=data)
 
     def _unfinished(self, wrapper: Any, error: RuntimeError) -> None:
         """A new step began while gradients of the last one were still being waited for."""

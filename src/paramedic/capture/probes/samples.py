@@ -81,10 +81,18 @@ class Samples:
         for mine in [number] if number in self.given else [] if number is not None else list(self.given):
             if together():
                 self._tell_contents(mine)
+            self._tell_repeats(mine)
             for other in self.given:
                 if other != mine:
                     self._tell_pair(mine, other)
                     self._tell_pair(other, mine)
+
+    def _tell_repeats(self, number: int) -> None:
+        """Samples that came several times in one pass."""
+        seen = self.given[number]
+        if seen.passes > 1 and seen.first_rows > 1.5 * seen.first_contents > 0:
+            data = {"loader": number, "rows": seen.first_rows, "contents": seen.first_contents}
+            self.watcher.emit("repeats", phase="setup", data=data, key=("repeats", number))
 
     def _tell_contents(self, number: int) -> None:
         """For the other ranks, whose samples cannot be seen from here."""

@@ -16,6 +16,7 @@ from torch.utils import data as torch_data
 
 from paramedic.capture.facts import content_hash
 from paramedic.capture.probes.datasets import length, root_of
+from paramedic.capture.probes.transforms import Transforms
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
 from paramedic.record.thinning import thinned
@@ -31,6 +32,7 @@ class Selections:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
+        self.transforms = Transforms(watcher)
         self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
@@ -44,6 +46,7 @@ class Selections:
         self.watcher.patches.wrap(torch_data.Subset, "__init__", watched_init)
 
     def _born(self, subset: Any) -> None:
+        self.transforms.born(subset)
         with contextlib.suppress(TypeError):  # it compares by content
             self._births[subset] = built_at(subset)
 

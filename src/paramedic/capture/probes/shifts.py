@@ -10,12 +10,13 @@ import torch
 from torch import nn
 
 from paramedic.capture.probes.call import Call
-from paramedic.capture.probes.padding import as_sequences
+from paramedic.capture.probes.padding import as_sequences, run_at_end
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Site
 
 LOOKS = 16  # per place
 PLACES = (0, 1, 2)
+HIDDEN = ("value", "same", "inside", "as_label")
 
 
 class Shifts:
@@ -58,13 +59,29 @@ class Shifts:
             here = counted[:, :length]
             agree = (labels[:, :length] == ids[:, places : places + length]) & here
             shares.append(agree.sum() / here.sum().clamp(min=1))
+        shares += _hidden(labels, ids, counted)
         step = self.watcher.step
 
         def use(found: list[float]) -> None:
-            data = {"agreement": dict(zip(map(str, PLACES), found, strict=True))}
+            data = {"agreement": dict(zip(map(str, PLACES), found, strict=False))}
+            data["hidden"] = dict(zip(HIDDEN, found[len(PLACES) :], strict=True))
             self.watcher.emit("shift", site=site, phase="train", step=step, data=data)
 
         self.watcher.read(torch.stack(shares), use)
+
+
+def _hidden(labels: torch.Tensor, ids: torch.Tensor, counted: torch.Tensor) -> list[torch.Tensor]:
+    """Of the places that the loss leaves out: how many hold one and the same token, how many lie before the end of
+    their row, and whether that token is ever a label."""
+    nothing = torch.zeros((), device=labels.device)
+    if labels.shape != ids.shape:
+        return [nothing, nothing, nothing, nothing]
+    left_out = ~counted
+    total = left_out.sum()
+    value = torch.where(left_out, ids, ids.new_full((), -1)).max()  # if it is one token, it is also the highest
+    inside = total - run_at_end(left_out).sum()
+    same = ((ids == value) & left_out).sum()
+    return [value.float(), same / total.clamp(min=1), inside / total.clamp(min=1), (labels == value).sum().float()]
 
 
 def _first_place(node: Any) -> int:

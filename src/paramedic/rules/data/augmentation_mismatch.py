@@ -5,15 +5,17 @@ from typing import Any
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 
+_HELD_OUT = ("val", "test", "dev", "eval", "hold")
 _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 
 @rule("PM317", "augmentation-mismatch", severity="warning", needs=["forward"])
 def check(run: Run) -> Iterator[Finding]:
-    """Evaluation data is augmented at random, or pictures are flipped and their targets are not.
+    """Evaluation data is augmented at random, training data is not, or pictures are flipped and their targets are not.
 
     The first batch of an evaluation holds the same labels in each epoch, but other inputs. Or part of the masks fit
-    their pictures only when they are mirrored, while the others fit as they are.
+    their pictures only when they are mirrored, while the others fit as they are. Or the transform of the evaluation was
+    put into the one dataset object that both parts of a split share.
 
     ## Why it hurts
     The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
@@ -28,6 +30,7 @@ def check(run: Run) -> Iterator[Finding]:
     Test-time augmentation and corrupted test sets: say so in the name of the loader ("tta", "noisy").
     """
     yield from _mirrored(run)
+    yield from _shared_object(run)
     if not run.events("batch"):
         raise Abstain("no DataLoader is used")
     trained = {event["loader"] for event in run.events("train_forward")}
@@ -53,6 +56,29 @@ def check(run: Run) -> Iterator[Finding]:
         )
     if not judged:
         raise Abstain("no evaluation loader was read twice in the same order")
+
+
+def _shared_object(run: Run) -> Iterator[Finding]:
+    """`val_set.dataset.transform = …` after random_split: `train_set.dataset` is the same object."""
+    events = run.events("exchanged_transform")
+    trained = {event["loader"] for event in run.events("train_forward")}
+    evaluated = {event["loader"] for event in run.events("eval_forward")} - trained
+    for event in events:
+        alike = {other["loader"] for other in events if other["object"] == event["object"]}
+        others = {e["object"] for e in events if e["attribute"] == event["attribute"]} - {event["object"]}
+        through = event["through"]
+        if others or not (alike & trained and alike & evaluated) or len(through) > 1:
+            continue  # exchanged again and again, as each part needs it
+        if any(word in through[0].lower() for word in _HELD_OUT):
+            yield Finding(
+                what=f"{event['attribute']} was assigned through {through[0]}.dataset, and training gets it, too",
+                why="the parts of a split share one dataset object, so the training is without its own transform",
+                remedy="make two dataset objects, one per transform, and a Subset of each with the same indices",
+                where=event.where,
+                evidence=(Evidence(name="dataset_objects", value=1, limit="2"),),
+                confidence=0.94,
+            )
+            return
 
 
 def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Finding]:
@@ -88,5 +114,7 @@ def _changing(firsts: list[Event]) -> int | None:
     inputs = [p for p, t in kinds.items() if "float" in t["dtype"] and len(t["shape"]) > 1]
     if not labels or not inputs or any(len(versions[path]) > 1 for path in labels):
         return None
+    if len({tuple(kinds[path]["shape"]) for path in inputs}) < len(inputs):
+        return None  # several views of each sample, as contrastive learning wants them in an evaluation, too
     most = max(len(versions[path]) for path in inputs)
     return most if most > 1 else None

@@ -7,10 +7,11 @@ from paramedic.rules import Evidence, Finding, Run, rule
 
 @rule("PM309", "identical-worker-randomness", severity="error", needs=["loader"])
 def check(run: Run) -> Iterator[Finding]:
-    """Worker processes draw the same random numbers.
+    """Worker processes draw the same random numbers, or read the same samples.
 
     A generator that is stored on the dataset (`self.rng = np.random.default_rng(0)`) is copied into each worker in
-    the same state; and again at the start of each epoch, unless the workers persist.
+    the same state; and again at the start of each epoch, unless the workers persist. An `IterableDataset` is copied
+    likewise: unless its `__iter__` asks `get_worker_info()` for its share, each worker gives all of it.
 
     ## Why it hurts
     Samples that different workers make get the same augmentation, and every epoch repeats it: far less variety than
@@ -24,6 +25,7 @@ def check(run: Run) -> Iterator[Finding]:
     When the dataset reseeds its generator for each sample by other means than `seed`, `manual_seed` or a new
     generator.
     """
+    yield from _whole_streams(run)
     for loader in run.events("loader"):
         generator = loader.get("generator")
         workers = loader["workers"]
@@ -43,4 +45,27 @@ def check(run: Run) -> Iterator[Finding]:
                 Evidence(name="worker_init_fn", value="none"),
             ),
             confidence=0.93,
+        )
+
+
+def _whole_streams(run: Run, fewest: int = 64) -> Iterator[Finding]:
+    """Each sample of a stream comes once per worker, in a single pass."""
+    repeats = {event["loader"]: event for event in run.events("repeats")}
+    for loader in run.events("loader"):
+        found, workers = repeats.get(loader["number"]), loader["workers"]
+        if found is None or not loader["iterable"] or workers < 2 or found["rows"] < fewest:
+            continue
+        times = found["rows"] / found["contents"]
+        if abs(times - workers) > 0.05 * workers:
+            continue
+        yield Finding(
+            what=f"each sample of {loader['dataset']} came {times:.1f} times in one pass: once from each of its "
+            f"{workers} workers",
+            why="every worker has a copy of the dataset and iterates over all of it",
+            remedy="give each worker its share in __iter__: info = get_worker_info(); "
+            "itertools.islice(items, info.id, None, info.num_workers)",
+            where=loader.where,
+            evidence=(Evidence(name="copies_of_a_sample", value=round(times, 2), limit="1"),),
+            severity="warning",
+            confidence=0.9,
         )

@@ -10,19 +10,25 @@ from paramedic.rules.experiments import Lab, at
     "PM311",
     "input-target-misalignment",
     severity="error",
-    needs=["experiment"],
     causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
 )
 def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
-    """The real labels are no better than permuted ones, for this model and for simple ones.
+    """Labels do not belong to their inputs: no better than permuted ones, or numbered in another way for evaluation.
+
+    The first is found by experiments (`paramedic diagnose`): the real labels are no better than permuted ones, for this
+    model and for simple ones. The second shows in a run: in the evaluation almost every sample of a class gets one and
+    the same wrong answer, and each class another one.
 
     ## Why it hurts
     Inputs and labels do not belong together: sorted or shuffled apart, read from files in another order, off by one.
-    The model can only learn how often each label occurs, or learn the samples by heart.
+    The model can only learn how often each label occurs, or learn the samples by heart. Where training and validation
+    number their classes each for itself (`sorted(os.listdir(...))` of folders that are not the same), a good model
+    looks worthless.
 
     ## What to try first
     Take ten samples and look at them beside their labels. Then find the place where inputs and labels are loaded,
-    sorted, shuffled or split: both must go through it together.
+    sorted, shuffled or split: both must go through it together. Number the classes once, from the training data, and
+    use that numbering everywhere.
 
     ## When this is wrong
     A hard task with a weak signal looks alike when there are few samples. It is only said when simple models find
@@ -32,6 +38,9 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     ## Options
     `structured`: how far the features depend on each other; 1 is what pure noise has.
     """
+    yield from _renumbered(run)
+    if not run.events("experiment"):
+        raise Abstain("experiments would answer this: paramedic diagnose")
     lab = Lab(run)
     permuted = lab.get("permuted-labels")
     if permuted is None:
@@ -63,3 +72,29 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
         ),
         confidence=0.88,
     )  # fmt: skip
+
+
+def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Finding]:
+    """The last evaluation: nearly every label has one answer, each another one, and most are wrong."""
+    last = {event.line: event for event in run.events("confusion", phase="eval")}
+    for event in last.values():
+        known = [
+            (label, answer)
+            for label, total, answer, hits in event["labels"]
+            if total >= fewest and hits >= share * total
+        ]
+        moved = [(label, answer) for label, answer in known if label != answer]
+        counted = [label for label, total, *_ in event["labels"] if total >= fewest]
+        if len(known) < 3 or len(known) < share * len(counted) or len(moved) < 2 / 3 * len(known):
+            continue
+        if len({answer for _, answer in known}) < len(known):
+            continue
+        shown = ", ".join(f"{answer} for {label}" for label, answer in moved[:4])
+        yield Finding(
+            what=f"the evaluation gets one and the same wrong answer for nearly all samples of a class: {shown}",
+            why="the model tells the classes apart, but these labels number them in another way than the training data",
+            remedy="number the classes once, from the training data, and give that numbering to all datasets",
+            where=event.where,
+            evidence=(Evidence(name="classes_answered_by_another", value=len(moved), limit="0"),),
+            confidence=0.96,
+        )

@@ -6,21 +6,29 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 
 @rule("PM315", "padding-waste", severity="warning", needs=["tokens"])
-def check(run: Run, *, share: float = 0.5, fewest: int = 4) -> Iterator[Finding]:
-    """Most of what the model computes is padding.
+def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
+    """Most of what the model computes is padding, or its answer for a sample depends on the padding.
+
+    A copy of the model was asked about short samples twice: padded to the longest of the batch, and to their own
+    longest.
 
     ## Why it hurts
-    Time and memory: half of the positions or more hold nothing.
+    Time and memory: half of the positions or more hold nothing. And where padding enters the answer (a mean over all
+    places, the last state of a recurrent network that went on over the padding), the answer for a sentence changes with
+    the length of its neighbours, and short ones drown.
 
     ## What to try first
-    Sort or bucket the sequences by length, and pad each batch only to its own longest sequence.
+    Sort or bucket the sequences by length, and pad each batch only to its own longest sequence. Take means over real
+    places only: `(x * mask).sum(1) / mask.sum(1)`; pack what a recurrent network reads: `pack_padded_sequence`.
 
     ## When this is wrong
-    When the rows end in the same token for another reason than padding.
+    When the rows end in the same token for another reason than padding. A model that is not told what is padding may
+    learn to look past it: that stays a note.
 
     ## Options
-    `share`: the share of padding from which on it is mentioned; `fewest`: batches to be seen.
+    `share`: the share of padding from which on it is mentioned; `fewest`: batches to be seen; `change`: of an answer.
     """
+    yield from _answers(run, change)
     batches = [event for event in run.events("tokens", phase="train") if event["rows"] > 1 and event["longest"] > 1]
     if len(batches) < fewest:
         raise Abstain("too few batches of padded token ids were seen")
@@ -35,3 +43,23 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4) -> Iterator[Finding]
             confidence=0.8,
             severity="note",  # it costs time, not the result
         )
+
+
+def _answers(run: Run, change: float) -> Iterator[Finding]:
+    """Answers that depend on padding: a warning where the model is told what is padding."""
+    asked = [event for event in run.events("asked") if event.get("padding")]
+    moved = [event for event in asked if event["padding"]["gap"] > change]
+    if not moved or len(moved) < len(asked):
+        return
+    found = moved[0]["padding"]
+    told = all(event["padding"]["told"] for event in moved)
+    yield Finding(
+        what=f"the answers of {moved[0].module} for short samples change by {found['gap']:.0%} when padding (id "
+        f"{found['value']}) is cut off, from {found['width']} to {found['width'] - found['cut']} places",
+        why="padding enters the answer" + (", although the model is told what is padding" if told else ""),
+        remedy="leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
+        where=moved[0].where,
+        evidence=(Evidence(name="change", value=round(found["gap"], 4), limit=f"≤ {change:g}"),),
+        confidence=0.85 if told else 0.7,
+        severity="warning" if told else "note",
+    )

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import label_batches
 
 
-@rule("PM319", "single-class-batches", severity="warning", needs=["loader", "batch"], causes=["PM306"])
+@rule("PM319", "single-class-batches", severity="warning", needs=["loader", "batch", "labels"], causes=["PM306"])
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     """Each batch holds samples of one class only.
 
@@ -17,13 +18,16 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     Shuffle the data set, or let a batch sampler mix the classes.
 
     ## When this is wrong
-    When single-class batches are the method, as in some ways of learning without forgetting.
+    When single-class batches are the method, as in some ways of learning without forgetting. Whole numbers that are
+    not the classes of a loss, such as lengths in batches of equal length or the number of a task, are not judged.
 
     ## Options
     `fewest`: batches to be seen.
     """
     trained = {event["loader"] for event in run.events("train_forward")}
     judged = 0
+    if not any(all(len(event["counts"]) == 1 for event in events) for events in label_batches(run)):
+        return  # the loss sees several classes at a time, whatever the loader gives
     for loader in run.events("loader"):
         # In the order of the data set itself, it is the data set that is sorted: PM306.
         if loader["number"] not in trained or (loader["sampler"] == "SequentialSampler" and not _own(loader)):

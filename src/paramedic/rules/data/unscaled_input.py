@@ -59,7 +59,8 @@ def _image(event: Event, pixels: float) -> tuple[str, str, str] | None:
         return None
     spans = f"the images that reach {event.module} go from {event['min']:.4g} to {event['max']:.4g}"
     raw = event["min"] >= 0 and event["whole_numbers"] == 1.0 and event["max"] <= 255
-    if event["max"] > pixels and (raw or event["features"] == 3):
+    # Pixels that only had a mean subtracted, as models of old want them, go far below zero as well.
+    if event["max"] > pixels and (raw or (event["features"] == 3 and event["min"] > -10)):
         if raw:
             return spans, "these are raw pixels of 0 to 255", "divide by 255, and normalise if the model expects it"
         shifted = "0 to 255 was probably normalised with the mean and deviation of images from 0 to 1"

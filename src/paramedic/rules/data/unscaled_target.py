@@ -38,6 +38,7 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
                 evidence=(Evidence(name="target_max", value=highest, limit="1"),),
                 confidence=0.93,
             )
+    yield from _empty_maps(run)
     for calls in by_place(measured(run.events("loss_call", phase="train"), *_DISTANCES)).values():
         first, last = calls[0], calls[-1]
         size = _size(first, "target")
@@ -55,6 +56,31 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
             evidence=(Evidence(name="target_size", value=size, limit=f"< {scale:g}"),),
             confidence=0.85,
         )
+
+
+def _empty_maps(run: Run, fewest: int = 6) -> Iterator[Finding]:
+    """Maps of classes (a label for each pixel) that hold nothing but class 0, in every batch of the training."""
+    trained = {event["loader"] for event in run.events("train_forward")}
+    labels = run.events("labels", phase="train")
+    classes = max((event["classes"] for event in labels), default=0)
+    if classes < 2 or any(set(map(int, event["counts"])) - {0} for event in labels):
+        return
+    for loader in run.events("loader"):
+        batches = [b for b in run.events("batch", phase="train") if b["loader"] == loader["number"]]
+        maps = [t for b in batches for t in b["tensors"] if t["dtype"] == "int64" and len(t["shape"]) > 2]
+        maps = [tensor for tensor in maps if tensor.get("values")]
+        if loader["number"] not in trained or len(maps) < max(fewest, len(batches)) or len(labels) < fewest:
+            continue
+        if all(tensor["values"]["min"] == tensor["values"]["max"] == 0 for tensor in maps):
+            yield Finding(
+                what=f"the label maps of {len(maps)} training batches hold only class 0, and the model has {classes} "
+                "classes",
+                why="they were probably divided by 255 like pictures (ToTensor does that), then cut to whole numbers",
+                remedy="make class maps by torch.from_numpy(mask).long(), without ToTensor or a division",
+                where=loader.where,
+                evidence=(Evidence(name="classes_seen", value=1, limit=f"{classes}"),),
+                confidence=0.9,
+            )
 
 
 def _size(call: Event, which: str) -> float:

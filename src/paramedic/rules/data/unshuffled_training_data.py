@@ -20,14 +20,18 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
     `shuffle=True` in the DataLoader, or permute the samples before each epoch.
 
     ## When this is wrong
-    Full-batch training does not depend on the order and is not reported; neither are streams that mix the classes.
+    Full-batch training does not depend on the order and is not reported; neither are streams that mix the classes, nor
+    batches of one kind each that come in any order: the frames of one recording, the pixels of one tile. Where the
+    script draws its batches itself and no class ever comes back, it may be learning one class after the other on
+    purpose.
 
     ## Options
     `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1; `fewest`:
     batches to be seen.
     """
     for events in label_batches(run):
-        batches = _of_whole_steps(events)
+        steps = _of_whole_steps(events)
+        batches = list(steps.values())
         pooled = sum(batches, Counter())
         if len(pooled) < 2 or len(events) < fewest or min(batch.total() for batch in batches) < 2:
             continue
@@ -40,8 +44,10 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
         excess = _excess(batches, pooled)
         loader = _training_loader(run)
         shuffled = loader is not None and loader["sampler"] not in ("SequentialSampler",) and not loader["iterable"]
-        if excess < purity or shuffled:
+        if excess < purity or shuffled or not _in_order(steps):
             continue
+        if loader is None and not _comes_back(steps):
+            raise Abstain("classes come one after the other and none comes back, perhaps on purpose")
         yield Finding(
             what=f"training batches are sorted by class: two samples of a batch share their label {excess:.0%} more "
             f"often than in shuffled data ({len(batches)} batches, {len(pooled)} classes)",
@@ -66,7 +72,31 @@ def _set_by_hand(events: list[Event]) -> bool:
     return switches > 0.1 * len(labels) or len(events) > 1.5 * len({event.step for event in events})
 
 
-def _of_whole_steps(events: list[Event]) -> list[Counter[str]]:
+def _leading(batch: Counter[str]) -> str:
+    return batch.most_common(1)[0][0]
+
+
+def _in_order(steps: dict[int, Counter[str]]) -> bool:
+    """Whether what a batch holds tells what the next one does: the same again, or always the same successor."""
+    pairs = [(_leading(a), _leading(steps[step + 1])) for step, a in steps.items() if step + 1 in steps]
+    if not pairs:
+        return True
+    leaders = Counter(map(_leading, steps.values()))
+    by_chance = sum((count / len(steps)) ** 2 for count in leaders.values())
+    again = sum(a == b for a, b in pairs) / len(pairs)
+    successors: dict[str, Counter[str]] = {}
+    for first, second in pairs:
+        successors.setdefault(first, Counter())[second] += 1
+    foreseen = sum(max(found.values()) for found in successors.values()) / len(pairs)
+    return again - by_chance > 0.5 * (1 - by_chance) or (len(pairs) >= 3 * len(successors) and foreseen > 0.75)
+
+
+def _comes_back(steps: dict[int, Counter[str]]) -> bool:
+    course = [leader for leader, _ in itertools.groupby(_leading(batch) for batch in steps.values())]
+    return len(course) > len(set(course))
+
+
+def _of_whole_steps(events: list[Event]) -> dict[int, Counter[str]]:
     """The labels that each step saw: of all heads of a model, of all parts of an accumulated batch.
 
     Many steps are seen in part; those with fewer batches than others say nothing, for each head has its own labels.
@@ -77,7 +107,7 @@ def _of_whole_steps(events: list[Event]) -> list[Counter[str]]:
     for event in events:
         if event.step in steps:
             steps[event.step].update(event["counts"])
-    return list(steps.values())
+    return steps
 
 
 def _excess(batches: list[Counter[str]], pooled: Counter[str]) -> float:

@@ -11,7 +11,8 @@ from paramedic.rules.teams import Parting, exchanges, parted, team_of
 def check(run: Run) -> Iterator[Finding]:
     """Ranks that should hold the same weights hold different ones.
 
-    Compared at the steps of which all ranks have statistics: the first four, and some later ones.
+    Compared at the steps of which all ranks have statistics: the first four, and some later ones. Models in a
+    DistributedDataParallel, and those whose gradients the script sums over all ranks by `all_reduce`.
 
     ## Why it hurts
     DistributedDataParallel averages gradients, not weights: once they differ, they differ for ever. The model that is
@@ -43,9 +44,10 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _finding(run: Run, exchange: Event, parting: Parting) -> Finding:
-    wrapper = run.first("wrapper")
+    by_hand = bool(exchange.get("by_hand"))
+    wrapper = exchange if by_hand else run.first("wrapper")
     assert wrapper is not None
-    why, remedy = _reason(parting)
+    why, remedy = _reason(parting, by_hand)
     return Finding(
         what=f"{parting.name} is not the same on ranks {run.rank} and {parting.member.rank} at step {parting.step}: "
         f"its norm is {parting.mine:.6g} and {parting.theirs:.6g}",
@@ -68,7 +70,12 @@ def _loaded_alone(run: Run, parting: Parting) -> Where | None:
     return next((where for line, where in {**theirs, **mine}.items() if (line in mine) != (line in theirs)), None)
 
 
-def _reason(parting: Parting) -> tuple[str, str]:
+def _reason(parting: Parting, by_hand: bool) -> tuple[str, str]:
+    if parting.step == 0 and by_hand:
+        return (
+            "each rank began with random weights of its own, and only gradients are averaged",
+            "for p in model.parameters(): dist.broadcast(p.data, src=0) once, or the same seed where it is built",
+        )
     if parting.step == 0:
         return (
             "the ranks already began with different weights: wrapping makes them equal, so they were changed after it",

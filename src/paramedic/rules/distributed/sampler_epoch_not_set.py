@@ -7,28 +7,34 @@ from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 
 @rule("PM803", "sampler-epoch-not-set", severity="warning", needs=["order", "train_forward"])
 def check(run: Run) -> Iterator[Finding]:
-    """A sampler that is never told the epoch gives the same order of samples in each of them.
+    """The samples come in the same order in each epoch, although the loader shuffles.
 
     `DistributedSampler(shuffle=True)` shuffles with the seed `seed + epoch`, so that all ranks agree. The epoch is an
-    attribute that only `set_epoch` changes.
+    attribute that only `set_epoch` changes. Other shuffling draws from the global generator: a seed that is set in each
+    epoch, or in each evaluation, begins the same draw again.
 
     ## Why it hurts
     The data is shuffled once. The same samples meet in the same batches, in the same order, and on the same rank in
     every epoch, which costs accuracy and nobody notices: the loss goes down all the same.
 
     ## What to try first
-    `sampler.set_epoch(epoch)` at the start of each epoch, before the loader is iterated.
+    `sampler.set_epoch(epoch)` at the start of each epoch, before the loader is iterated. Seed once, at the start; what
+    has to be the same in each evaluation gets a `torch.Generator` of its own.
 
     ## When this is wrong
     Nothing is said of `shuffle=False`, of loaders that are not trained on, of a single epoch, of epochs that are one
-    batch long, nor of an order that changes in another way, by `sampler.epoch = …` or a new seed.
+    batch long, nor of an order that changes in another way, by `sampler.epoch = …` or a new seed. Where several models
+    are trained one after the other from one seed, they are meant to see the same.
     """
     trained = {event["loader"] for event in run.events("train_forward")}
     loaders = sorted({event["loader"] for event in run.events("order")} & trained)
     epochs = {loader: _epochs(run, loader) for loader in loaders}
     if not any(len(passes) > 1 for passes in epochs.values()):
-        raise Abstain("no loader with such a sampler was trained on for more than one epoch")
+        raise Abstain("no loader that shuffles was trained on for more than one epoch")
     for passes in epochs.values():
+        if passes and not passes[0].get("told", True):
+            yield from _reseeded(run, passes)
+            continue
         # Where set_epoch was called, two passes may belong to one epoch.
         enough = 3 if passes and passes[-1]["set"] else 2
         if len(passes) >= enough and passes[0]["batches"] != 1 and _all_alike(passes):
@@ -46,6 +52,28 @@ def _epochs(run: Run, loader: int) -> list[Event]:
 
 def _all_alike(passes: list[Event]) -> bool:
     return all(event["first"] == passes[0]["first"] and event["epoch"] == passes[0]["epoch"] for event in passes)
+
+
+def _reseeded(run: Run, passes: list[Event], fewest: int = 3) -> Iterator[Finding]:
+    """The first epoch may still differ: nothing had been evaluated before it."""
+    alike = passes[1:]
+    if len(alike) < fewest or len(run.events("optimizer")) != 1 or passes[0]["batches"] == 1:
+        return
+    if len(alike[0]["first"]) < 8 or any(event["first"] != alike[0]["first"] for event in alike):
+        return
+    seeds = [e for e in run.events("seed") if e["library"] == "torch" and e.count >= len(alike)]
+    yield Finding(
+        what=f"{len(alike)} epochs began with the same samples in the same order: "
+        f"{', '.join(str(i) for i in alike[0]['first'][:4])} …, although the loader shuffles",
+        why=f"torch.manual_seed is called here again and again ({seeds[0].count:,} times): the shuffling, dropout and "
+        "all else that is random begin anew"
+        if seeds
+        else "its generator begins with the same seed in each epoch",
+        remedy="seed once, before training; give what must repeat a torch.Generator().manual_seed(…) of its own",
+        where=seeds[0].where if seeds else alike[0].where,
+        evidence=(Evidence(name="different_orders", value=1, limit=f"{len(alike)}"),),
+        confidence=0.95,
+    )
 
 
 def _finding(run: Run, passes: list[Event]) -> Finding:

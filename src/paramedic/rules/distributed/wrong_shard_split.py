@@ -33,7 +33,7 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """Each rank splits the data in its own way, so that one trains on what another evaluates on.
 
     Compared over all ranks of a run: by index where the ranks hold the same dataset, and by the content of the samples
-    they have read.
+    they have read. Also reported: a `DistributedSampler` with a seed that differs between ranks.
 
     ## Why it hurts
     The ranks train one model. If a sample of rank 0's validation set is in the training set of rank 1, the model has
@@ -57,6 +57,7 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
         raise Abstain("the ranks do not share one model, as far as can be seen")
     if run is not ranks[0]:
         return  # the first rank's record answers for all
+    yield from _shuffled_apart(ranks)
     evaluations = {number for member in ranks for number in _only_evaluated(member)}
     if not evaluations:
         raise Abstain("no loader was used for evaluation only")
@@ -114,6 +115,27 @@ def _same_dataset(mine: Event, theirs: Event) -> bool:
 
 def _last(run: Run, kind: str, loader: int) -> Event | None:
     return next((event for event in reversed(run.events(kind)) if event["loader"] == loader), None)
+
+
+def _shuffled_apart(ranks: list[Run]) -> Iterator[Finding]:
+    """A DistributedSampler takes every n-th sample of an order that must be the same on all ranks."""
+    first = ranks[0]
+    for number in sorted({event["loader"] for event in first.events("order")}):
+        orders = [next((e for e in m.events("order") if e["loader"] == number), None) for m in ranks]
+        seeds = [order["seed"] for order in orders if order is not None and order.get("seed") is not None]
+        loader = loader_of(first, number)
+        if loader is None or len(seeds) < len(ranks) or len(set(seeds)) == 1:
+            continue
+        if all(same_loader(first, member, number) for member in ranks[1:]):
+            yield Finding(
+                what=f"the ranks shuffle {loader['variable'] or 'the data'} with different seeds: "
+                f"{listed([str(seed) for seed in seeds])}",
+                why="each takes its share of an order of its own: shares overlap, and other samples are never seen",
+                remedy="give DistributedSampler the same seed on every rank (the default, 0, is one)",
+                where=at(loader, loader.get("sampler_at")),
+                evidence=(Evidence(name="seeds", value=seeds, limit="one"),),
+                confidence=0.97,
+            )
 
 
 def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:

@@ -28,7 +28,8 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6) -> Iterator[Finding]
     `ratio`: largest to smallest number of labels within a step; `fewest`: steps to be seen.
     """
     accumulating = [loop for loop in run.events("loop") if sum(op[0] == "backward" for op in loop["ops"]) > 1]
-    if not accumulating:
+    rounds = sum(loop.count for loop in run.events("loop"))
+    if sum(loop.count for loop in accumulating) < max(2.0, 0.3 * rounds):  # where phases meet, two passes may, too
         raise Abstain("gradients are not accumulated over several backward passes")
     lines = {(op[2], op[3]) for loop in accumulating for op in loop["ops"] if op[0] == "backward"}
     for events in label_batches(run):

@@ -23,9 +23,11 @@ def check(run: Run) -> Iterator[Finding]:
     teacher's pseudo-labels) are not evaluations and are not reported; nor are answers that a training loss was computed
     from, nor calls with gradients on the batches of training itself, once per step, whose loss goes unused. A model
     that was trained on one image at a time and is used on one image at a time has a BatchNorm that normalises each
-    image by itself, as pix2pix does on purpose.
+    image by itself, as pix2pix does on purpose. Nor are calls with borrowed weights (`torch.func.functional_call`),
+    as of a model that has just been adapted to a task: running statistics do not belong to those.
     """
     trained = {event.module for event in run.events("train_forward")}
+    trained |= {event.module for event in run.events("average") if event["kind"] != "still"}  # as much as its source
     reported: set[str | None] = set()
     sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
     taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
@@ -33,7 +35,7 @@ def check(run: Run) -> Iterator[Finding]:
     fed = {event["loader"] for event in run.events("train_forward") if event["loader"] is not None}
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
-        if not event["training"] or not affected or not event["uses"]:
+        if not event["training"] or not affected or not event["uses"] or event["borrowed"]:
             continue
         if (event.where.file, event.where.line) in taught or any(m["path"] in single for m in affected):
             continue

@@ -27,8 +27,9 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     that should rise.
 
     ## When this is wrong
-    Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts, nor schedules whose
-    `step()` stands in the source and was not reached: it may wait for a condition.
+    Schedules that bring the rate to zero at the end of the run are not reported, nor are restarts, nor cosines that go
+    up and down with each pass over the data, nor schedules whose `step()` stands in the source and was not reached: it
+    may wait for a condition.
 
     ## Options
     `fewest`: optimizer steps; `early`: share of the run before which the rate must not have vanished.
@@ -45,7 +46,7 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         yield from _backwards(schedule)
         if steps < fewest or schedule["optimizer"] not in trained:  # a schedule that is only looked at trains nothing
             continue
-        finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(schedule, steps)
+        finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(run, schedule, steps)
         finding = finding or _zero(run, schedule, steps, early)
         if finding is not None:
             yield finding
@@ -149,14 +150,22 @@ def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None
     )
 
 
-def _wrong_unit(schedule: Event, steps: int) -> Finding | None:
+def _whole_epochs(run: Run, horizon: float) -> bool:
+    """Whether a horizon in batches is a number of passes over a loader: a cycle that somebody has laid out so."""
+    known = [(loader["size"], loader["batch_size"]) for loader in run.events("loader")]
+    lengths = {n for size, batch in known if size and batch for n in (size // batch, -(-size // batch)) if n >= 10}
+    return any(horizon % length == 0 for length in lengths)
+
+
+def _wrong_unit(run: Run, schedule: Event, steps: int) -> Finding | None:
     """Sized in one unit and stepped in the other."""
     settings, calls = schedule["settings"], schedule["calls"]
     horizon = next((settings[name] for name in _SIZED if settings.get(name)), None)
     if horizon is None or not calls:
         return None
     per_batch = calls >= 0.9 * steps
-    if schedule["class"] == "CosineAnnealingLR" and per_batch and calls >= 4 * horizon:
+    cycles = schedule["class"] == "CosineAnnealingLR" and per_batch and calls >= 4 * horizon
+    if cycles and not _whole_epochs(run, horizon):
         what = f"CosineAnnealingLR(T_max={horizon:.0f}) was stepped {calls:,} times: the rate went up and down again "
         what += f"{calls / (2 * horizon):,.0f} times"
         remedy = f"step it once per epoch, or give it T_max={calls}"

@@ -8,7 +8,7 @@ from paramedic.rules.support import by_place
 
 @rule("PM513", "label-shift", severity="error", causes=["PM207"])
 def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """Labels of a sequence are shifted twice, or not at all.
+    """Labels of a sequence are shifted twice, not at all, or stand where the input shows them.
 
     Next-token labels, or the value of a series that is to be forecast: not shifted, it is the last value of the window.
 
@@ -31,6 +31,7 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
     if not run.events("shift") and not any(event["sequence"] for event in run.events("given_target")):
         raise Abstain("no labels were compared with the sequence they belong to")
     yield from _last_step(run)
+    yield from _visible(run, share)
     groups = by_place(run.events("shift"))
     means = {
         place: {key: sum(e["agreement"][key] for e in events) / len(events) for key in "012"}
@@ -58,6 +59,25 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
             evidence=(Evidence(name="places", value=2 if twice else 0, limit="1"),),
             confidence=0.93,
         )
+
+
+def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
+    """Masked language modelling the wrong way round: the loss is taken where the input is not masked."""
+    for events in by_place(run.events("shift")).values():
+        looks = [e["hidden"] for e in events if e.get("hidden") and e["hidden"]["inside"] > 0.5]
+        copied = all(event["agreement"]["0"] > share for event in events)
+        if len(looks) < max(fewest, len(events)) or not copied or len({look["value"] for look in looks}) > 1:
+            continue
+        if all(look["same"] > share and not look["as_label"] for look in looks):
+            yield Finding(
+                what=f"all labels that count are the input at the same place, and the places that are left out hold "
+                f"id {looks[0]['value']:.0f}, which is never a label",
+                why="the loss is taken where the token can be read, and left out where it is masked",
+                remedy="turn the choice round: labels[~masked] = -100, so that only masked places count",
+                where=events[0].where,
+                evidence=(Evidence(name="labels_in_the_input", value=1.0, limit="masked places only"),),
+                confidence=0.94,
+            )
 
 
 def _last_step(run: Run, fewest: int = 5) -> Iterator[Finding]:

@@ -22,7 +22,8 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A
     distance may be maximised beside others, or by one of two optimizers (adversaries do so): only one that is all there
-    is, and that rises, is reported.
+    is, and that rises, is reported. Outputs that are to keep apart from each other have an overlap that is made smaller
+    rightly; only overlaps with something given are judged.
     """
     yield from _maximised(run)
     yield from _overlap_minimised(run)
@@ -58,9 +59,11 @@ def _both_ways(policies: list[Event]) -> bool:
 
 
 def _maximised(run: Run) -> Iterator[Finding]:
-    pushed = run.events("pushed")
-    if len(pushed) < 5 or len(run.events("optimizer")) != 1 or not all(event["slope"] < 0 for event in pushed):
+    pushed, optimizers = run.events("pushed"), run.events("optimizer")
+    if len(pushed) < 5 or len(optimizers) != 1 or not all(event["slope"] < 0 for event in pushed):
         return
+    if not optimizers[0]["in_models"]:
+        return  # it moves the model's inputs: an attack
     first, last = pushed[0]["value"], pushed[-1]["value"]
     if not last > 1.5 * first + 0.1:
         return
@@ -79,7 +82,7 @@ def _maximised(run: Run) -> Iterator[Finding]:
 
 
 def _overlap_minimised(run: Run) -> Iterator[Finding]:
-    found = [op for op in run.events("op") if op["op"] == "overlap"]
+    found = [op for op in run.events("op") if op["op"] == "overlap" and not op["between_outputs"]]
     wrong = [op for op in found if op["slope"] > 0]
     if sum(op.count for op in wrong) < 3 or any(op["slope"] < 0 for op in found):
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, measured
 
 
@@ -20,7 +20,9 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
     `cross_entropy`, with one output per class.
 
     ## When this is wrong
-    When rows of weights that do not sum to one are meant as such. When the classes have an order, such as ratings:
+    When rows of weights that do not sum to one are meant as such: rows with a single entry (an action times what it was
+    worth) and rows that are the model's own input (the likelihood of a bag of words or clicks) are not reported. When
+    the classes have an order, such as ratings:
     where answers are rounded to be compared with them, this is only a note.
 
     ## Options
@@ -29,7 +31,7 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
     yield from _squared(run)
     for calls in by_place(measured(run.events("loss_call", phase="train"), "cross_entropy")).values():
         soft = [c for c in calls if "float" in c["target"]["dtype"] and c["target"]["shape"] == c["input"]["shape"]]
-        if not soft or len(soft) < len(calls):
+        if not soft or len(soft) < len(calls) or all(_is_meant(call) for call in soft):
             continue
         low = min(call["values"]["target_row_min"] for call in soft)
         high = max(call["values"]["target_row_max"] for call in soft)
@@ -48,6 +50,10 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
             evidence=(Evidence(name="row_sum", value=round(high, 4), limit="1"),),
             confidence=0.9,
         )
+
+
+def _is_meant(call: Event) -> bool:
+    return bool(call["reconstructs"]) or float(call["values"]["target_row_filled"]) <= 1
 
 
 def _squared(run: Run) -> Iterator[Finding]:

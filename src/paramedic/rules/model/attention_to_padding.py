@@ -6,9 +6,9 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM415", "attention-to-padding", severity="warning", needs=["forward"], causes=["PM207"])
+@rule("PM415", "attention-to-padding", severity="warning", needs=["forward"], causes=["PM207", "PM201", "PM315"])
 def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
-    """A padding mask does not mask the padding: it is all ones, inverted, turned round, or read in two ways.
+    """A padding mask does not mask the padding: it is all ones, inverted, added, or read in two ways.
 
     ## Why it hurts
     The model attends to padding, or to nothing but padding. The answer for a sentence then depends on how long the
@@ -35,14 +35,46 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
                 evidence=(Evidence(name="same_mask_in_both", value="yes", limit="no"),),
                 confidence=0.93,
             )
+        elif op["op"] == "mask added":
+            yield Finding(
+                what=f"{op['argument']} holds zeros and ones as {op['dtype'].removeprefix('torch.')}: torch adds "
+                "them to the scores, so nothing is left out",
+                why="only a mask of booleans says what to leave out; adding 1 to a score even favours that position",
+                remedy="pass booleans, True where to leave out: mask.bool(); or numbers with -inf there",
+                where=op.where,
+                evidence=(Evidence(name="values", value="0 and 1", limit="bool, or 0 and -inf"),),
+                confidence=0.95,
+            )
+    yield from _swapped(run, share, fewest)
     by_keys = any(e["over"] == "keys" and e["masked_padding"] for e in run.events("mask"))
+    heeded = any(e.get("declared") is None and e["padding"] == e["masked_padding"] > 0 for e in run.events("mask"))
     for events in by_place(run.events("mask", phase="train")).values():
         padded = [e for e in events if e["padding"] > share * (e["padding"] + e["tokens"])]
         if len(padded) < fewest:
             continue
-        finding = _judge(padded, by_keys)
+        finding = _judge(padded, by_keys, heeded)
         if finding is not None:
             yield finding
+
+
+def _swapped(run: Run, share: float, fewest: int) -> Iterator[Finding]:
+    """What the model got as attention_mask is not the mask of the padding, but another of its arguments is."""
+    looks = [e for e in run.events("mask", phase="train") if e.get("declared") and e["padding"] > 0]
+    exact = [e for e in looks if e["masked_padding"] == e["padding"] and not e["masked_tokens"]]
+    got = [e for e in looks if e["declared"] == "attention_mask"]
+    if len(got) < fewest or any(e["declared"] == "attention_mask" for e in exact) or len(exact) < len(got):
+        return
+    tokens, lost = (sum(e[name] for e in got) for name in ("tokens", "masked_tokens"))
+    if lost > share * tokens and all(_is_padding(e) for e in got):
+        yield Finding(
+            what=f"attention_mask leaves out {lost / tokens:.0%} of the real tokens, while another argument marks "
+            "exactly the padding",
+            why="the two were probably swapped: attention_mask is the model's second argument",
+            remedy="pass them by name: model(input_ids=ids, attention_mask=mask, token_type_ids=segments)",
+            where=got[0].where,
+            evidence=(Evidence(name="real_tokens_left_out", value=round(lost / tokens, 3), limit="0"),),
+            confidence=0.93,
+        )
 
 
 def _is_padding(event: Event) -> bool:
@@ -50,11 +82,15 @@ def _is_padding(event: Event) -> bool:
     return bool(event["shortest"] == 0 or (event["longest"] > event["shortest"] and not event["inside"]))
 
 
-def _judge(events: list[Event], by_keys: bool) -> Finding | None:
+def _judge(events: list[Event], by_keys: bool, heeded: bool) -> Finding | None:
+    """`heeded`: some attention does leave all padding out."""
     padding, tokens = (sum(event[name] for event in events) for name in ("padding", "tokens"))
     masked, lost = (sum(event[name] for event in events) for name in ("masked_padding", "masked_tokens"))
     part = padding / (padding + tokens)
     inverted = masked < 0.05 * padding and lost > 0.95 * tokens
+    # What a one means in a tensor that a model is given is for the model to say, unless its name does.
+    if inverted and (events[0].get("declared") == "other" or (events[0].get("declared") and heeded)):
+        return None
     if not inverted and not all(_is_padding(event) for event in events):
         return None
     if all(event["none"] for event in events):

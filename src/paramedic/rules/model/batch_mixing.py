@@ -8,9 +8,10 @@ from paramedic.rules.support import at, shape, why_not
 
 @rule("PM413", "batch-mixing", severity="error", needs=["asked"], causes=["PM207", "PM209", "PM313"])
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """The output for one sample depends on the other samples of its batch.
+    """The output for one sample depends on the other samples of its batch, or on its place among them.
 
-    Asked of a copy of the model in eval mode: the second half of a batch was exchanged, and the first half looked at.
+    Asked of a copy of the model in eval mode: the second half of a batch was exchanged, and the first half looked at;
+    and the same samples were given in reverse order.
 
     ## Why it hurts
     A module reads the batch as if it were the sequence. torch's recurrent and attention modules expect (time, batch,
@@ -30,6 +31,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     ## Options
     `tolerance`: relative change of an output that is still taken for rounding.
     """
+    yield from _row(run, tolerance)
     asked = [event for event in run.events("asked") if event.get("mixing")]
     if not asked:
         raise Abstain(why_not(run) or "no batch could be exchanged")
@@ -51,6 +53,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             yield _cut(event, cuts[0], tolerance)
             return
         name = f"{event.module}.{event['mixing']['module']}"
+        if event["size"] not in given and _takes_one_sequence(run, name):
+            raise Abstain("a single sequence is passed at a time, and no loader says that its places are samples")
         yield Finding(
             what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch "
             f"are exchanged, first after {name}",
@@ -61,6 +65,32 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             confidence=0.95,
         )
         return
+
+
+def _row(run: Run, tolerance: float) -> Iterator[Finding]:
+    """Something is added by row, such as positions along the batch. Rows must mean nothing: a loader shuffles them."""
+    shuffled = {loader["batch_size"] for loader in run.events("loader") if loader["sampler"] == "RandomSampler"}
+    for event in run.events("asked"):
+        found, mixed = event.get("row"), event.get("mixing")
+        if not found or not mixed or mixed["gap"] > tolerance or event["size"] not in shuffled:
+            continue
+        if found["gap"] > 10 * tolerance:
+            yield Finding(
+                what=f"outputs of {event.module} change by {found['gap']:.1%} when the same samples come in another "
+                "order: they depend on the row of the batch",
+                why="something that differs from row to row is mixed in, such as positions counted along the batch",
+                remedy="count positions along the sequence: pe[: x.size(1)], or arange(x.size(1)), for (batch, time)",
+                where=at(event, found["site"]),
+                evidence=(Evidence(name="change", value=round(found["gap"], 5), limit=f"≤ {10 * tolerance:g}"),),
+                confidence=0.93,
+            )
+            return
+
+
+def _takes_one_sequence(run: Run, name: str) -> bool:
+    """(time, 1, features), or (time, features): written so for one sequence."""
+    given = [call["inputs"][0]["shape"] for call in run.events("module_call") if call.module == name and call["inputs"]]
+    return bool(given) and all(len(sizes) == 2 or sizes[1] == 1 for sizes in given)
 
 
 def _cut(event: Event, cut: Event, tolerance: float) -> Finding:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import why_not
+from paramedic.rules.support import at, why_not
 
 
 @rule("PM417", "future-leak", severity="error", needs=["asked", "shift"])
@@ -39,8 +39,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
                 what=f"{event.module} predicts the next token, but its outputs change by {event['future']:.1%} when "
                 "only later tokens are changed",
                 why="information flows backwards in time: the token to be predicted is visible",
-                remedy="mask the future: is_causal=True in attention, no bidirectional layers",
-                where=event.where,
+                remedy="mask the future: is_causal=True or a tgt_mask in attention, no bidirectional layers",
+                where=at(event, event.get("future_at")),
                 evidence=(Evidence(name="change", value=round(event["future"], 5), limit="0"),),
                 confidence=0.95,
             )

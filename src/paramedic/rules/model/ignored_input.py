@@ -22,7 +22,8 @@ def check(run: Run) -> Iterator[Finding]:
     Follow the argument through `forward`.
 
     ## When this is wrong
-    An argument that is there for the sake of an interface: begin its name with an underscore.
+    An argument that is there for the sake of an interface: begin its name with an underscore. Of a whole batch that is
+    handed over, a dictionary or a tuple, the model may take what it needs: its parts are not judged.
     """
     rounds: dict[str | None, list[Event]] = {}
     for event in run.events("asked"):
@@ -36,7 +37,7 @@ def check(run: Run) -> Iterator[Finding]:
             continue  # the output depends on nothing: dead or saturated units, an illness of its own
         for path in sorted(paths) if len(events) > 1 else ():
             name = _name(path, events[0]["names"])
-            if not name.startswith("_"):
+            if name is not None and not name.startswith("_"):
                 yield Finding(
                     what=f"the output of {events[0].module} does not depend on its input {name!r}",
                     why=f"exchanging it between the {events[0]['size']} samples of a batch changed nothing, in "
@@ -48,10 +49,11 @@ def check(run: Run) -> Iterator[Finding]:
                 )
 
 
-def _name(path: str, names: list[str]) -> str:
-    """'[0][1]' is the second positional argument, "[1]['mask']" a keyword argument."""
-    positional = re.match(r"\[0\]\[(\d+)\]", path)
-    if positional and int(positional.group(1)) < len(names):
-        return names[int(positional.group(1))]
-    keyword = re.match(r"\[1\]\['(\w+)'\]", path)
-    return keyword.group(1) if keyword else path
+def _name(path: str, names: list[str]) -> str | None:
+    """'[0][1]' is the second positional argument, "[1]['mask']" a keyword argument; None: a part of one."""
+    positional = re.fullmatch(r"\[0\]\[(\d+)\]", path)
+    if positional:
+        number = int(positional.group(1))
+        return names[number] if number < len(names) else path
+    keyword = re.fullmatch(r"\[1\]\['(\w+)'\]", path)
+    return keyword.group(1) if keyword else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import TRAINABLE, listed, many, parameter_histories
+from paramedic.rules.support import GRADIENT, MOVED, NONZERO, TRAINABLE, listed, many, parameter_histories
 
 
 @rule("PM404", "ineffective-freeze", severity="error", needs=["model"], causes=["PM420"])
@@ -11,7 +11,7 @@ def check(run: Run) -> Iterator[Finding]:
     """A freeze in the code that freezes nothing.
 
     `module.requires_grad = False` sets an attribute that nobody reads; `state_dict()` hands out copies of the handles;
-    a misspelt attribute on a parameter is accepted silently.
+    a misspelt attribute on a parameter is accepted silently; an optimizer moves whatever has a `.grad`, even zero.
 
     ## Why it hurts
     Weights that should stay fixed, often pretrained ones, are trained and spoilt.
@@ -109,16 +109,19 @@ def _frozen_but_moving(run: Run) -> Iterator[Finding]:
         names = [
             name
             for name, flags, rate in zip(census["names"], census["flags"], census["rates"], strict=True)
-            if not flags & 1 and flags & 2 and flags & 4 and flags & 8 and rate > 0
+            if not flags & TRAINABLE and flags & GRADIENT and flags & MOVED and rate > 0
         ]
         names = [name for name in names if any(h.name == name for h in frozen)]
         if not names:
             return
         switch = [e for e in run.events("freeze") if not e["value"] and set(names) & set(e["names"])]
+        used = [census["flags"][census["names"].index(name)] & NONZERO for name in names]
         yield Finding(
             what=f"{many(len(names), 'tensor')} with requires_grad=False still move: {listed(names)}",
-            why="they were frozen while an old gradient was in .grad, and the optimizer keeps using it",
-            remedy="set p.grad = None (optimizer.zero_grad()) when freezing, or remove them from the optimizer",
+            why="they were frozen while an old gradient was in .grad, and the optimizer keeps using it"
+            if any(used)
+            else "their .grad is zero, not None: the optimizer goes on with its momentum and its weight decay",
+            remedy="set p.grad = None when freezing, or remove them from the optimizer",
             where=switch[-1].where if switch else census.where,
             evidence=(Evidence(name="frozen_but_moving", value=len(names), limit="0"),),
             confidence=0.93,

@@ -34,7 +34,7 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Factorisations through a narrow middle, projections, embeddings and heads are not reported, as far as sizes and
-    names show them.
+    names show them; nor is an output that something else reads as well, as in graph attention.
     """
     for chain in run.events("chain"):
         if chain.count < 2 or not _pointless(chain):

@@ -25,7 +25,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
 
     ## When this is wrong
     A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a
-    note (PM412), and branches that are used now and then get gradients now and then.
+    note (PM412), and branches that are used now and then get gradients now and then. Answers that a module returns
+    beside others (the pooler of a language model, an auxiliary head) need not be used.
 
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
@@ -37,12 +38,17 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     reached |= {name for event in run.events("rates") for name in event["used"]}
     cut_off = [h for h in histories if not h.with_gradient and h.name not in reached]
     calls = _calls(run)
+    offered = tuple(f"{event.module}." for event in run.events("offered"))
     groups: dict[str, list[ParameterHistory]] = defaultdict(list)
     for history in cut_off:
         if not history.name.startswith("a tensor of"):
             groups[_reason_key(run, history, calls)].append(history)
     groups.pop("", None)  # never called: PM412 speaks of it
     for key, members in groups.items():
+        if key.startswith("called "):  # no line cuts them off: returned beside others, and left there
+            members = [history for history in members if not history.name.startswith(offered)]
+        if not members:
+            continue
         yield _finding(run, key, members, calls)
     yield from _flattened(run, histories)
 

@@ -12,7 +12,7 @@ from paramedic.rules.support import listed
 def check(run: Run) -> Iterator[Finding]:
     """One module instance stands in several places of the same list.
 
-    `[Block()] * 4` is one block, four times.
+    `[Block()] * 4` is one block, four times; so is `[layer for _ in range(4)]` with a layer that was handed over.
 
     ## Why it hurts
     The model has a quarter of the parameters it seems to have, and all places are forced to the same weights.
@@ -21,8 +21,8 @@ def check(run: Run) -> Iterator[Finding]:
     `nn.ModuleList([Block() for _ in range(4)])`: a comprehension makes a new one each time.
 
     ## When this is wrong
-    Weight sharing on purpose, as in a universal transformer: give the shared module a name first, and nothing is
-    reported; or call it in a loop.
+    Weight sharing on purpose, as in a universal transformer: give the shared module a name in the function that makes
+    the list, or say `shared` in the list's name, and nothing is reported; or call the module in a loop.
     """
     for model in run.events("model"):
         with_weights = {m["path"]: m for m in model["modules"] if m["own_parameters"] or m["children"]}
@@ -33,17 +33,21 @@ def check(run: Run) -> Iterator[Finding]:
             if _parent(first) == _parent(second) in containers and first in with_weights
         ]
         built = {m["path"]: m for m in model["modules"]}
-        trained = [(a, b) for a, b in pairs if _has_parameters(model, a) and _made_in_place(built, a)]
+        handed = [path for path in model.get("handed_over") or [] if not _on_purpose(path)]
+        trained = [(a, b) for a, b in pairs if _has_parameters(model, a) and (_made_in_place(built, a) or a in handed)]
         if not trained:
             continue
         first, second = trained[0]
         born = with_weights[first]
+        line = built[_parent(first)] if first in handed else born
         yield Finding(
             what=f"{first} and {second} are the same {born['class']} instance"
             + (f" ({len(trained)} such pairs)" if len(trained) > 1 else ""),
             why="all places share one set of weights, and their gradients are summed into it",
-            remedy=f"make a new one for each place: [{born['class']}(...) for _ in range(n)] instead of [...] * n",
-            where=Where(file=born["file"], line=born["line"], module=first, step=0),
+            remedy="copy it for each place: [copy.deepcopy(layer) for _ in range(n)]"
+            if first in handed
+            else f"make a new one for each place: [{born['class']}(...) for _ in range(n)] instead of [...] * n",
+            where=Where(file=line["file"], line=line["line"], module=first, step=0),
             evidence=(Evidence(name="shared", value=listed([f"{a} = {b}" for a, b in trained])),),
             confidence=0.93,
         )
@@ -55,6 +59,10 @@ def _made_in_place(built: Mapping[str, Mapping[str, Any]], path: str) -> bool:
     if container is None or None in (module["line"], container["line"]) or module["file"] != container["file"]:
         return True
     return 0 <= module["line"] - container["line"] <= 10
+
+
+def _on_purpose(path: str) -> bool:
+    return any(word in path.lower() for word in ("shar", "tied", "univers", "recur", "repeat"))
 
 
 def _parent(path: str) -> str:

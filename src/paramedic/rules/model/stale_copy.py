@@ -4,13 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at
 
 
 @rule("PM418", "stale-copy", severity="warning", needs=["model"])
 def check(run: Run) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 
-    It loads its own weights, which changes nothing; its parameters follow and its BatchNorm statistics do not; its
+    It loads its own weights, or a shadow that was never updated, which changes nothing; its parameters follow and its
+    BatchNorm statistics do not; its
     moving average takes most of the new weights in every step, so that nothing is averaged; or the update runs the
     other way and writes the copy into the model that is trained.
 
@@ -29,6 +31,7 @@ def check(run: Run) -> Iterator[Finding]:
     the weights at once, or an average that only begins with large shares.
     """
     yield from _following_itself(run)
+    yield from _nothing_new(run)
     yield from _without_buffers(run)
     yield from _averaged(run)
 
@@ -53,11 +56,39 @@ def _following_itself(run: Run) -> Iterator[Finding]:
         )
 
 
+def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
+    """A model that nobody trains is given weights again and again, while another is trained: never a new value."""
+    loads: dict[str, list[Event]] = defaultdict(list)
+    for event in run.events("load"):
+        if event["into"] == "model" and event["matched"]:
+            loads[event.module or ""].append(event)
+    trained = {name.partition(".")[0] for o in run.events("optimizer") for g in o["groups"] for name in g["parameters"]}
+    for name, events in loads.items():
+        steps = {event.step for event in events if not event.get("snapshot")}
+        if len(steps) < fewest or name.partition(".")[0] in trained or any(event["changed"] for event in events):
+            continue
+        yield Finding(
+            what=f"{name} was given weights {len(events)} times in {max(steps) - min(steps):,} steps, and not one "
+            "value was new",
+            why="what it loads is never updated: most likely its names differ from those of the model that is trained",
+            remedy="print the names on both sides; a wrapper adds a prefix (module. or _orig_mod.) to each of them",
+            where=events[-1].where,
+            evidence=(Evidence(name="tensors_changed", value=0, limit="> 0"),),
+            confidence=0.9,
+        )
+
+
 def _without_buffers(run: Run) -> Iterator[Finding]:
     looks: dict[str, list[Event]] = defaultdict(list)
     for event in run.events("copy"):
         looks[event.module or ""].append(event)
+    following = {event.module for event in run.events("average") if event["kind"] != "still"}
     for name, events in looks.items():
+        last = events[-1]
+        new = last.get("batches") == 0 and last["off"] == 0 and last["source_batches"] > 0
+        if new and (last["written"] or name in following):
+            yield _untouched(name, last)
+            continue
         moved = {event["parameters"] for event in events}
         if len(events) < 2 or len(moved) < 2 or len({event["buffers"] for event in events}) > 1:
             continue
@@ -76,6 +107,19 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.93,
         )
+
+
+def _untouched(name: str, event: Event) -> Finding:
+    return Finding(
+        what=f"the weights of {name} follow {event['source']}, but its BatchNorm statistics are still those of a new "
+        "layer: mean 0, variance 1",
+        why=f"the statistics of {event['source']} come from {event['source_batches']:,.0f} batches; an average of "
+        "weights leaves buffers alone",
+        remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before the evaluation",
+        where=event.where if event.where.file else at(event, event["evaluated"]),
+        evidence=(Evidence(name="batches_seen", value=0, limit=f"{event['source_batches']:.0f} as its source"),),
+        confidence=0.95,
+    )
 
 
 def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:

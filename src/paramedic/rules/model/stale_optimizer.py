@@ -33,7 +33,10 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """
     sizes = {p["name"]: p["shape"] for m in run.events("model") for p in m["parameters"]}
     called = {(event.module or "").partition(".")[0] for event in run.events("forward")}
+    told = set()
     for optimizer in run.events("optimizer"):
+        if optimizer.line in told:  # several of them are made by the same line: one finding for all
+            continue
         strangers = [size for group in optimizer["groups"] for size in group["strangers"]]
         idle = _idle(run, optimizer["number"])
         if not strangers and not idle:
@@ -44,6 +47,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
         new = _outside(run, optimizer["number"], fewest)
         if not strangers or not new or not idle:
             continue
+        told.add(optimizer.line)
         yield Finding(
             what=f"the optimizer holds {many(len(strangers), 'tensor')} that no model uses "
             f"({listed([shape(s) for s in strangers])}), while {listed(new)} get gradients without an optimizer",

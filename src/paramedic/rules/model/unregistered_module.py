@@ -11,8 +11,8 @@ def check(run: Run) -> Iterator[Finding]:
     """Modules or parameters that the model uses but does not know of.
 
     A plain Python list, tuple or dict hides modules from `nn.Module`: they are not in `parameters()`, not in
-    `state_dict()`, not moved by `.to()`. A layer that is built inside `forward` is new, and untrained, in every
-    call.
+    `state_dict()`, not moved by `.to()`. The same happens to `self.w = nn.Parameter(...).to(device)`: what `.to()`
+    returns is no parameter. A layer that is built inside `forward` is new, and untrained, in every call.
 
     ## Why it hurts
     The hidden layers stay at their random initialisation while the rest is trained around them.
@@ -34,12 +34,20 @@ def check(run: Run) -> Iterator[Finding]:
         if event["is_module"]:
             what = f"{event.module} hides {many(event['members'], 'module')} ({event['class']}) from the model: "
             what += f"their {many(event['parameters'], 'tensor')} get gradients but are in no optimizer"
+        elif event.get("derived"):
+            what = f"{event.module} is not a parameter but a tensor made of one: the nn.Parameter behind it gets a "
+            what += "gradient, but neither the model nor an optimizer knows it"
         else:
             what = f"{event.module} is a plain tensor: it gets a gradient, but no optimizer knows it"
         yield Finding(
             what=what,
-            why="what is kept in a plain list or dict is not in parameters(), so it is never trained or saved",
-            remedy="wrap it: nn.ModuleList([...]), nn.ModuleDict({...}), or nn.Parameter(...) for a tensor",
+            why=".float(), .to(...) and arithmetic return a new tensor, so the attribute is not registered and never "
+            "trained or saved"
+            if event.get("derived")
+            else "what is kept in a plain list or dict is not in parameters(), so it is never trained or saved",
+            remedy="cast or move it first, and wrap what comes out: nn.Parameter(tensor.float())"
+            if event.get("derived")
+            else "wrap it: nn.ModuleList([...]), nn.ModuleDict({...}), or nn.Parameter(...) for a tensor",
             where=event.where,
             evidence=(
                 Evidence(name="hidden_parameters", value=event["numel"], limit="0"),
