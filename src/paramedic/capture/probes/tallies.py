@@ -94,10 +94,8 @@ class Tallies:
         samples = _samples(loader)
         for denominator in counter.denominators if not counter.may_stop_early else ():
             sized = look_up(denominator.sized, names)
-            if samples is None or not isinstance(sized, _SIZED):
-                continue
-            divisor = len(sized)  # type: ignore[arg-type]
-            if divisor <= 0 or max(divisor, samples) <= FAR * min(divisor, samples):
+            divisor = _length(sized) if isinstance(sized, _SIZED) else None
+            if not samples or not divisor or max(divisor, samples) <= FAR * min(divisor, samples):
                 continue
             data = {
                 "op": "wrong denominator",
@@ -131,9 +129,13 @@ def _samples(loader: Any) -> int | None:
         return None
     if type(loader.batch_sampler) is not torch.utils.data.BatchSampler:
         return None
+    return _length(loader.sampler)
+
+
+def _length(sized: Any) -> int | None:
     try:
-        return len(loader.sampler)
-    except (TypeError, NotImplementedError):
+        return len(sized)
+    except (TypeError, NotImplementedError):  # not every data set knows
         return None
 
 

@@ -23,7 +23,13 @@ _NODES = {
 }
 
 
-@rule("PM512", "output-range-mismatch", severity="warning", needs=["loss_call"])
+@rule(
+    "PM512",
+    "output-range-mismatch",
+    severity="warning",
+    needs=["loss_call"],
+    causes=["PM203", "PM204", "PM207", "PM209"],
+)
 def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     """Targets lie outside of what the output activation, or the loss, allows.
 
