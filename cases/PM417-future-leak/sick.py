@@ -16,7 +16,7 @@ class Model(nn.Module):
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         x = self.embed(ids) + self.place[: ids.shape[1]]
         q, k, v = self.qkv(x).chunk(3, -1)
-        return self.head(x + F.scaled_dot_product_attention(q, k, v))
+        return self.head(x + F.scaled_dot_product_attention(q, k, v))  # <- PM417
 
 
 def cycles(n: int) -> torch.Tensor:
@@ -31,7 +31,7 @@ def main() -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     for step in range(100):
         ids = cycles(32)
-        logits = model(ids[:, :-1])  # <- PM417
+        logits = model(ids[:, :-1])
         loss = F.cross_entropy(logits.reshape(-1, 12), ids[:, 1:].reshape(-1))
         optimizer.zero_grad()
         loss.backward()

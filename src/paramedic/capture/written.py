@@ -36,6 +36,16 @@ def function_around(source: str, line: int | None) -> int | None:
     return max((f.lineno for f in functions if f.lineno <= line <= (f.end_lineno or f.lineno)), default=0)
 
 
+def assigns_attribute(source: str, name: str) -> int | None:
+    """The first line that assigns an attribute of this name."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    targets = [target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in node.targets]
+    return min((t.lineno for t in targets if isinstance(t, ast.Attribute) and t.attr == name), default=None)
+
+
 def _assigned(tree: ast.AST, line: int) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):

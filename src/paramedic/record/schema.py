@@ -77,7 +77,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "replay": ("a bundle's step that was run again", "no bundle was replayed"),
     "exchanged_transform": ("a transform put into a dataset after it was split", "no transform was exchanged"),
     "confusion": ("which class an evaluation answered for which label", "no answers were compared with class labels"),
-    "repeats": ("how often samples came again within a loader's first pass", "no loader was read twice"),
+    "repeats": ("samples of a stream that came from several workers", "no stream was read by several workers"),
     "order": (
         "a pass over a loader that shuffles: which samples came first, and what its sampler takes for the epoch",
         "no loader that shuffles was seen",

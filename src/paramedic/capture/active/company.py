@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance
@@ -72,40 +73,59 @@ class _Results(TorchDispatchMode):
 def padding(subject: Subject) -> dict[str, Any] | None:
     """By how much one answer per sample changes when padding that only others need is cut off.
 
-    The half of the batch with the most padding is asked twice: as it is, and cut to its own longest sample.
+    The half of the batch with the most padding is asked twice: in its company, and alone, cut to its own longest.
     """
     size = subject.size
-    ids = next((t for _, t in subject.inputs if t.dim() == 2 and t.dtype == torch.int64 and len(t) == size), None)
-    if ids is None or size < 4 or any(t.shape[0] != size for _, t in subject.inputs if t.dim() > 0):
+    found = _padded(subject) if size >= 4 and all(len(t) == size for _, t in subject.inputs if t.dim() > 0) else None
+    if found is None:
         return None
-    value, width = ids[:, -1].mode().values, ids.shape[1]
-    runs = run_at_end(ids == value)
+    pads, value = found
+    runs, width = run_at_end(pads), pads.shape[1]
     rows = runs.argsort(descending=True)[: size // 2]
     spare = int(runs[rows].min())
-    if spare < max(1, width // 10) or width - spare < 2 or int((ids == value).sum()) != int(runs.sum()):
+    if spare < max(1, width // 10) or width - spare < 2 or int(pads.sum()) != int(runs.sum()):
         return None
 
-    def cut(path: str, tensor: torch.Tensor, to: int = width) -> torch.Tensor:
+    def cut(path: str, tensor: torch.Tensor) -> torch.Tensor:
         tensor = tensor[rows] if tensor.dim() > 0 else tensor
-        return tensor[:, :to] if tensor.dim() > 1 and tensor.shape[1] == width else tensor
+        return tensor[:, : width - spare] if tensor.dim() > 1 and tensor.shape[1] == width else tensor
 
-    whole = subject.run(subject.changed(cut))
-    shorter = subject.run(subject.changed(lambda path, tensor: cut(path, tensor, width - spare)))
-    pairs = [(a, b) for a, b in zip(whole, shorter, strict=False) if a.shape == b.shape and len(a) == len(rows)]
-    gaps = [distance(a, b) for a, b in pairs if a.dim() in (1, 2) and width not in a.shape[1:]]
-    if not gaps or len(whole) != len(shorter):
+    whole = [a[rows] for a in _per_sample(subject.run(subject.batch), size)]
+    alone = _per_sample(subject.run(subject.changed(cut)), len(rows))
+    pairs = [(a, b) for a, b in zip(whole, alone, strict=False) if a.shape == b.shape and width not in a.shape[1:]]
+    gaps = [distance(a, b) for a, b in pairs if a.dim() in (1, 2)]
+    if not gaps or len(whole) != len(alone):
         return None
-    lengths = width - runs
-    told = any(_tells(tensor, ids, value, lengths) for _, tensor in subject.inputs)
-    return {"gap": max(gaps), "value": int(value), "width": width, "cut": spare, "told": told}
+    return {
+        "gap": max(gaps),
+        "value": value,
+        "width": width,
+        "cut": spare,
+        "told": any(_tells(tensor, pads, width - runs) for _, tensor in subject.inputs),
+        "declared": any(isinstance(m, nn.Embedding) and m.padding_idx == value for m in subject.model.modules()),
+    }
 
 
-def _tells(tensor: torch.Tensor, ids: torch.Tensor, value: torch.Tensor, lengths: torch.Tensor) -> bool:
+def _padded(subject: Subject) -> tuple[torch.Tensor, int | None] | None:
+    """Which places of a sequence may be padding: those that hold the id which rows end in, or nothing but zeros."""
+    for _, tensor in subject.inputs:
+        if tensor.dim() == 2 and tensor.dtype == torch.int64:
+            value = tensor[:, -1].mode().values
+            return tensor == value, int(value)
+        if tensor.dim() == 3 and tensor.dtype.is_floating_point:
+            return (tensor == 0).all(-1), None
+    return None
+
+
+def _per_sample(outputs: list[torch.Tensor], size: int) -> list[torch.Tensor]:
+    return [output for output in outputs if output.dim() > 0 and len(output) == size]
+
+
+def _tells(tensor: torch.Tensor, pads: torch.Tensor, lengths: torch.Tensor) -> bool:
     """Whether an input says what is padding: a mask, in either sense, or the lengths."""
     if tensor.dim() == 1 and not tensor.dtype.is_floating_point and tensor.shape == lengths.shape:
         return bool((tensor == lengths).all())
-    if tensor.shape != ids.shape or tensor is ids:
+    if tensor.shape != pads.shape:
         return False
-    real = ids != value
     ones = tensor == 1
-    return bool((ones == real).all() or (ones == ~real).all()) and bool((ones | (tensor == 0)).all())
+    return bool((ones == pads).all() or (ones == ~pads).all()) and bool((ones | (tensor == 0)).all())

@@ -7,8 +7,11 @@ import contextlib
 import copy
 import dataclasses
 import dis
+import enum
+import functools
 import io
 import itertools
+import pathlib
 import random
 import types
 import warnings
@@ -23,7 +26,10 @@ from paramedic.capture.facts import own_parameters, readable
 from paramedic.capture.where import is_users
 
 MOST_PARAMETERS = 20_000_000
-_PLAIN = (int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex, range)
+_PLAIN = (
+    int, float, str, bool, bytes, type(None), torch.dtype, torch.device, torch.Size, type, complex, range,
+    numpy.generic, enum.Enum, pathlib.PurePath,
+)  # fmt: skip
 _SETTINGS = (argparse.Namespace, types.SimpleNamespace)  # and data classes: names for plain values
 MOST_ITEMS = 5_000  # of a table that a forward pass may look into, such as a vocabulary
 _CHANGES = {
@@ -67,6 +73,10 @@ def _is_plain(value: Any, depth: int) -> bool:
     """Whether a copy of it is really a copy, and cheap."""
     if isinstance(value, (*_PLAIN, *_CALLABLE, nn.Module)) or (isinstance(value, torch.Tensor) and readable(value)):
         return True
+    if isinstance(value, numpy.ndarray):
+        return value.dtype != object
+    if isinstance(value, functools.partial):
+        return _is_plain(value.func, depth + 1) and _is_plain([*value.args, *value.keywords.values()], depth + 1)
     if isinstance(value, (list, tuple, set)):
         return depth < 3 and len(value) <= 64 and all(_is_plain(item, depth + 1) for item in value)
     if isinstance(value, dict):
@@ -88,14 +98,29 @@ def _check_code(kind: type, name: str) -> None:
             code = getattr(function, "__code__", None)
             if code is None or not is_users(code.co_filename) or code.co_name == "__init__":
                 continue
-            steps = list(dis.get_instructions(code))
-            for step in steps:
-                if step.opname in ("STORE_GLOBAL", "STORE_DEREF"):
-                    raise CannotCopy(f"{name}.{code.co_name} changes the global {step.argval}")
-                if step.opname == "LOAD_GLOBAL":
-                    value = function.__globals__.get(step.argval)
-                    if not (_is_harmless(value) or (_is_table(value) and _only_reads(code, steps))):
-                        raise CannotCopy(f"{name}.{code.co_name} uses the global object {step.argval}")
+            for part in _parts(code):
+                _check_part(part, function.__globals__, f"{name}.{code.co_name}", inner=part is not code)
+
+
+def _parts(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code, and that of the functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _parts(constant)
+
+
+def _check_part(code: types.CodeType, names: dict[str, Any], where: str, *, inner: bool) -> None:
+    steps = list(dis.get_instructions(code))
+    # A variable that a comprehension reads is stored as one of a closure, but is the function's own.
+    outer = () if inner else code.co_freevars
+    for step in steps:
+        if step.opname == "STORE_GLOBAL" or (step.opname == "STORE_DEREF" and step.argval in outer):
+            raise CannotCopy(f"{where} changes the global {step.argval}")
+        if step.opname == "LOAD_GLOBAL":
+            value = names.get(step.argval)
+            if not (_is_harmless(value) or (_is_table(value) and _only_reads(code, steps))):
+                raise CannotCopy(f"{where} uses the global object {step.argval}")
 
 
 def _is_harmless(value: Any) -> bool:

@@ -6,6 +6,7 @@ import inspect
 import time
 import weakref
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -91,6 +92,7 @@ class Active:
             return
         self._rounds[id(model)] += 1
         data: dict[str, Any] = {"round": self._rounds[id(model)], "names": _argument_names(model)}
+        data["mask_left_out"] = _mask_left_out(model, batch)
         try:
             with unnoticed():
                 data |= self._ask(Subject(private_copy(model), batch))
@@ -106,9 +108,9 @@ class Active:
     def _ask(self, subject: Subject) -> dict[str, Any]:
         if not is_repeatable(subject):
             return {"reason": "it does not give the same twice in eval mode"}
-        answers = {"mixing": mixing(subject), "present": present(subject), "ignored": ignored(subject)}
-        later = future(subject) or {"gap": None, "site": None}
-        answers |= {"row": row(subject), "padding": padding(subject)}
+        questions = {"mixing": mixing, "present": present, "ignored": ignored, "row": row, "padding": padding}
+        answers = {name: _answer(question, subject) for name, question in questions.items()}
+        later = _answer(future, subject) or {"gap": None, "site": None}
         return {**answers, "future": later["gap"], "future_at": later["site"], "size": subject.size}
 
     def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
@@ -124,6 +126,21 @@ class Active:
             "batch_first": None if wrong is None else False,
             "built_at": list(sites[0]) if sites else None,
         }
+
+
+def _answer(question: Callable[[Subject], Any], subject: Subject) -> Any:
+    """None where the model cannot take the changed batch: the other questions may still be asked."""
+    try:
+        return question(subject)
+    except Exception:
+        return None
+
+
+def _mask_left_out(model: nn.Module, batch: Batch) -> str | None:
+    """The argument that would have told the model what is padding, if it has one and did not get it."""
+    args, kwargs = batch
+    left = [name for name in _argument_names(model)[len(args) :] if kwargs.get(name) is None]
+    return next((name for name in left if name == "attention_mask" or ("pad" in name and "mask" in name)), None)
 
 
 def _cloned(batch: Batch) -> Batch | None:

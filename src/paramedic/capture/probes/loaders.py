@@ -314,7 +314,7 @@ class Loaders:
         self.on_given(self._seen.shapes)
         if self.watcher.affordable():
             self._look_at(number, count - 1, tensors, index)
-            self.samples.look_at(number, tensors)
+            self.samples.look_at(number, tensors, place)
         self.samples.gave(number, known.dataset, index)
         if place == 0:
             self.watcher.ask_within("orders", self.orders.began, number, known.epoch, index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import linecache
 import os
 import re
 import time
@@ -17,7 +18,8 @@ from torch.nn.parallel import DistributedDataParallel
 from paramedic.capture.facts import address
 from paramedic.capture.probes.modules import assigned_at
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, user_site
+from paramedic.capture.where import built_at, user_frame, user_site
+from paramedic.capture.written import assigns_attribute
 from paramedic.errors import message_of
 
 FIRST_LOOK = 4  # steps
@@ -113,7 +115,11 @@ class Ranks:
             "static": bool(wrapper.static_graph),
             "members": distributed.get_process_group_ranks(wrapper.process_group),
         }
-        self.watcher.emit("wrapper", site=built_at(wrapper), phase="setup", data=data)
+        site, frame = built_at(wrapper), user_frame()
+        source = "".join(linecache.getlines(frame.f_code.co_filename)) if frame is not None else ""
+        line = assigns_attribute(source, "require_backward_grad_sync")  # what no_sync does, by hand
+        data["sync_set_at"] = [site.file, line, None] if line is not None and site.file else None
+        self.watcher.emit("wrapper", site=site, phase="setup", data=data)
 
     def _look(self) -> None:
         """Now and then: how each wrapper was used so far. Later they may be gone."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.utils import data as torch_data
 
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.datasets import in_root
@@ -33,6 +34,10 @@ class Given:
     passes: int = 0
     first_rows: int = 0  # of them in the first pass, in which no sample comes twice
     first_contents: int = 0  # and how many different ones there were
+    workers: int = 0  # that read a stream, each a copy of it
+    makers: dict[bytes, int] = field(default_factory=dict)  # of a stream's first pass: the worker that gave a sample
+    across: int = 0  # samples that another worker had given before
+    within: int = 0  # and the same one
 
 
 class Samples:
@@ -45,7 +50,8 @@ class Samples:
 
     def started(self, number: int, loader: Any) -> None:
         if number not in self.given and len(self.given) < MOST_LOADERS:
-            self.given[number] = Given(weakref.ref(loader))
+            stream = isinstance(loader.dataset, torch_data.IterableDataset)
+            self.given[number] = Given(weakref.ref(loader), workers=loader.num_workers if stream else 0)
         if number in self.given:
             self.given[number].passes += 1
 
@@ -56,8 +62,8 @@ class Samples:
             with contextlib.suppress(TypeError, ValueError, IndexError, KeyError):  # indices of the user's own making
                 seen.indices.update(in_root(dataset, int(i)) for i in index)
 
-    def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]]) -> None:
-        """Remember the content of each sample of a batch."""
+    def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]], place: int) -> None:
+        """Remember the content of each sample of a batch, the place-th of its pass."""
         seen = self.given.get(number)
         if seen is None or seen.rows >= MOST_CONTENTS:
             return
@@ -71,8 +77,11 @@ class Samples:
         raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
         for row, length in zip(raw, kept, strict=True):
             if length >= LEAST_VALUES:
-                seen.contents.add(hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest())
+                digest = hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest()
+                seen.contents.add(digest)
                 seen.rows += 1
+                if seen.workers > 1 >= seen.passes:
+                    _by_worker(seen, digest, place % seen.workers)  # they take turns
         if seen.passes <= 1:
             seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
 
@@ -88,10 +97,10 @@ class Samples:
                     self._tell_pair(other, mine)
 
     def _tell_repeats(self, number: int) -> None:
-        """Samples that came several times in one pass."""
+        """Samples that several workers gave, in one pass."""
         seen = self.given[number]
-        if seen.passes > 1 and seen.first_rows > 1.5 * seen.first_contents > 0:
-            data = {"loader": number, "rows": seen.first_rows, "contents": seen.first_contents}
+        if seen.passes > 1 and seen.across:
+            data = {"loader": number, "rows": seen.first_rows, "across": seen.across, "within": seen.within}
             self.watcher.emit("repeats", phase="setup", data=data, key=("repeats", number))
 
     def _tell_contents(self, number: int) -> None:
@@ -132,6 +141,16 @@ class Samples:
                 "other_first_contents": b.first_contents,
             }
             self.watcher.emit("overlap", phase="setup", data=data)
+
+
+def _by_worker(seen: Given, digest: bytes, worker: int) -> None:
+    before = seen.makers.setdefault(digest, -1)
+    if before < 0:
+        seen.makers[digest] = worker
+    elif before == worker:
+        seen.within += 1
+    else:
+        seen.across += 1
 
 
 def _without_padding(rows: torch.Tensor) -> list[int]:

@@ -11,7 +11,7 @@ import numpy
 import torch
 
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site
+from paramedic.capture.where import frame_site, is_users, user_frame, user_site
 
 
 class Seeds:
@@ -60,6 +60,16 @@ class Seeds:
 
     def _seeded(self, library: str, args: Any, kwargs: Any) -> None:
         value = next(iter([*args, *kwargs.values()]), None)
-        site = user_site()
-        data = {"library": library, "seed": value if isinstance(value, int) else None}
-        self.watcher.emit("seed", site=site, phase="setup", key=(library, site), data=data)
+        site, caller = user_site(), _caller()
+        data = {"library": library, "seed": value if isinstance(value, int) else None, "caller": caller}
+        key = (library, site, *caller) if caller else (library, site)
+        self.watcher.emit("seed", site=site, phase="setup", key=key, data=data)
+
+
+def _caller() -> list[Any] | None:
+    """Who called the function of the user's own that seeds, if there is one."""
+    inner = user_frame()
+    outer = inner.f_back if inner is not None else None
+    if outer is None or not is_users(outer.f_code.co_filename):
+        return None
+    return list(frame_site(outer))

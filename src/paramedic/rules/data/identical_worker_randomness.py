@@ -48,24 +48,24 @@ def check(run: Run) -> Iterator[Finding]:
         )
 
 
-def _whole_streams(run: Run, fewest: int = 64) -> Iterator[Finding]:
-    """Each sample of a stream comes once per worker, in a single pass."""
+def _whole_streams(run: Run, fewest: int = 16) -> Iterator[Finding]:
+    """Samples of a stream came from one worker after the other; never twice from the same one, as in oversampling."""
     repeats = {event["loader"]: event for event in run.events("repeats")}
     for loader in run.events("loader"):
         found, workers = repeats.get(loader["number"]), loader["workers"]
-        if found is None or not loader["iterable"] or workers < 2 or found["rows"] < fewest:
+        if found is None or not loader["iterable"] or workers < 2:
             continue
-        times = found["rows"] / found["contents"]
-        if abs(times - workers) > 0.05 * workers:
+        across = found["across"]
+        if across < max(fewest, 0.05 * found["rows"]) or found["within"] > 0.02 * across:
             continue
         yield Finding(
-            what=f"each sample of {loader['dataset']} came {times:.1f} times in one pass: once from each of its "
-            f"{workers} workers",
+            what=f"{across:,} of {found['rows']:,} samples of {loader['dataset']} had come from another of its "
+            f"{workers} workers before, in the same pass",
             why="every worker has a copy of the dataset and iterates over all of it",
             remedy="give each worker its share in __iter__: info = get_worker_info(); "
             "itertools.islice(items, info.id, None, info.num_workers)",
             where=loader.where,
-            evidence=(Evidence(name="copies_of_a_sample", value=round(times, 2), limit="1"),),
+            evidence=(Evidence(name="samples_from_several_workers", value=across, limit="0"),),
             severity="warning",
-            confidence=0.9,
+            confidence=0.92,
         )

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 
-@rule("PM315", "padding-waste", severity="warning", needs=["tokens"])
+@rule("PM315", "padding-waste", severity="warning", needs=["forward"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
     """Most of what the model computes is padding, or its answer for a sample depends on the padding.
 
-    A copy of the model was asked about short samples twice: padded to the longest of the batch, and to their own
-    longest.
+    A copy of the model was asked about short samples twice: beside longer ones, and alone, cut to their own longest.
 
     ## Why it hurts
     Time and memory: half of the positions or more hold nothing. And where padding enters the answer (a mean over all
@@ -53,9 +52,10 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
         return
     found = moved[0]["padding"]
     told = all(event["padding"]["told"] for event in moved)
+    padding = "zeros" if found["value"] is None else f"id {found['value']}"
     yield Finding(
-        what=f"the answers of {moved[0].module} for short samples change by {found['gap']:.0%} when padding (id "
-        f"{found['value']}) is cut off, from {found['width']} to {found['width'] - found['cut']} places",
+        what=f"the answers of {moved[0].module} for short samples change by {found['gap']:.0%} when padding "
+        f"({padding}) is cut off, from {found['width']} to {found['width'] - found['cut']} places",
         why="padding enters the answer" + (", although the model is told what is padding" if told else ""),
         remedy="leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
         where=moved[0].where,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, Where, rule
+from paramedic.rules.support import at
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
 
 
@@ -48,12 +49,17 @@ def _finding(run: Run, exchange: Event, parting: Parting) -> Finding:
     wrapper = exchange if by_hand else run.first("wrapper")
     assert wrapper is not None
     why, remedy = _reason(parting, by_hand)
+    place = _loaded_alone(run, parting) or wrapper.where
+    if parting.gradient and wrapper.get("sync_set_at"):
+        place = at(wrapper, wrapper["sync_set_at"])
+        why = "their gradients were not averaged: the flag set here counts from the next call of the model on"
+        remedy = "set require_backward_grad_sync before the model is called, not between the call and backward()"
     return Finding(
         what=f"{parting.name} is not the same on ranks {run.rank} and {parting.member.rank} at step {parting.step}: "
         f"its norm is {parting.mine:.6g} and {parting.theirs:.6g}",
         why=why,
         remedy=remedy,
-        where=replace(_loaded_alone(run, parting) or wrapper.where, module=exchange["name"], step=parting.step),
+        where=replace(place, module=exchange["name"], step=parting.step),
         evidence=(
             Evidence(name=f"norm_on_rank_{run.rank}", value=parting.mine),
             Evidence(name=f"norm_on_rank_{parting.member.rank}", value=parting.theirs, limit="the same"),

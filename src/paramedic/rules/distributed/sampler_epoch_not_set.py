@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import at
 
 
 @rule("PM803", "sampler-epoch-not-set", severity="warning", needs=["order", "train_forward"])
@@ -65,12 +66,12 @@ def _reseeded(run: Run, passes: list[Event], fewest: int = 3) -> Iterator[Findin
     yield Finding(
         what=f"{len(alike)} epochs began with the same samples in the same order: "
         f"{', '.join(str(i) for i in alike[0]['first'][:4])} …, although the loader shuffles",
-        why=f"torch.manual_seed is called here again and again ({seeds[0].count:,} times): the shuffling, dropout and "
+        why=f"torch is seeded here again and again ({seeds[0].count:,} times): the shuffling, dropout and "
         "all else that is random begin anew"
         if seeds
         else "its generator begins with the same seed in each epoch",
         remedy="seed once, before training; give what must repeat a torch.Generator().manual_seed(…) of its own",
-        where=seeds[0].where if seeds else alike[0].where,
+        where=at(seeds[0], seeds[0].get("caller")) if seeds else alike[0].where,
         evidence=(Evidence(name="different_orders", value=1, limit=f"{len(alike)}"),),
         confidence=0.95,
     )

@@ -8,7 +8,7 @@ from paramedic.rules.support import by_place
 
 @rule("PM415", "attention-to-padding", severity="warning", needs=["forward"], causes=["PM207", "PM201", "PM315"])
 def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
-    """A padding mask does not mask the padding: it is all ones, inverted, added, or read in two ways.
+    """A padding mask does not mask the padding: it is all ones, inverted, added, read in two ways, or left out.
 
     ## Why it hurts
     The model attends to padding, or to nothing but padding. The answer for a sentence then depends on how long the
@@ -45,6 +45,7 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
                 evidence=(Evidence(name="values", value="0 and 1", limit="bool, or 0 and -inf"),),
                 confidence=0.95,
             )
+    yield from _left_out(run)
     yield from _swapped(run, share, fewest)
     by_keys = any(e["over"] == "keys" and e["masked_padding"] for e in run.events("mask"))
     heeded = any(e.get("declared") is None and e["padding"] == e["masked_padding"] > 0 for e in run.events("mask"))
@@ -55,6 +56,23 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
         finding = _judge(padded, by_keys, heeded)
         if finding is not None:
             yield finding
+
+
+def _left_out(run: Run, change: float = 5e-4) -> Iterator[Finding]:
+    """The model takes a mask and has an id for padding; it was called without one, and its answers heed the padding."""
+    asked = [event for event in run.events("asked") if event.get("padding")]
+    heeded = [event for event in asked if event["mask_left_out"] and event["padding"]["gap"] > change]
+    if heeded and len(heeded) == len(asked) and all(event["padding"]["declared"] for event in heeded):
+        found, argument = heeded[0]["padding"], heeded[0]["mask_left_out"]
+        yield Finding(
+            what=f"{heeded[0].module} was called without {argument}, and its answers for short samples change when "
+            f"padding (id {found['value']}) is cut off, {found['cut']} of {found['width']} places",
+            why="without a mask padding is attended to like any other token",
+            remedy=f"pass {argument}=, made from the lengths or from ids != {found['value']}",
+            where=heeded[0].where,
+            evidence=(Evidence(name="change", value=round(found["gap"], 5), limit=f"≤ {change:g}"),),
+            confidence=0.88,
+        )
 
 
 def _swapped(run: Run, share: float, fewest: int) -> Iterator[Finding]:
