@@ -125,7 +125,7 @@ def _denominators(run: Run) -> Iterator[Finding]:
         if op["op"] != "wrong denominator":
             continue
         many, by = op["samples"], op["divisor"]
-        what = f"{op['counter']} counts right answers among {many:,} samples, but is divided by {op['denominator']}, "
+        what = f"{op['counter']} counts right answers among {many:,} samples, but is divided by {op['denominator']} = "
         what += f"{by:,}" + (" batches" if op["batches"] else "")
         best = f"with every answer right the result is {many / by:.3g}, not 1"
         yield Finding(
