@@ -36,6 +36,7 @@ def padded() -> tuple[torch.Tensor, torch.Tensor]:
     return ids, (ids != 0).long()
 
 
+@torch.no_grad()
 def test_padding_that_enters_a_mean_is_seen_and_one_that_is_masked_is_not() -> None:
     found = padding(asked(Pooled(masked=False), *padded()))
     assert found is not None and found["gap"] > 0.05 and found["told"]
@@ -43,6 +44,7 @@ def test_padding_that_enters_a_mean_is_seen_and_one_that_is_masked_is_not() -> N
     assert found is not None and found["gap"] < 1e-5
 
 
+@torch.no_grad()
 def test_nothing_is_asked_about_padding_where_rows_do_not_end_in_it() -> None:
     ids = torch.randint(0, 20, (8, 12), generator=torch.Generator().manual_seed(1))
     assert padding(asked(Pooled(masked=False), ids, torch.ones_like(ids))) is None
@@ -65,6 +67,7 @@ class Noisy(nn.Module):
         return x + torch.randn_like(x)
 
 
+@torch.no_grad()
 def test_answers_that_depend_on_the_row_are_told_from_those_that_are_drawn() -> None:
     x = torch.randn(8, 5, 6)
     along_batch, along_time = (row(asked(Positions(axis), x)) for axis in (0, 1))
@@ -88,11 +91,11 @@ class Translator(nn.Module):
         return self.head(self.core(self.embed(source), self.embed(target), tgt_mask=mask))
 
 
+@torch.no_grad()
 def test_of_a_translator_only_the_target_must_not_see_its_future() -> None:
     generator = torch.Generator().manual_seed(1)
     for length in (6, 8):  # a source that is as long as the target may be taken for it
         pair = [torch.randint(2, 20, (4, n), generator=generator) for n in (length, 8)]
-        with torch.no_grad():
-            masked, bare = (future(asked(Translator(causal), *pair)) for causal in (True, False))
+        masked, bare = (future(asked(Translator(causal), *pair)) for causal in (True, False))
         assert masked is not None and masked["gap"] < 1e-5
         assert bare is not None and bare["gap"] > 1e-3 and bare["site"][1] is not None

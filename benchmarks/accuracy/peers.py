@@ -3,7 +3,8 @@
 All ask to be put into the script. This is done for them: at the first optimizer step the model that was called with
 the optimizer's parameters is handed over, with the loss of every backward(). They have codes of their own, so what is
 counted is whether they alarm (warning or worse) on the sick program, and whether they are silent on its repaired twin.
-torcheck is told that all trainable parameters change and stay finite; it raises what it finds.
+torcheck is told that all trainable parameters change and stay finite; it raises what it finds. TrainCheck asks for a
+reference run instead and is slow: a sample of the real bugs, see with_reference.py.
 
 Called with a tool and a script it runs one, and prints its alarms as one line of JSON.
 """
@@ -23,6 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.accuracy import with_reference
 from benchmarks.accuracy.programs import Program, all_programs
 from benchmarks.accuracy.score import share
 
@@ -43,6 +45,12 @@ def main(only: str = "") -> None:
             answers = pool.map(partial(alarms_of, tool), [program.script for program in programs])
             said = {(p.source, p.name): answer for p, answer in zip(programs, answers, strict=True)}
         print(f"| {tool} | {row(programs, said)} |", flush=True)
+    if only not in "real/":
+        return
+    if importlib.util.find_spec("traincheck") is None:
+        print("| traincheck | not installed | | |")
+    else:
+        with_reference.main()
 
 
 def row(programs: list[Program], said: dict[tuple[str, str], bool | None]) -> str:

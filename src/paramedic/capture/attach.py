@@ -105,7 +105,7 @@ class Attachment:
         ops.loss_function = losses.function_of
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
-        calls.loader = lambda: loaders.current
+        calls.loader, calls.holds = lambda: loaders.current, loop.holds
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
         if settings.replay is not None:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))

@@ -14,6 +14,7 @@ from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
+from paramedic.capture.probes.draws import Draws
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.given_targets import GivenTargets
 from paramedic.capture.probes.inplace import InPlace
@@ -58,7 +59,7 @@ class Details:
         averages = Averages(watcher, ops, followers, loop.holds)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
-        leftovers, advantages = Leftovers(watcher), Advantages(watcher, ops)
+        leftovers, advantages, draws = Leftovers(watcher), Advantages(watcher, ops), Draws(watcher, ops)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         tables = Tables(watcher, ops, answers.knows)
         self.inputs, self.in_place = Inputs(watcher, lambda: calls.loader()), InPlace(watcher, ops)
@@ -68,6 +69,7 @@ class Details:
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
         calls.on_call += [("contracts", Contracts(watcher).called), ("offers", Offers(watcher, calls.made_by).called)]
+        calls.on_call.append(("draws", draws.called))
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
@@ -77,12 +79,17 @@ class Details:
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
+        passes.on_pass.append(("draws", draws.passed))
         checkpoints.on_optimizer = resumes.restored
         losses.on_value = objectives.loss
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
+<<<<<<< HEAD
             leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher, ops),
+=======
+            leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher),
+>>>>>>> main
             Overlaps(watcher, ops), AttentionAxes(watcher, ops),
         )  # fmt: skip
 

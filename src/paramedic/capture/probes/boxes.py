@@ -14,6 +14,10 @@ def boxes(tensor: torch.Tensor) -> dict[str, Any] | None:
     if tensor.dim() < 2 or tensor.shape[-1] != 4 or not tensor.numel():
         return None
     rows = tensor.detach().reshape(-1, 4).double()
+    if tensor.dim() > 2 and tensor.shape[-2] > 1:
+        rows = rows[~((rows == 0) | (rows == -1)).all(1)]  # samples with fewer boxes are filled up with these
+    if not len(rows):
+        return None
     corners = (rows[:, 2] <= rows[:, 0]) | (rows[:, 3] <= rows[:, 1])
     sizes = (rows[:, 2] <= 0) | (rows[:, 3] <= 0)
     return {

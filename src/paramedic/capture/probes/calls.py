@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import VALUE_NAMES, describe, own_parameters, readable, tensors_in, values
+from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
 from paramedic.capture.probes.call import Call, Told
@@ -24,6 +24,7 @@ from paramedic.record.writer import Site
 
 EXAMINED_PER_PATTERN = 64  # evaluation calls, so that the metric behind them is seen as well
 MOST_CALLS = 256  # remembered between two optimizer steps
+LARGEST_TABLE = 100_000  # values
 
 
 class Calls:
@@ -44,6 +45,7 @@ class Calls:
         self.on_call: list[tuple[str, Told]] = []  # probes told of every call
         self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
         self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
+        self.holds: Callable[[int], bool] = lambda identity: True  # whether an optimizer trains this parameter
         self.draws_apart: Callable[[], bool] = lambda: False  # whether the random state will be put back
         self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
         self._thread = threading.get_ident()
@@ -54,6 +56,7 @@ class Calls:
         self._order = 0
         self._last_input: weakref.ref[torch.Tensor] | None = None
         self._last_step = 0  # at which it was given
+        self._last_table: str | None = None  # what it held, if it was a table
         self._repeats = 0
 
     def install(self) -> None:
@@ -156,7 +159,7 @@ class Calls:
         cut = call.cut_at
         if call.grad and tensors and not any(tensor.requires_grad for _, tensor in tensors):
             cut = _decorator_site(module)  # gradients went on in, and nothing came out
-        if cut is not None:
+        if cut is not None and self._carries(module, args, kwargs):
             self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
         built_in = self.rebuilt.inside(module, call.root)
         self.watcher.emit(
@@ -185,6 +188,11 @@ class Calls:
             self._tell(self.on_fed, call, args, kwargs, output)
         if not self.stack:
             self._left_root(call, args, kwargs, output)
+
+    def _carries(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
+        """Whether a gradient is missed behind it: a teacher that no optimizer holds has none to give."""
+        trained = any(self.holds(id(p)) for p in module.parameters())
+        return trained or any(self.ops.taint_of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
 
     def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """Each listener is a probe of its own: one that fails takes no other along."""
@@ -216,7 +224,7 @@ class Calls:
             return False
         # At the same step: full-batch training gives the same input in every one.
         again = self._last_input is not None and self._last_input() is first and self._last_step == self.watcher.step
-        self._last_input, self._last_step = weakref.ref(first), self.watcher.step
+        self._last_input, self._last_step, self._last_table = weakref.ref(first), self.watcher.step, _table(first)
         self._repeats = self._repeats + 1 if again else 0
         return self._repeats >= 2
 
@@ -295,11 +303,8 @@ class Calls:
         return self._nodes.get(node)
 
     def is_input(self, tensor: torch.Tensor) -> bool:
-        """Whether a model was just given these very values."""
-        given = self._last_input() if self._last_input is not None else None
-        if given is None or given.shape != tensor.shape or given.device != tensor.device:
-            return False
-        return given is tensor or (given.device.type == "cpu" and torch.equal(given, tensor))
+        """Whether a model was just given this table, perhaps in a copy that is gone by now."""
+        return self._last_table is not None and self._last_table == _table(tensor)
 
     def used_as(self, use: str, *, grad: bool | None = None) -> None:
         """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
@@ -368,6 +373,12 @@ class Calls:
             known = (version, {id(m): join(name, path, root) for path, m in root.named_modules()})
             self._paths[id(root)] = known
         return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
+
+
+def _table(tensor: torch.Tensor) -> str | None:
+    """What a table of numbers holds, in short."""
+    small = tensor.dim() == 2 and tensor.device.type == "cpu" and 0 < tensor.numel() <= LARGEST_TABLE
+    return content_hash(tensor) if small and tensor.dtype.is_floating_point and readable(tensor) else None
 
 
 def _decorator_site(module: nn.Module) -> Site | None:

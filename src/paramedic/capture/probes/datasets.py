@@ -17,6 +17,7 @@ from paramedic.capture.where import is_users, shown_path
 
 MOST_LABELS = 2_000_000
 _GENERATORS = (numpy.random.Generator, numpy.random.RandomState, random.Random, torch.Generator)
+ENTRIES = ("__getitem__", "__getitems__", "__call__", "forward")
 
 
 def root_of(dataset: Any) -> Any:
@@ -62,12 +63,13 @@ def generator_in_use(dataset: Any) -> dict[str, Any] | None:
         return None
     root = root_of(dataset)
     for owner, path in _owners(root):
-        codes = _codes(type(owner))
-        names = {name for code in codes for name in code.co_names}
-        if "get_worker_info" in names or names & {"seed", "manual_seed"}:
+        methods = _methods(type(owner))
+        codes = [code for name, found in methods.items() if name != "__init__" for code in found]
+        if {"get_worker_info", "seed", "manual_seed"} & {name for code in codes for name in _names(code)}:
             continue  # it knows about workers, or seeds itself for each sample
+        drawn = _drawn(methods)
         for attribute, value in list(getattr(owner, "__dict__", {}).items()):
-            if isinstance(value, _GENERATORS) and attribute in names and not _reassigned(codes, attribute):
+            if isinstance(value, _GENERATORS) and attribute in drawn and not _reassigned(codes, attribute):
                 return {"attribute": f"{path}.{attribute}", "class": type(value).__name__}
     return None
 
@@ -82,10 +84,32 @@ def _owners(root: Any) -> Iterator[tuple[Any, str]]:
                 yield item, f"dataset.{name}"
 
 
-def _codes(kind: type) -> list[CodeType]:
-    functions = [vars(base).get(name) for base in kind.__mro__ for name in vars(base) if name != "__init__"]
-    found = [getattr(function, "__code__", None) for function in functions]
-    return [code for code in found if code is not None and is_users(code.co_filename)]
+def _methods(kind: type) -> dict[str, list[CodeType]]:
+    """The user's own, of all bases: one may call another's by super()."""
+    methods: dict[str, list[CodeType]] = {}
+    for base in kind.__mro__:
+        for name, function in vars(base).items():
+            code = getattr(getattr(function, "fget", function), "__code__", None)  # of properties, too
+            if code is not None and is_users(code.co_filename):
+                methods.setdefault(name, []).append(code)
+    return methods
+
+
+def _drawn(methods: dict[str, list[CodeType]]) -> set[str]:
+    """The names used when a sample is made: a generator may also serve to make all of them beforehand."""
+    used: set[str] = set()
+    waiting = set(ENTRIES)
+    while waiting:
+        name = waiting.pop()
+        found = set().union(*(_names(code) for code in methods.get(name, ())))
+        waiting |= found - used
+        used |= found
+    return used
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]  # comprehensions, lambdas
+    return set(code.co_names).union(*(_names(part) for part in inner))
 
 
 def _reassigned(codes: list[CodeType], attribute: str) -> bool:
@@ -111,7 +135,7 @@ def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
 def length(dataset: Any) -> int | None:
     try:
         return len(dataset)
-    except (TypeError, NotImplementedError):
+    except Exception:  # it is the user's code, which may not be ready to say
         return None
 
 

@@ -213,6 +213,7 @@ class Loaders:
                 "dataset": type(dataset).__name__,
                 "size": length(dataset),
                 "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
+                "batches": length(batch_sampler),
                 "sampler": type(sampler).__name__,
                 "own_batch_sampler": type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
                 "drop_last": bool(getattr(loader, "drop_last", False)),

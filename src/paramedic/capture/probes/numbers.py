@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from paramedic.capture.graph import terms
-from paramedic.capture.probes.ops import Cut, OpMode, Waiting
+from paramedic.capture.probes.cut import Cut
+from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -40,7 +41,8 @@ class Numbers:
         site = user_site()
         for cut in self.ops.cuts:
             # A value of the loss's own terms is taken away or put back on purpose.
-            if cut.value and math.isfinite(cut.value) and cut.node not in own and self._is_multiple(site, cut, number):
+            foreign = cut.node is None or cut.node not in own
+            if cut.value and math.isfinite(cut.value) and foreign and self._is_multiple(site, cut, number):
                 self._wait(site, cut, number, result)
                 return
 

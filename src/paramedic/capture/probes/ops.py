@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
 from paramedic.capture.graph import kinds_behind, producer, reach, terms
+from paramedic.capture.probes.cut import Cut
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, user_site
 from paramedic.record.writer import Site
@@ -50,17 +51,6 @@ _ACTIVATIONS = {
     F.softmax: "softmax", torch.softmax: "softmax", T.softmax: "softmax", F.log_softmax: "log_softmax",
     torch.log_softmax: "log_softmax", T.log_softmax: "log_softmax", F.softplus: "softplus", F.elu: "elu",
 }  # fmt: skip
-
-
-class Cut(NamedTuple):
-    """A call that returned a value without its history."""
-
-    node: Any
-    op: str
-    site: Site
-    scalar: bool = False  # the value was a single number, such as a loss
-    passes: int = 0  # backward passes since the last step when it happened
-    value: float | None = None  # that a tensor became as a Python number
 
 
 class Made(NamedTuple):
@@ -231,7 +221,7 @@ class OpMode(TorchFunctionMode):
             return
         summands = terms(live.grad_fn)
         parts = {node for summand in summands for node, _ in summand.next_functions} if cut.scalar else set()
-        if live.grad_fn in kinds_behind(cut.node) or cut.node in parts:
+        if live.grad_fn in kinds_behind(cut.node) or (cut.node is not None and cut.node in parts):
             self._replaced.add(result.grad_fn)
             self.waiting = [item for item in self.waiting if not (item.constant and item.node in summands)]
             return
@@ -277,6 +267,7 @@ class OpMode(TorchFunctionMode):
         kind = "single" if x.shape[dim] == 1 else "first" if dim == 0 else "ordinary"
         maker = self.maker(x)
         data = {"op": func.__name__, "shape": list(x.shape), "dim": dim, "size": x.shape[dim], "implicit": implicit}
+        data["products"] = "Bmm" in kinds_behind(x.grad_fn, 8).values()  # scores of queries with keys
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site, kind))  # noqa: E731
         if result.grad_fn is not None:
             self.waiting.append(Waiting(result.grad_fn, tell))
@@ -293,10 +284,11 @@ class OpMode(TorchFunctionMode):
             return  # the path goes on: nothing was cut
         if isinstance(result, T) and result.grad_fn is not None:
             self._flat(_CUTS[func], result)
-        node = x.grad_fn if x.grad_fn is not None else x.view_as(x).grad_fn  # a leaf: ask for its accumulator
-        cut = Cut(
-            node, _CUTS[func], user_site(), x.dim() == 0, self._passes, result if isinstance(result, float) else None
-        )
+        # torch keeps a leaf's accumulator, and the shape it had, as long as somebody holds it. A parameter that gets
+        # other data later (a lazy one, a model that grows) could not be trained any more.
+        leaf = weakref.ref(x) if x.grad_fn is None else None
+        value = result if isinstance(result, float) else None
+        cut = Cut(x.grad_fn, _CUTS[func], user_site(), x.dim() == 0, self._passes, value, leaf)
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
             self._taint(result, cut)
@@ -382,7 +374,7 @@ class OpMode(TorchFunctionMode):
         """
         found = []
         for cut in self.cuts:
-            behind = {id(leaf) for leaf in reach(cut.node).leaves} & wanted
+            behind = cut.leaves() & wanted
             if behind:
                 found.append((cut, behind))
         return [pair for pair in found if pair[0].passes == self._passes - 1] or found

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import linecache
 import math
+import re
 import sys
 import weakref
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import torch
 from torch.nn import functional as F
 
 from paramedic.capture.facts import tensors_in
+from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode, Waiting
 from paramedic.capture.watcher import Watcher
@@ -59,6 +63,8 @@ class Views:
         if not found or x.dim() < 3 or not x.dtype.is_floating_point:
             return
         before, after = found[0]
+        if _fits_together(before, after) and (_is_product(x) or _is_computed(caller)):
+            return
         data = {
             "op": "scrambling view",
             "function": func.__name__,
@@ -111,6 +117,25 @@ class Views:
                 if known is not None and known[0]() is tensor:
                     known[1]()
             self._pending.clear()
+
+
+def _fits_together(before: list[int], after: list[int]) -> bool:
+    """(batch, model) -> (batch * heads, width), (time, features) -> (time / 2, 2 * features), or back.
+
+    By chance the sizes may be those of exchanged axes: (32, 128) -> (128, 32) with four heads.
+    """
+    return len(before) == len(after) == 2 and (before[1] % after[1] == 0 or after[1] % before[1] == 0)
+
+
+def _is_product(x: torch.Tensor) -> bool:
+    """What the heads of an attention gave, to be put side by side again."""
+    return "Bmm" in kinds_behind(x.grad_fn, 8).values()
+
+
+def _is_computed(caller: FrameType) -> bool:
+    """Whether the sizes are computed where they are written: then axes are merged or split, and not exchanged."""
+    line = linecache.getline(caller.f_code.co_filename, caller.f_lineno, caller.f_globals)
+    return re.search(r"(view|reshape)\(.*(\w\)?\s*\*\s*[\w(]|//)", line) is not None
 
 
 def _colours_moved(old: Sequence[int], new: Sequence[int]) -> bool:

@@ -53,7 +53,8 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
 
 
 def _finding(loader: Event, train: Event, part: float, count: int, how: str, *, others_clean: bool) -> Finding:
-    name = (loader.get("variable") or "").lower()
+    function = loader.where.function or ""
+    name = (loader.get("variable") or (function if "loader" in function else "")).lower()
     declared = "train" in name
     held_out = any(word in name for word in _HELD_OUT) and not declared
     whole = loader["size"] == train["size"] and part > 0.99

@@ -77,7 +77,7 @@ def _leading(batch: Counter[str]) -> str:
 
 
 def _in_order(steps: dict[int, Counter[str]]) -> bool:
-    """Whether what a batch holds tells what the next one does: the same again, or always the same successor."""
+    """Whether what a batch holds tells what the next one does: the same again, a higher class, always the same one."""
     pairs = [(_leading(a), _leading(steps[step + 1])) for step, a in steps.items() if step + 1 in steps]
     if not pairs:
         return True
@@ -88,7 +88,10 @@ def _in_order(steps: dict[int, Counter[str]]) -> bool:
     for first, second in pairs:
         successors.setdefault(first, Counter())[second] += 1
     foreseen = sum(max(found.values()) for found in successors.values()) / len(pairs)
-    return again - by_chance > 0.5 * (1 - by_chance) or (len(pairs) >= 3 * len(successors) and foreseen > 0.75)
+    rising = sum(int(a) <= int(b) for a, b in pairs) / len(pairs)
+    if again - by_chance > 0.5 * (1 - by_chance) or (len(pairs) >= 8 and rising >= 0.9):
+        return True
+    return len(pairs) >= 3 * len(successors) and foreseen > 0.75
 
 
 def _comes_back(steps: dict[int, Counter[str]]) -> bool:

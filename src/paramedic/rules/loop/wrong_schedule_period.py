@@ -152,9 +152,8 @@ def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None
 
 def _whole_epochs(run: Run, horizon: float) -> bool:
     """Whether a horizon in batches is a number of passes over a loader: a cycle that somebody has laid out so."""
-    known = [(loader["size"], loader["batch_size"]) for loader in run.events("loader")]
-    lengths = {n for size, batch in known if size and batch for n in (size // batch, -(-size // batch)) if n >= 10}
-    return any(horizon % length == 0 for length in lengths)
+    lengths = [loader["batches"] for loader in run.events("loader") if loader["batches"]]
+    return any(length >= 10 and horizon % length == 0 for length in lengths)
 
 
 def _wrong_unit(run: Run, schedule: Event, steps: int) -> Finding | None:

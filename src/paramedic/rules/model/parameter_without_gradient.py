@@ -13,7 +13,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Parameters that an optimizer holds never receive a gradient, although their module is used.
 
     Or they receive one that is exactly zero in every step, because all that leads to the loss goes through a step
-    function: `sign`, `round`, `floor`.
+    function: `sign`, `round`, `floor`; or the way from the loss ends at `.sample()` or `torch.normal()`.
 
     ## Why it hurts
     Part of the network is not trained. The rest adapts to it, so the loss still goes down, only less far.
@@ -51,6 +51,23 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
             continue
         yield _finding(run, key, members, calls)
     yield from _flattened(run, histories)
+    yield from _drawn(run)
+
+
+def _drawn(run: Run) -> Iterator[Finding]:
+    """The path from the loss to a distribution's parameters ends at the draw; only other terms reach them."""
+    for op in run.events("op"):
+        if op["op"] != "drawn" or op.count < 2:
+            continue
+        yield Finding(
+            what=f"{op['function']} lets no gradient through: {listed(op['behind'])} learn nothing from what is made "
+            "of the values drawn here",
+            why="only the other terms of the loss reach them, such as the divergence from the prior",
+            remedy="draw with .rsample(), or mu + std * torch.randn_like(std)",
+            where=op.where,
+            evidence=(Evidence(name="passes_without_gradient", value=op.count, limit="0"),),
+            confidence=0.93,
+        )
 
 
 def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]:

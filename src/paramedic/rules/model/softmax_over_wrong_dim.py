@@ -23,7 +23,8 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
     table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported. Where
-    queries compete for keys on purpose, normalise the weights once more over the keys: then nothing is reported.
+    queries compete for keys on purpose, normalise the weights once more over the keys: then nothing is reported. Heads
+    of attention, (batch, heads, queries, keys), may have a single key: its value is passed on as it is.
     """
     yield from _over_queries(run)
     batch, second = _batch_sizes(run), _second_sizes(run)
@@ -32,6 +33,8 @@ def check(run: Run) -> Iterator[Finding]:
     grows = {(op.where.file, op.where.line) for op in calls if op["size"] > 1}
     for op in calls:
         sizes = op["shape"]
+        if op["size"] == 1 and op["products"] and op["dim"] == 3:
+            continue  # heads that attend to a single key: its value is passed on, and that is learnt
         if op["size"] == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
             told = f"over dimension {op['dim']} of {shape(sizes)}, which has a single entry"
             why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
