@@ -85,11 +85,7 @@ class Details:
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
-<<<<<<< HEAD
-            leftovers, advantages, Numbers(watcher, ops), SignedLabels(watcher, ops),
-=======
-            leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher),
->>>>>>> main
+            leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), AttentionAxes(watcher, ops),
         )  # fmt: skip
 
