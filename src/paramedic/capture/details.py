@@ -16,15 +16,18 @@ from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.draws import Draws
 from paramedic.capture.probes.followers import Followers
+from paramedic.capture.probes.forgotten import Forgotten
 from paramedic.capture.probes.given_targets import GivenTargets
 from paramedic.capture.probes.inplace import InPlace
 from paramedic.capture.probes.inputs import Inputs
 from paramedic.capture.probes.leftovers import Leftovers
+from paramedic.capture.probes.loaded import Loaded
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.losses import Losses
 from paramedic.capture.probes.masks import Masks
 from paramedic.capture.probes.metrics import Metrics
 from paramedic.capture.probes.mirrors import Mirrors
+from paramedic.capture.probes.mixtures import Mixtures
 from paramedic.capture.probes.numbers import Numbers
 from paramedic.capture.probes.objectives import Objectives
 from paramedic.capture.probes.offers import Offers
@@ -60,6 +63,8 @@ class Details:
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
         leftovers, advantages, draws = Leftovers(watcher), Advantages(watcher, ops), Draws(watcher, ops)
+        loaded, forgotten = Loaded(watcher, ops, loop.holds), Forgotten(watcher, loop)
+        mixtures = Mixtures(watcher, loop)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         tables = Tables(watcher, ops, answers.knows)
         self.inputs, self.in_place = Inputs(watcher, lambda: calls.loader()), InPlace(watcher, ops)
@@ -79,14 +84,15 @@ class Details:
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
-        passes.on_pass.append(("draws", draws.passed))
-        checkpoints.on_optimizer = resumes.restored
+        passes.on_pass += [("draws", draws.passed), ("mixtures", mixtures.passed)]
+        checkpoints.on_optimizer += [("resumes", resumes.restored), ("forgotten", forgotten.restored)]
+        checkpoints.on_model += [("loaded", loaded.given), ("forgotten", forgotten.given), ("averages", averages.given)]
         losses.on_value = objectives.loss
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
-            Overlaps(watcher, ops), AttentionAxes(watcher, ops),
+            Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
         )  # fmt: skip
 
     def install(self) -> None:

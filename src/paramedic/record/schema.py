@@ -105,6 +105,12 @@ KINDS: dict[str, tuple[str, str]] = {
     "mode": ("a train() or eval() switch", "train() and eval() were never called"),
     "freeze": ("a change of requires_grad, or an attempt at one", "requires_grad was never changed"),
     "load": ("a load_state_dict call and what it matched", "no state dict was loaded"),
+    "overwritten": ("loaded weights that were gone at the next step", "no loaded weights were overwritten"),
+    "mixture": (
+        "a step on gradients of a pass that another optimizer had used",
+        "no step used the gradients of another optimizer's pass",
+    ),
+    "set_back": ("a trained model that loaded the weights of its copy", "no trained model loaded its copy's weights"),
     "untied": ("weights that were one tensor and are trained as two", "no tied weights were parted"),
     "late_save": ("a state dict that was saved after the model had moved on", "no state dict was saved late"),
     "copy": (
@@ -114,6 +120,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "average": ("how far a copy of the trained model went to meet it in a step", "no copy of a trained model was seen"),
     "teacher": ("a frozen model that gives answers in train mode", "no frozen model answers in train mode"),
     "resumed": ("a scheduler made for an optimizer with a restored state", "no optimizer was restored"),
+    "forgotten": ("an optimizer's state that a resume left in its file", "no optimizer's state was left in its file"),
     "time": ("how long the parts of the loop took, window by window", "no optimizer took a step"),
     "slow_step": ("a step that took much longer than the others", "no step was much slower than the others"),
     "sample": ("a line of the script seen at work, by part of the loop", "the run was too short to look at it"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ class Averages:
         # Models that were called: deep copies are never built.
         self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._called: dict[int, int] = {}  # and when they were called last
+        self._times: Counter[int] = Counter()  # and in how many of the examined steps
         self._addresses: tuple[set[int], set[int]] = (set(), set())  # of the copies and of the sources
         self._backwards: Site = NOWHERE  # where a source was written to with a copy, since the last step
         self._looks = 0
@@ -52,6 +54,7 @@ class Averages:
         self.watcher.on_step.append(("averages", self._stepped))
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        self._times[id(call.module)] += self._called.get(id(call.module)) != self.watcher.step
         self._called[id(call.module)] = self.watcher.step
         self._seen.add(call.module)
 
@@ -61,6 +64,28 @@ class Averages:
         copies, sources = self._addresses
         if address(args[0]) in sources and address(args[1]) in copies:
             self._backwards = user_site()
+
+    def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+        """A model has loaded a state dict: a trained one, out of its own copy?"""
+        first = next((value for value in state.values() if isinstance(value, T) and value.numel()), None)
+        for pair in self._pairs if first is not None and readable(first) else ():
+            copy, source = pair.copy(), pair.source()
+            mine = some_of(copy) if copy is not None and source is model else None
+            if copy is None or mine is None or address(first) not in {address(p) for p in copy.parameters()}:
+                continue
+            self._tell_set_back(copy, mine, path, site)
+
+    def _tell_set_back(self, copy: nn.Module, mine: torch.Tensor, path: str, site: Site) -> None:
+        step = self.watcher.step
+        # A network that gives targets is called in every step; a snapshot to go back to is not.
+        used = self._times[id(copy)] >= 5
+        about = {"copy": self.watcher.registry.root_name(copy), "used": used}
+
+        def use(found: list[float]) -> None:
+            data = {**about, "sum": found[0]}
+            self.watcher.emit("set_back", site=site, module=path, phase="train", step=step, data=data)
+
+        self.watcher.read(mine.sum().reshape(1), use)
 
     def _stepped(self) -> None:
         version = (self.watcher.registry.version, len(self._seen))

@@ -12,6 +12,7 @@ from torch import nn
 from paramedic.capture.probes.snapshots import Snapshots
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
 
 MOST_KEYS = 12
 
@@ -22,7 +23,8 @@ class Checkpoints:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.snapshots = Snapshots(watcher)
-        self.on_optimizer: Callable[[Any], None] = lambda _: None  # told of optimizers that got a saved state
+        self.on_optimizer: list[tuple[str, Callable[[Any], None]]] = []  # told of optimizers that got a saved state
+        self.on_model: list[tuple[str, Callable[[nn.Module, Any, str, Site], None]]] = []  # and of models
 
     def install(self) -> None:
         watcher = self.watcher
@@ -51,17 +53,21 @@ class Checkpoints:
 
     def _restored(self, optimizer: Any) -> None:
         self.watcher.emit("load", site=user_site(), data={"into": "optimizer", "class": type(optimizer).__name__})
-        self.on_optimizer(optimizer)
+        for probe, listener in self.on_optimizer:
+            self.watcher.ask_within(probe, listener, optimizer)
 
     def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any, snapshot: Any) -> None:
         own = module.state_dict()
         matched, different, matched_numel = before or (0, 0, 0)
         missing = list(getattr(result, "missing_keys", []))
         unexpected = list(getattr(result, "unexpected_keys", []))
+        path, site = self.watcher.registry.path(module), user_site()
+        for probe, listener in self.on_model:
+            self.watcher.ask_within(probe, listener, module, state_dict, path, site)
         self.watcher.emit(
             "load",
-            site=user_site(),
-            module=self.watcher.registry.path(module),
+            site=site,
+            module=path,
             phase="setup",
             data={
                 "into": "model",

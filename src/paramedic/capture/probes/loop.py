@@ -54,7 +54,7 @@ class Loop:
         self._reached: dict[Site, set[int]] = {}
         self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
         self.count = 0
-        self._stepped_last: Account | None = None
+        self.stepped_last: Account | None = None
         self._passes = 0  # backward passes so far
         self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
         self._last: Backward | None = None
@@ -155,7 +155,7 @@ class Loop:
         """
         written = any(beat.call[0] == "backward" for beat in self.rhythm.path)
         for account in self.accounts.values():
-            stepped = account is self._stepped_last
+            stepped = account is self.stepped_last
             account.rested(blind=not stepped, used=stepped and not written)
             account.passes = self._passes
         if self.scaled is not None:
@@ -321,7 +321,7 @@ class Loop:
                 "statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False, account.taken
             )
         account.steps += 1
-        self._stepped_last = account
+        self.stepped_last = account
         self.watcher.rested(account.taken, len(self.accounts))
         if self.milestones.due(account.steps):
             self.watcher.ask("loop", self.watcher.news, 1)
@@ -376,7 +376,7 @@ class Loop:
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
-        self._stepped_last = account
+        self.stepped_last = account
         # A closure without a backward pass of its own (a framework's) leaves the gradients as they were.
         if used and not account.unsure and not (closure and self._passes > account.entered):
             tell_stale(self.watcher, account, used[0], soiled)

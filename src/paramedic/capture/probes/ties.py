@@ -35,7 +35,7 @@ class Parted(NamedTuple):
 
     first: Slot
     second: Slot
-    how: str  # loaded, assigned or converted
+    how: str  # loaded, assigned, converted or replaced
     site: Site
 
 
@@ -48,11 +48,16 @@ class Ties:
         self._slots: dict[int, list[Slot]] = {}
         self._alive: dict[int, weakref.ref[nn.Parameter]] = {}  # forgets the slots of parameters that are gone
         self._parted: list[Parted] = []
+        self._replaced: list[Parted] = []  # one of the two modules was replaced; only if both are is it worth a word
 
     def install(self) -> None:
-        register = torch.nn.modules.module.register_module_parameter_registration_hook
-        handle = register(lambda *registered: self.watcher.ask("ties", self._registered, *registered))
-        self.watcher.patches.on_undo(handle.remove)
+        hooks = torch.nn.modules.module
+        for register, listener in (
+            (hooks.register_module_parameter_registration_hook, self._registered),
+            (hooks.register_module_module_registration_hook, self._exchanged),
+        ):
+            handle = register(lambda *told, listener=listener: self.watcher.ask("ties", listener, *told))
+            self.watcher.patches.on_undo(handle.remove)
         for name in CONVERSIONS:
             self.watcher.patches.wrap(nn.Module, name, self._watched_conversion)
         self.watcher.on_step.append(("ties", self._look))
@@ -68,6 +73,20 @@ class Ties:
                     self._part(slot, other, parameter, before)
         if parameter is not None:
             self._remember(slot, parameter)
+
+    def _exchanged(self, parent: nn.Module, name: str, module: nn.Module | None) -> None:
+        """A module takes another's place, as when a vocabulary grows: its weights may have been tied."""
+        before = parent._modules.get(name)
+        if before is None or module is None or before is module or not before._parameters:
+            return
+        for half in [half for half in self._replaced if half.second.owner() is before]:
+            self._replaced.remove(half)
+            second = Slot(weakref.ref(module), half.second.name)
+            self._parted.append(Parted(half.first, second, "replaced", half.site))
+        for own, parameter in before._parameters.items():
+            for other in self._slots.get(id(parameter), ()) if own in module._parameters else ():
+                if other.owner() not in (None, before) and other.now() is parameter and len(self._replaced) < MOST:
+                    self._replaced.append(Parted(Slot(weakref.ref(module), own), other, "replaced", user_site()))
 
     def _part(self, slot: Slot, other: Slot, parameter: nn.Parameter, before: nn.Parameter) -> None:
         loaded = _loading()
@@ -109,6 +128,8 @@ class Ties:
             first, second = parted.first.now(), parted.second.now()
             if first is None or second is None or not _apart(parted.first, parted.second):
                 continue
+            if parted.how == "replaced" and first.shape != second.shape:
+                continue  # a head of its own
             if not (self.held(id(first)) and self.held(id(second))):
                 continue
             names = [self.watcher.registry.parameter_name(p) for p in (first, second)]

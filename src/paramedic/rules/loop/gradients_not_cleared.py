@@ -1,6 +1,8 @@
 """PM601."""
 
+from collections import defaultdict
 from collections.abc import Iterator
+from statistics import median
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
@@ -9,11 +11,12 @@ from paramedic.rules.support import listed
 @rule(
     "PM601", "gradients-not-cleared", severity="error", needs=["backward", "step"], causes=["PM202", "PM208", "PM101"]
 )
-def check(run: Run, *, share: float = 0.5, in_a_row: int = 5) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -0.3) -> Iterator[Finding]:
     """backward() adds to gradients that a step has already used.
 
     PyTorch adds new gradients to `.grad`. Without `zero_grad()` between two steps each update uses the sum over all
-    batches so far.
+    batches so far. With two optimizers there is a second way: the first loss also writes gradients for the second
+    optimizer, and these are still there when its own loss adds to them.
 
     ## Why it hurts
     The direction is a mixture of the whole past, and the gradient grows with every step. Easy problems are learnt
@@ -23,12 +26,14 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5) -> Iterator[Findin
     Call `optimizer.zero_grad()` before `backward()`, for every optimizer.
 
     ## When this is wrong
-    Gradient accumulation is not reported: there, gradients are cleared after the step that used them.
+    Gradient accumulation is not reported: there, gradients are cleared after the step that used them. Nor are gradients
+    that a shared part collects from several losses, unless they pull against each other as those of a GAN do.
 
     ## Options
     `share`: the least share of steps in which it must happen; `in_a_row`: or the steps at the end of the run, none of
-    them without it.
+    them without it; `against`: the cosine between two losses' gradients below which they pull against each other.
     """
+    yield from _mixed(run, against, in_a_row)
     taken: dict[int, int] = {}
     for event in run.events("stale_backward"):
         taken[event["optimizer"]] = taken.get(event["optimizer"], 0) + event.count
@@ -56,3 +61,28 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5) -> Iterator[Findin
 def _never_clean_since(run: Run, stale: Event) -> bool:
     clean = [e for e in run.events("stale_backward") if not e["stale"] and e["optimizer"] == stale["optimizer"]]
     return all(event.last_step <= stale.step for event in clean)
+
+
+def _mixed(run: Run, against: float, fewest: int) -> Iterator[Finding]:
+    """One optimizer steps on the sum of its own loss's gradients and of those of its opponent's."""
+    looks: dict[tuple[object, ...], list[Event]] = defaultdict(list)
+    for event in run.events("mixture"):
+        looks[(event["optimizer"], event.line, event["first"][1])].append(event)
+    for (number, _, line), events in looks.items():
+        cosines = [event["cosine"] for event in events]
+        opposed = sum(cosine < 0 for cosine in cosines) >= 0.9 * len(cosines)
+        if len(events) < fewest or median(cosines) > against or not opposed:
+            continue
+        yield Finding(
+            what=f"the steps of optimizer {number} use the gradients of this pass and those of line {line}, which "
+            f"another optimizer had used already; the two pull against each other (cosine {median(cosines):.2f})",
+            why=f"the loss of line {line} writes gradients here too, and nobody clears them before this one adds more",
+            remedy="call zero_grad() of this optimizer right before this line, or detach() its outputs for the other "
+            "loss",
+            where=events[-1].where,
+            evidence=(
+                Evidence(name="cosine_of_the_two", value=round(median(cosines), 3), limit=f"> {against:g}"),
+                Evidence(name="examined_steps", value=len(events)),
+            ),
+            confidence=0.9,
+        )

@@ -1,31 +1,36 @@
 """PM609."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.support import many
 
 
-@rule("PM609", "lost-training-state", severity="warning", needs=["load"])
-def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
-    """A resumed training does not go on where it had stopped: the restored learning rate is lost.
+@rule("PM609", "lost-training-state", severity="warning", needs=["optimizer"])
+def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Finding]:
+    """A resumed training does not go on where it had stopped: the optimizer's state or the learning rate is lost.
 
     Some schedulers set the learning rate when they are made (`LambdaLR` to its initial value), after
-    `optimizer.load_state_dict` had restored it.
+    `optimizer.load_state_dict` had restored it. Or the weights come out of the checkpoint and the epochs are counted
+    on, but the optimizer's state stays in the file. Or a new optimizer is made for every batch.
 
     ## Why it hurts
     The first steps after the resume are far too large or too small, and the schedule is at another place than the
-    epoch counter says.
+    epoch counter says. Without its moments Adam takes its first steps at full length in every direction.
 
     ## What to try first
     Make the scheduler first, then load the states of optimizer *and* scheduler.
 
     ## When this is wrong
     When the resumed part is to have a schedule of its own: set the learning rate by hand after loading, or load only
-    the weights.
+    the weights. Fine-tuning that begins to count anew is not reported.
 
     ## Options
-    `tolerance`: relative difference between restored and used learning rate.
+    `tolerance`: relative difference between restored and used learning rate; `fewest`: optimizers for one step each.
     """
+    yield from _left_behind(run)
+    yield from _made_anew(run, fewest)
     for event in run.events("resumed"):
         pairs = [(a, b) for a, b in zip(event["restored"], event["used"], strict=False) if abs(a - b) > tolerance * a]
         if not pairs:
@@ -39,3 +44,42 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
             evidence=(Evidence(name="learning_rate", value=used, limit=f"{restored:.4g} as saved"),),
             confidence=0.92,
         )
+
+
+def _left_behind(run: Run) -> Iterator[Finding]:
+    """The file held an optimizer's state that fits, the counter goes on, and nobody loaded the state."""
+    for event in run.events("forgotten"):
+        name, value, key = event["counter"]
+        yield Finding(
+            what=f"{event.module} got its weights from a checkpoint and {name} goes on at {value}, but {event['class']}"
+            " began with an empty state",
+            why=f"the file holds the optimizer's state for all {event['tensors']} tensors beside {key!r}, and no "
+            "optimizer.load_state_dict(...) took it",
+            remedy="make the optimizer before the resume, then optimizer.load_state_dict(checkpoint['optimizer'])",
+            where=event.where,
+            evidence=(Evidence(name="restored_tensors_of_state", value=0, limit=str(event["tensors"])),),
+            confidence=0.9,
+        )
+
+
+def _made_anew(run: Run, fewest: int) -> Iterator[Finding]:
+    """All optimizers of the run come from one line, hold the same parameters and took one step each."""
+    optimizers = run.events("optimizer")  # perhaps not all: a new one may look like one that is gone
+    steps = Counter[int]()
+    for event in run.events("step"):
+        steps[event["optimizer"]] += event.count
+    held = {tuple(name for group in o["groups"] for name in group["parameters"]) for o in optimizers}
+    if len(steps) < fewest or len(held) != 1 or len({o.line for o in optimizers}) != 1:
+        return
+    first, names = optimizers[0], next(iter(held))
+    keeps_state = first["class"] != "SGD" or any(group["momentum"] for group in first["groups"])
+    if not keeps_state or max(steps.values(), default=2) > 1 or any(name.startswith("a tensor of") for name in names):
+        return
+    yield Finding(
+        what=f"{many(len(steps), 'optimizer')} were made for the same parameters, and each took one step",
+        why=f"a new {first['class']} knows nothing of the steps before: its moments begin at zero every time",
+        remedy="make it once, before the loop; change its rate with a scheduler or param_groups",
+        where=first.where,
+        evidence=(Evidence(name="steps_per_optimizer", value=1, limit="> 1"),),
+        confidence=0.93,
+    )

@@ -8,7 +8,7 @@ from paramedic.rules.support import listed
 
 @rule("PM612", "train-mode-in-evaluation", severity="error", needs=["eval_forward", "train_forward"])
 def check(run: Run) -> Iterator[Finding]:
-    """The model is evaluated while it is in train mode.
+    """The model, or a part of it, is evaluated while it is in train mode.
 
     ## Why it hurts
     Dropout makes the metric random and too low. BatchNorm normalises with the statistics of the evaluation batch, and
@@ -35,7 +35,9 @@ def check(run: Run) -> Iterator[Finding]:
     fed = {event["loader"] for event in run.events("train_forward") if event["loader"] is not None}
     for event in run.events("eval_forward"):
         affected = [m for m in event["moody"] if m["training"]]
-        if not event["training"] or not affected or not event["uses"] or event["borrowed"]:
+        if not affected or not event["uses"] or event.get("borrowed"):
+            continue
+        if not event["training"] and not _torn(event["moody"]):
             continue
         if (event.where.file, event.where.line) in taught or any(m["path"] in single for m in affected):
             continue
@@ -46,12 +48,16 @@ def check(run: Run) -> Iterator[Finding]:
         if (event.where.file, event.where.line) in sampled and not any(m["norm"] for m in affected):
             continue
         reported.add(event.module)
+        whole = "" if event["training"] else "a part of "
+        active = listed([_name(m) for m in affected])
         yield Finding(
-            what=f"evaluation ran with {event.module} in train mode: {listed([_name(m) for m in affected])} active",
+            what=f"evaluation ran with {whole}{event.module} in train mode: {active} active",
             why="dropout randomises the result, and BatchNorm uses and learns the evaluation batch's statistics"
             if any(m["norm"] for m in affected)
             else "dropout removes part of the network at random, so the result is noisy and too low",
-            remedy=f"call {event.module}.eval() before the evaluation and {event.module}.train() after it",
+            remedy=f"call {event.module}.eval() before the evaluation and {event.module}.train() after it"
+            if event["training"]
+            else f"find out why eval() does not reach {affected[0]['path']}: a train() of its own, or a later call",
             where=event.where,
             evidence=(
                 Evidence(name="modules_in_train_mode", value=len(affected), limit="0 while evaluating"),
@@ -59,6 +65,11 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.93,
         )
+
+
+def _torn(modules: list[dict[str, object]]) -> bool:
+    """Some BatchNorms in train mode and others not: who adapts them to the test data on purpose takes all of them."""
+    return len({bool(module["training"]) for module in modules if module["norm"]}) > 1
 
 
 def _within_training(event: Event, fed: set[int]) -> bool:

@@ -9,7 +9,11 @@ _SIZED = ("total_steps", "T_max", "total_iters")
 
 
 @rule(
-    "PM608", "wrong-schedule-period", severity="warning", needs=["schedule", "step"], causes=["PM206", "PM207", "PM213"]
+    "PM608",
+    "wrong-schedule-period",
+    severity="warning",
+    needs=["schedule", "step"],
+    causes=["PM206", "PM207", "PM213", "PM607"],
 )
 def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding]:
     """The learning-rate schedule runs at the wrong pace, in the wrong direction, or not at all.

@@ -3,32 +3,35 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import listed
+from paramedic.rules.support import at, listed, many
 
 
 @rule("PM409", "checkpoint-not-loaded", severity="error", needs=["load"])
 def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5) -> Iterator[Finding]:
-    """load_state_dict was called and loaded little or nothing.
+    """load_state_dict was called and loaded little or nothing, or what it loaded was overwritten before training.
 
     With `strict=False` keys that do not match are skipped in silence: a prefix such as `module.` or `encoder.` is
-    enough to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same.
+    enough to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same. And
+    an initialisation that comes after the load, such as `self.apply(init_weights)`, throws the loaded values away.
 
     ## Why it hurts
     You believe that you fine-tune, and you train from scratch.
 
     ## What to try first
     Look at the returned `missing_keys` and `unexpected_keys`; rename the prefix; load with `strict=True` what should
-    be complete.
+    be complete. Initialise first, then load.
 
     ## When this is wrong
     Adapters and checkpoints of single parts match little on purpose; when all given keys found their place nothing is
     reported. Nor when a part was matched and the rest, such as an autoencoder's decoder, fits nowhere in the model.
+    New values in a part of what was loaded, such as a head, are taken as meant; so is noise that leaves them similar.
 
     ## Options
     `least`: share of the model's values below which it is an error; `warn`: below which it is a warning, if keys were
     also left over; `renamed`: share of the left-over (or of the missing) values
     for which a tensor of the same shape and last name must be on the other side.
     """
+    yield from _overwritten(run)
     for event in run.events("load"):
         if event["into"] != "model" or not event["keys"] or not event["given"]:
             continue
@@ -55,4 +58,23 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
                 Evidence(name="left_over_keys", value=unused, limit="0"),
             ),
             confidence=0.96 if share <= least else 0.85,
+        )
+
+
+def _overwritten(run: Run, alike: float = 0.5) -> Iterator[Finding]:
+    """Every matrix that was looked at has other values at the next step than the load had given it."""
+    for event in run.events("overwritten"):
+        likeness = event["likeness"]
+        if len(likeness) < 2 or max(likeness) >= alike:
+            continue
+        line = event["loaded_at"][1]
+        yield Finding(
+            what=f"the weights that {event.module} had loaded (line {line}) were overwritten before the next step: "
+            f"{listed(event['names'])}",
+            why=f"{many(len(likeness), 'weight')} were compared, and none has anything in common with what was loaded",
+            remedy="initialise first and load afterwards",
+            where=at(event, event["loaded_at"]) if event.where.file is None else event.where,
+            severity="warning",
+            evidence=(Evidence(name="cosine_to_loaded", value=round(max(likeness), 3), limit=f"≥ {alike:g}"),),
+            confidence=0.92,
         )

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, twin_optimizers
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, parameter_histories, twin_optimizers
 
 
 @rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"])
@@ -23,8 +23,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     ## When this is wrong
     Parameters that another optimizer holds are not reported, nor those that change all the same because the script
     moves them by its own means (an update by hand, master weights that are copied back), nor a whole network that only
-    passes gradients on: in eval mode, or as a yardstick whose outputs are compared with each other (perceptual losses).
-    Such a network should be frozen all the same: it saves time.
+    passes gradients on: in eval mode, as a yardstick whose outputs are compared with each other (perceptual losses), or
+    as a copy of a model that is trained (a target network). Such a network should be frozen all the same.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.
@@ -47,7 +47,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             continue
         everything = {p["name"] for p in model["parameters"] if p["requires_grad"]}
         untouched = not everything & held
-        if untouched and _only_passed_through(run, root):
+        if untouched and (_only_passed_through(run, root) or _is_copy_of_trained(run, model, held)):
             raise Abstain(f"{root} is not trained by any optimizer: probably a fixed network")
         twins = twin_optimizers(run) if untouched else None
         optimizer = twins[1] if twins is not None else run.events("optimizer")[-1]
@@ -85,6 +85,17 @@ def _only_passed_through(run: Run, root: str) -> bool:
     calls = [event for event in run.events("forward") if event.module == root and event["grad"]]
     passes_on = any(given["requires_grad"] for call in calls for given in call["inputs"])
     return (bool(modes) and not any(modes)) or (passes_on and _is_yardstick(run, root))
+
+
+def _is_copy_of_trained(run: Run, model: Event, held: set[str]) -> bool:
+    """Whether it has the same parameters as a model that is trained: a target network whose gradients nobody wants."""
+    trained = {h.name for h in parameter_histories(run) if h.with_gradient and h.name in held}
+    same = [other for other in run.events("model") if other is not model and _signature(other) == _signature(model)]
+    return any(p["name"] in trained for other in same for p in other["parameters"])
+
+
+def _signature(model: Event) -> list[tuple[str, tuple[int, ...]]]:
+    return [(p["name"].partition(".")[2], tuple(p["shape"])) for p in model["parameters"]]
 
 
 def _is_yardstick(run: Run, root: str) -> bool:

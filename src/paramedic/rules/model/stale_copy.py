@@ -32,6 +32,7 @@ def check(run: Run) -> Iterator[Finding]:
     """
     yield from _following_itself(run)
     yield from _nothing_new(run)
+    yield from _set_back(run)
     yield from _without_buffers(run)
     yield from _averaged(run)
 
@@ -75,6 +76,27 @@ def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
             where=events[-1].where,
             evidence=(Evidence(name="tensors_changed", value=0, limit="> 0"),),
             confidence=0.9,
+        )
+
+
+def _set_back(run: Run, fewest: int = 3) -> Iterator[Finding]:
+    """The trained model is given the weights of a copy again and again, and the copy has stayed as it was made."""
+    loads: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in run.events("set_back"):
+        loads[(event.module or "", event["copy"])].append(event)
+    for (name, copy), events in loads.items():
+        if len({event.step for event in events}) < fewest or len({event["sum"] for event in events}) > 1:
+            continue
+        if not all(event["used"] for event in events):
+            continue  # a snapshot to go back to, not a network that gives targets
+        yield Finding(
+            what=f"{name}, which is trained, was set back to the weights of {copy} {len(events)} times, and {copy} has "
+            "never changed",
+            why="the update runs the wrong way: it undoes what was learnt, and the copy stays as it was made",
+            remedy=f"{copy}.load_state_dict({name}.state_dict())",
+            where=events[-1].where,
+            evidence=(Evidence(name="changes_of_the_copy", value=0, limit="> 0"),),
+            confidence=0.93,
         )
 
 

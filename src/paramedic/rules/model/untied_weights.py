@@ -8,6 +8,7 @@ from paramedic.rules.support import many
 HOW = {
     "loaded": "load_state_dict(assign=True) put a tensor of its own in each place",
     "assigned": "a new Parameter was put in one of the two places",
+    "replaced": "both modules were replaced by new ones, and each of these has weights of its own",
     "converted": "only their data were shared, and converting the model gave each Parameter data of its own",
 }
 
@@ -17,7 +18,7 @@ def check(run: Run) -> Iterator[Finding]:
     """Weights that were tied are trained apart.
 
     Two places of the model held one tensor, as the embedding and the output layer of a language model often do. Then a
-    load, an assignment or a conversion gave each its own.
+    load, an assignment, a conversion or new modules (a vocabulary that grows) gave each its own.
 
     ## Why it hurts
     The model is no longer the one that was designed: more parameters, two copies that drift apart, and often one of
