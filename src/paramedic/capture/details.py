@@ -91,7 +91,7 @@ class Details:
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
-            leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher),
+            leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
         )  # fmt: skip
 

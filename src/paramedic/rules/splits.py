@@ -21,6 +21,8 @@ def training_before(evaluation: list[Event], trained: dict[int, list[Event]]) ->
     trained = own or trained  # what is evaluated may be a copy, or a whole of which a part was trained
     first = min(event.step for event in evaluation)
     spans = {n: (min(e.step for e in events), max(e.last_step for e in events)) for n, events in trained.items()}
-    began = {n: span for n, span in spans.items() if span[0] <= first}
+    # What begins at the very step of the evaluation is what comes after it: the next fold. Unless nothing had begun.
+    began = {n: span for n, span in spans.items() if span[0] < first}
+    began = began or {n: span for n, span in spans.items() if span[0] <= first}
     latest = max((span[0] for span in began.values()), default=0)
     return [n for n, span in began.items() if span[1] >= latest]

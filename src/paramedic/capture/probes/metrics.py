@@ -11,8 +11,9 @@ from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.class_targets import classes
 from paramedic.capture.probes.confusions import Confusions
 from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.tallies import Tallies
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.capture.where import user_frame, user_site
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -43,6 +44,7 @@ class Metrics:
         self.ops = ops
         self.confusions = Confusions(watcher)
         self._decided: dict[int, tuple[weakref.ref[torch.Tensor], Decision]] = {}
+        self._tallies = Tallies(watcher)
 
     def install(self) -> None:
         self.ops.handle(_DECISIONS, self._decide, "metrics")
@@ -50,6 +52,7 @@ class Metrics:
         self.ops.handle(_ABOVE, self._threshold, "metrics")
         self.ops.handle(_CASTS, self._cast, "metrics")
         self.ops.handle(_EQUAL, self._compare, "metrics")
+        self._tallies.install()
         self.watcher.on_step.append(("metrics", self._decided.clear))
 
     def _remember(self, tensor: torch.Tensor, decision: Decision) -> None:
@@ -110,6 +113,8 @@ class Metrics:
             decision = self._known(mine)
             if decision is None:
                 continue
+            if mine.shape == other.shape:
+                self.watcher.ask_within("tallies", self._tallies.compared, user_frame(), other)
             site, flat = user_site(), decision.flattened
             if flat is not None and other.dim() == 1 and other.numel() in flat and other.numel() > 1:
                 data = {"op": "flat argmax", "shape": flat, "labels": other.numel()}

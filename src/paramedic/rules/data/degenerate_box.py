@@ -21,7 +21,8 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     leave them out, or clip them to the image.
 
     ## When this is wrong
-    Boxes as x, y, width, height that are never used as corners are not reported.
+    Boxes as x, y, width, height that are never used as corners are not reported; nor are four columns that go straight
+    into the model's first layer, unless they are called boxes.
 
     ## Options
     `share`: the share of turned boxes above which they are taken for another format.
@@ -35,8 +36,8 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
             other = sum(f["bad_sizes"] for f in found) == 0
             pixels = max(f["largest"] for f in found) > 2
             examples = [example for f in found for example in f["examples"]][:1]
-            if bad and bad > share * count and other and pixels and (named or _fails(run)):
-                if _fails(run):
+            if bad and bad > share * count and other and pixels:
+                if _fails(run) and (named or not _are_features(run)):
                     what = f"{many(bad, 'box')} of {count:,} end before they begin, as {examples[0]}"
                     why = "they look like x, y, width, height; read as two corners, they have a negative size"
                     yield _finding(loader, what, why, "boxes[:, 2:] += boxes[:, :2] turns them into corners", bad)
@@ -66,6 +67,11 @@ def _by_path(run: Run, loader: Event) -> dict[str, list[dict[str, Any]]]:
                 if tensor.get("boxes"):
                     found.setdefault(tensor["path"], []).append(tensor["boxes"])
     return found
+
+
+def _are_features(run: Run) -> bool:
+    """Whether four numbers are what the first layer gets: columns of a table that happens to have four."""
+    return any(event["class"] == "Linear" and event["features"] == 4 for event in run.events("input"))
 
 
 def _fails(run: Run) -> bool:

@@ -11,7 +11,8 @@ def check(run: Run) -> Iterator[Finding]:
     """A label is none of those that the loss knows.
 
     A class below 0 or beyond the last output; the blank of a CTC loss among its labels; 0 and 1 for a loss that is
-    defined for -1 and +1 (`cosine_embedding_loss`, `hinge_embedding_loss`, `soft_margin_loss`).
+    defined for -1 and +1 (`cosine_embedding_loss`, `hinge_embedding_loss`, `soft_margin_loss`, or a hinge written as
+    `relu(1 - y * score)`).
 
     ## Why it hurts
     On a class that has no output the loss fails: on the CPU with an IndexError, on a GPU with a device-side assert
@@ -23,7 +24,9 @@ def check(run: Run) -> Iterator[Finding]:
     Keep one output for the blank alone: labels from 1, or `blank=C`. For signed labels: `2 * y - 1`.
 
     ## When this is wrong
-    Never. A single value such as -1 or 255 that marks "no label" is reported as PM509 instead.
+    A hinge of your own is taken for one by its form; where the zeros are a mask, and no label, put the mask outside:
+    `mask * relu(1 - score)`. The others never. A single value such as -1 or 255 that marks "no label" is reported as
+    PM509 instead.
     """
     if not any(run.events(kind) for kind in ("loss_call", "ctc", "signed_labels")):
         raise Abstain("no loss function of torch was called")
@@ -78,10 +81,11 @@ def _unsigned(run: Run) -> Iterator[Finding]:
         if wrong is None or "signed" in kinds or wrong.count < 2:
             continue
         yield Finding(
-            what=f"F.{wrong['function']} gets 0 and 1 as labels ({wrong['zeros']:.0%} are 0), and never -1",
-            why="it is defined for +1 and -1 only; pairs with the label 0 are not pushed apart",
+            what=f"{wrong['function']} gets 0 and 1 as labels ({wrong['zeros']:.0%} are 0), and never -1",
+            why="it is defined for +1 and -1 only: whatever has the label 0 is not pushed to the other side",
             remedy="give it 2 * y - 1",
             where=wrong.where,
+            severity="error" if wrong["function"].startswith("F.") else "warning",
             evidence=(Evidence(name="share_of_zeros", value=round(wrong["zeros"], 4), limit="0"),),
             confidence=0.95,
         )

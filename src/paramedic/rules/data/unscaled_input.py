@@ -1,5 +1,6 @@
 """PM301."""
 
+import math
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
@@ -86,8 +87,8 @@ def _narrow(run: Run, event: Event) -> tuple[str, str, str] | None:
 
 def _table(event: Event, deviation: float) -> tuple[str, str, str] | None:
     largest, median = event["largest_feature_std"], event["median_feature_std"]
-    if event["class"] != "Linear" or len(event["shape"]) != 2 or largest < deviation:
-        return None
+    if event["class"] != "Linear" or len(event["shape"]) != 2 or not deviation <= largest < math.inf:
+        return None  # a deviation that is not finite has a cause of its own: PM105, PM102
     uneven = f", {largest / median:,.0f} times that of a middling column" if median and largest > 10 * median else ""
     return (
         f"a column of the input of {event.module} has a standard deviation of {largest:,.4g}{uneven}",

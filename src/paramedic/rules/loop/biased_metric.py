@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import shape
+from paramedic.rules.support import at, shape
 
 
 @rule("PM616", "biased-metric", severity="warning", needs=["forward"])
@@ -14,6 +14,8 @@ def check(run: Run) -> Iterator[Finding]:
     - `torch.max(logits, 1)` gives the largest scores first, and these are compared instead of their places.
     - Predictions of shape (N, 1) are compared with labels of shape (N,), which compares each with each.
     - Logits are cut at 0.5, as if they were probabilities.
+    - Right answers are counted, and divided by the number of batches, or by the size of another part of the data.
+    - The counter of right answers is not set back to 0 before the next pass over the same data.
 
     ## Why it hurts
     The number means nothing: with a flat argmax at most one sample can be right, and with N × N comparisons the
@@ -21,7 +23,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## What to try first
     `logits.argmax(dim=1) == labels`; `pred.squeeze(1) == labels` or `pred.eq(labels.view_as(pred))`;
-    `logits > 0`, or `torch.sigmoid(logits) > 0.5`.
+    `logits > 0`, or `torch.sigmoid(logits) > 0.5`. Count the labels where the right answers are counted, and divide by
+    that; start both at 0 inside the loop over the epochs.
 
     ## When this is wrong
     When every prediction is to be compared with every label on purpose: write both with two dimensions, as in
@@ -29,6 +32,8 @@ def check(run: Run) -> Iterator[Finding]:
     """
     yield from _across(run)
     yield from _logits_at_one_half(run)
+    yield from _denominators(run)
+    yield from _not_reset(run)
     for op in run.events("op"):
         if op["op"] == "flat argmax":
             yield Finding(
@@ -111,5 +116,37 @@ def _logits_at_one_half(run: Run) -> Iterator[Finding]:
                 Evidence(name="output_min", value=op["min"], limit="≥ 0"),
                 Evidence(name="output_max", value=op["max"], limit="≤ 1"),
             ),
+            confidence=0.9,
+        )
+
+
+def _denominators(run: Run) -> Iterator[Finding]:
+    for op in run.events("op"):
+        if op["op"] != "wrong denominator":
+            continue
+        many, by = op["samples"], op["divisor"]
+        what = f"{op['counter']} counts right answers among {many:,} samples, but is divided by {op['denominator']} = "
+        what += f"{by:,}" + (" batches" if op["batches"] else "")
+        best = f"with every answer right the result is {many / by:.3g}, not 1"
+        yield Finding(
+            what=what,
+            why=best,
+            remedy="divide by the labels that were compared: total += len(labels)",
+            where=at(op, op["line"]),
+            evidence=(Evidence(name="divisor", value=by, limit=f"{many:,} samples"),),
+            confidence=0.93,
+        )
+
+
+def _not_reset(run: Run) -> Iterator[Finding]:
+    for op in run.events("op"):
+        if op["op"] != "counter not reset":
+            continue
+        yield Finding(
+            what=f"{op['counter']} is {op['begins_with']:g} when the next pass over the same data begins",
+            why="right answers of earlier epochs count again, so the accuracy lags behind: it is a mean of all epochs",
+            remedy=f"set {op['counter']} to 0 inside the loop, before each pass",
+            where=at(op, op["line"]),
+            evidence=(Evidence(name="count_at_the_start", value=op["begins_with"], limit="0"),),
             confidence=0.9,
         )

@@ -1,5 +1,6 @@
 """PM512."""
 
+import math
 from collections.abc import Iterator
 
 from paramedic.rules import Event, Evidence, Finding, Run, rule
@@ -22,13 +23,21 @@ _NODES = {
 }
 
 
-@rule("PM512", "output-range-mismatch", severity="warning", needs=["loss_call"])
+@rule(
+    "PM512",
+    "output-range-mismatch",
+    severity="warning",
+    needs=["loss_call"],
+    causes=["PM203", "PM204", "PM207", "PM209"],
+)
 def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     """Targets lie outside of what the output activation, or the loss, allows.
 
     ## Why it hurts
     A sigmoid never gives 1.7 and a ReLU never gives -1. For such targets the loss has a floor that no training can
     pass, and the units saturate while they try. Binary cross-entropy with targets beyond 0 and 1 has no minimum at all.
+    Logits are to take any value: after a ReLU they are never negative, so no probability is below one half; and after
+    a tanh no class can be sure.
 
     ## What to try first
     Remove the activation from the output layer, choose one that covers the targets, or scale the targets into its
@@ -42,6 +51,7 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     `share`: the share of targets outside of the range that is still tolerated.
     """
     yield from _no_probabilities(run, share)
+    yield from _bounded_logits(run, share)
     functions = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
     seen = measured(run.events("loss_call", phase="train"), *functions)
     # One line may hold several losses, each with an activation and targets of its own.
@@ -90,6 +100,45 @@ def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
             ),
             confidence=0.95,
         )
+
+
+def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
+    """An activation before a loss that wants logits: some probabilities are out of reach."""
+    functions = ("binary_cross_entropy_with_logits", "cross_entropy")
+    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
+        binary = calls[0]["function"] != "cross_entropy"
+        made = {_made_by(call) for call in calls}
+        activation = made.pop() if len(made) == 1 else None
+        low, high = (min(c["values"]["input_min"] for c in calls), max(c["values"]["input_max"] for c in calls))
+        if activation == "tanh" and high - low > 1.8:  # pressed against its ends
+            reach = f"{_sigmoid(-1):.2f} to {_sigmoid(1):.2f}" if binary else "never near 0 or 1"
+        elif activation in ("relu", "softplus") and binary and low >= 0 and _negatives(calls) > share:
+            reach = "at least 0.5"
+        else:
+            continue
+        bounds = "-1 to 1" if activation == "tanh" else "at least 0"
+        call = next((call for call in calls if call.get("made_at")), calls[0])
+        made_at = call.get("made_at")
+        yield Finding(
+            what=f"the logits that F.{call['function']} gets come out of {activation}: they are {bounds}",
+            why=f"as probabilities that is {reach}, so the loss has a floor that no training can pass",
+            remedy=f"remove the {activation} from the output layer: this loss wants any number",
+            where=at(call, made_at[1:] if made_at else None),
+            evidence=(
+                Evidence(name="logit_min", value=low, limit="any"),
+                Evidence(name="logit_max", value=high, limit="any"),
+            ),
+            confidence=0.92,
+        )
+
+
+def _negatives(calls: list[Event]) -> float:
+    """The share of targets that call for a probability of 0, if all are 0 or 1."""
+    return 1 - sum(call["values"]["target_mean"] for call in calls) / len(calls)
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
 
 
 def _spills_over(calls: list[Event], low: float, high: float) -> bool:

@@ -43,6 +43,7 @@ def check(run: Run) -> Iterator[Finding]:
     """
     if not run.series_names and not run.events("backward"):
         raise Abstain("backward() was never called")
+    explained = False
     for case in cases(run):
         event = case.event
         if event["reached"] == "gradient" or event.get("met") == "answer":
@@ -55,6 +56,9 @@ def check(run: Run) -> Iterator[Finding]:
             made = f"{operation(event)} made {kind_of(event)}{moment(event)}, and the loss is {loss}"
             what = f"{made}: {operands_in_words(event)}"
             why, remedy = advice(event)
+            explained = True
+        elif explained:
+            continue  # the same again, at a step that could not be run once more
         else:
             what, (why, remedy) = f"the loss is {loss} at step {event.step}", UNCLEAR
         if diverged is not None:

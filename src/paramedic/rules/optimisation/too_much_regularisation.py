@@ -2,19 +2,24 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Finding, Run, rule
+from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
+from paramedic.rules.outcome import outcome
+
+_DECOUPLED = ("AdamW", "NAdamW", "Lion", "SGDW")
 
 
 @rule(
     "PM217",
     "too-much-regularisation",
     severity="warning",
-    needs=["experiment"],
-    causes=["PM205", "PM206", "PM207", "PM209", "PM210", "PM213", "PM214"],
+    causes=["PM201", "PM203", "PM205", "PM206", "PM207", "PM209", "PM210", "PM213", "PM214"],
 )
-def check(run: Run) -> Iterator[Finding]:
-    """Without dropout and weight decay the model learns, with them it does not.
+def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Finding]:
+    """Weight decay or dropout keeps the model from learning.
+
+    An experiment without them (`paramedic diagnose`) shows it; and in a plain run, weight decay that has taken nearly
+    all of every weight matrix while nothing was learnt.
 
     ## Why it hurts
     Weight decay that is stronger than the gradient pulls all weights to zero, and dropout near 1 leaves too little to
@@ -25,7 +30,14 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Only said when the script as it is learns nothing at all in as many steps.
+
+    ## Options
+    `pull`: the share of a weight that the decay alone takes in a step, from which on it counts as strong; `left`: the
+    share of every weight matrix that is left at the end.
     """
+    if not run.events("experiment"):
+        yield from _decayed_away(run, pull, left)
+        return
     lab = Lab(run)
     tried = lab.get("no-regularisation")
     if tried is None:
@@ -44,3 +56,41 @@ def check(run: Run) -> Iterator[Finding]:
         evidence=(lab.base.evidence(), tried.evidence()),
         confidence=0.9,
     )
+
+
+def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
+    optimizers, samples = run.events("optimizer"), run.samples("weight")
+    if len(optimizers) != 1 or len(samples) < 2 or not optimizers[0]["torchs_own"]:
+        raise Abstain("needs one optimizer of torch, and weights that were sampled")
+    result, optimizer = outcome(run), optimizers[0]
+    strongest = max((_pull(optimizer, group) for group in optimizer["groups"]), default=0.0)
+    if not result.bad or strongest < pull:
+        return
+    first, last = samples[0].summaries, samples[-1].summaries
+    matrices = {p["name"] for model in run.events("model") for p in model["parameters"] if len(p["shape"]) > 1}
+    shares = [last[n].norm / first[n].norm for n in matrices if n in first and n in last and first[n].norm > 0]
+    if not shares or not max(shares) <= left:
+        return
+    decay = max(group["weight_decay"] for group in optimizer["groups"])
+    yield Finding(
+        what=f"weight decay of {decay:g} has pulled every weight to 0: at most {max(shares):.1%} of a matrix is left "
+        f"at step {samples[-1].step:,}",
+        why=f"the decay takes more in each step than the gradient gives back; {result}",
+        remedy="lower it: weight_decay=0.01 with AdamW, 1e-4 with SGD or Adam",
+        where=optimizer.where,
+        evidence=(
+            Evidence(name="weight_decay", value=decay, limit="≤ 0.01"),
+            Evidence(name="share_of_weights_left", value=round(max(shares), 4), limit=f"> {left:g}"),
+        ),
+        confidence=0.93,
+    )
+
+
+def _pull(optimizer: Event, group: dict[str, float | None]) -> float:
+    """The share of a weight that the decay takes in a step; Adam scales it with the gradient that it is a part of."""
+    decay, rate = group["weight_decay"] or 0.0, group["lr"] or 0.0
+    if optimizer["class"] in _DECOUPLED:
+        return decay * rate
+    if optimizer["class"] == "SGD":
+        return decay * rate / (1 - min(group["momentum"] or 0.0, 0.99))
+    return decay if decay >= 0.1 else 0.0
