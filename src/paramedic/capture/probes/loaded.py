@@ -78,7 +78,10 @@ class Loaded:
             model = load.model()
             if model is None:
                 continue
-            now = [some_of(model.get_parameter(name)) for name in load.names]
+            known = dict(model.named_parameters())
+            if not all(name in known for name in load.names):
+                continue  # a part was taken away or exchanged since
+            now = [some_of(known[name]) for name in load.names]
             if all(a.shape == b.shape and a.device == b.device for a, b in zip(now, load.values, strict=True)):
                 self._compare(load, now)
 

@@ -34,6 +34,7 @@ class Transforms:
         self.watcher = watcher
         self._wholes: dict[int, Whole] = {}
         self._told: Counter[int] = Counter()
+        self._objects: dict[tuple[int, int], int] = {}  # numbers for pairs of a dataset and a transform
 
     def born(self, subset: Any) -> None:
         root, frame = root_of(subset), user_frame()
@@ -55,7 +56,8 @@ class Transforms:
             through, site = _assigned(whole, name)
             if through:
                 self._told[number] += 1
-                data = {"loader": number, "attribute": name, "through": through, "object": f"{id(root)} {id(now)}"}
+                one = self._objects.setdefault((id(root), id(now)), len(self._objects))
+                data = {"loader": number, "attribute": name, "through": through, "object": one}
                 self.watcher.emit("exchanged_transform", site=site, phase="setup", data=data)
 
 
