@@ -93,11 +93,13 @@ def padding(subject: Subject) -> dict[str, Any] | None:
     whole = [a[rows] for a in _per_sample(subject.run(subject.batch), size)]
     alone = _per_sample(subject.run(subject.changed(cut)), len(rows))
     pairs = [(a, b) for a, b in zip(whole, alone, strict=False) if a.shape == b.shape and width not in a.shape[1:]]
-    gaps = [distance(a, b) for a, b in pairs if a.dim() in (1, 2)]
-    if not gaps or len(whole) != len(alone):
+    pairs = [(a, b) for a, b in pairs if a.dim() in (1, 2)]
+    if not pairs or len(whole) != len(alone):
         return None
     return {
-        "gap": max(gaps),
+        "gap": max(distance(a, b) for a, b in pairs),
+        # Without what all answers have in common: a bias that is summed up over all places, say.
+        "uneven": max(distance(a, b + (a - b).mean(0)) for a, b in pairs),
         "value": value,
         "width": width,
         "cut": spare,

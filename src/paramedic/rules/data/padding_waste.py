@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
+MUCH = 0.25  # of an answer; less may come from a recurrent network that reads padding before the rest
+
 
 @rule("PM315", "padding-waste", severity="warning", needs=["forward"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
@@ -47,19 +49,21 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
 def _answers(run: Run, change: float) -> Iterator[Finding]:
     """Answers that depend on padding: a warning where the model is told what is padding."""
     asked = [event for event in run.events("asked") if event.get("padding")]
-    moved = [event for event in asked if event["padding"]["gap"] > change]
+    # Where all batches are equally long, what padding adds to all answers alike does no harm.
+    gap = "gap" if len({event["padding"]["width"] for event in asked}) > 1 else "uneven"
+    moved = [event for event in asked if event["padding"][gap] > change]
     if not moved or any(event["padding"]["gap"] <= change / 2 for event in asked):
         return
     found = moved[0]["padding"]
     told = all(event["padding"]["told"] for event in moved)
     padding = "zeros" if found["value"] is None else f"id {found['value']}"
     yield Finding(
-        what=f"the answers of {moved[0].module} for short samples change by {found['gap']:.0%} when padding "
+        what=f"the answers of {moved[0].module} for short samples change by {found[gap]:.0%} when padding "
         f"({padding}) is cut off, from {found['width']} to {found['width'] - found['cut']} places",
         why="padding enters the answer" + (", although the model is told what is padding" if told else ""),
         remedy="leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
         where=moved[0].where,
-        evidence=(Evidence(name="change", value=round(found["gap"], 4), limit=f"≤ {change:g}"),),
+        evidence=(Evidence(name="change", value=round(found[gap], 4), limit=f"≤ {change:g}"),),
         confidence=0.85 if told else 0.7,
-        severity="warning" if told else "note",
+        severity="warning" if told and found[gap] > MUCH else "note",
     )
