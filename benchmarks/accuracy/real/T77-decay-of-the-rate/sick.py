@@ -26,7 +26,7 @@ def run():
     train_loader = DataLoader(dataset(1280, 1), batch_size=config["batch"], shuffle=True)
     valid_loader = DataLoader(dataset(320, 2), batch_size=160)
     net = network()
-    optimizer = torch.optim.SGD(net.parameters(), lr=config["lr"], momentum=config["momentum"], weight_decay=config["lr_decay"])  # <- PM209
+    optimizer = torch.optim.SGD(net.parameters(), lr=config["lr"], momentum=config["momentum"], weight_decay=config["lr_decay"])  # <- PM217
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=config["lr_decay"])
     for epoch in range(config["epochs"]):
         net.train()

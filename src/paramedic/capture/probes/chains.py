@@ -15,11 +15,13 @@ from paramedic.record.writer import Site
 
 _AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 MOST_REMEMBERED = 256
+MOST_WAITING = 32  # for a backward pass: a node keeps its graph alive
 
 
 class Chain(NamedTuple):
     """A layer's output that went into the next one."""
 
+    step: int
     node: Any  # of the graph, that made the output
     site: Site
     path: str  # of the second layer
@@ -41,8 +43,9 @@ class Chains:
         self.watcher.on_step.append(("chains", self._forget))
 
     def _forget(self) -> None:
+        """The samples of a GAN are made before the step of one optimizer, and go back before that of the other."""
         self._made.clear()
-        self._waiting.clear()
+        self._waiting = [chain for chain in self._waiting if chain.step >= self.watcher.step - 1]
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if type(call.module) not in _AFFINE or not call.grad or not args or not isinstance(args[0], torch.Tensor):
@@ -54,7 +57,8 @@ class Chains:
         if known is not None and same and known[1] == given._version:
             site = self.watcher.registry.birth_site(call.module)
             data = {"first": known[2], "first_layer": known[3], "second_layer": about}
-            self._waiting.append(Chain(given.grad_fn, site, call.path, data))
+            self._waiting.append(Chain(self.watcher.step, given.grad_fn, site, call.path, data))
+            del self._waiting[:-MOST_WAITING]
         if isinstance(output, torch.Tensor) and len(self._made) < MOST_REMEMBERED:
             self._made[id(output)] = (weakref.ref(output), output._version, call.path, about)
 

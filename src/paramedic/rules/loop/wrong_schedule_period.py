@@ -154,10 +154,13 @@ def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None
     )
 
 
-def _whole_epochs(run: Run, horizon: float) -> bool:
-    """Whether a horizon in batches is a number of passes over a loader: a cycle that somebody has laid out so."""
+def _whole_epochs(run: Run, horizon: float, calls: int) -> bool:
+    """Whether a horizon in batches is a number of passes over a loader: a cycle that somebody has laid out so.
+
+    Unless it is the number of epochs as well, which a schedule is more often given.
+    """
     lengths = [loader["batches"] for loader in run.events("loader") if loader["batches"]]
-    return any(length >= 10 and horizon % length == 0 for length in lengths)
+    return any(n >= 10 and horizon % n == 0 and round(calls / n) != horizon for n in lengths)
 
 
 def _wrong_unit(run: Run, schedule: Event, steps: int) -> Finding | None:
@@ -168,7 +171,7 @@ def _wrong_unit(run: Run, schedule: Event, steps: int) -> Finding | None:
         return None
     per_batch = calls >= 0.9 * steps
     cycles = schedule["class"] == "CosineAnnealingLR" and per_batch and calls >= 4 * horizon
-    if cycles and not _whole_epochs(run, horizon):
+    if cycles and not _whole_epochs(run, horizon, calls):
         what = f"CosineAnnealingLR(T_max={horizon:.0f}) was stepped {calls:,} times: the rate went up and down again "
         what += f"{calls / (2 * horizon):,.0f} times"
         remedy = f"step it once per epoch, or give it T_max={calls}"
