@@ -42,7 +42,7 @@ MUTATIONS = [
     ),
     *everywhere(
         "weight-decay-too-strong",
-        "PM207 PM209 PM213",
+        "PM217 PM207 PM209 PM213",
         {"gcn": ("lr=0.01, weight_decay=5e-4)", "lr=0.01, weight_decay=5.0)«")},
     ),
 ]
