@@ -16,7 +16,7 @@ CASES = Path(__file__).parents[1] / "cases"
 # Mechanisms that rules know from bugs of the accuracy benchmark: the programs are not copied here, but run.
 REAL = ("D23", "G17", "L17", "L21", "L23", "L27", "S11", "S15", "T27")
 REAL += ("D29", "D31", "G23", "L31", "L33", "L39", "M11", "M13", "P23", "S23", "T29", "V03", "D63", "S65", "S77", "X71")
-REAL += ("C67", "G65", "L75", "M65", "P67", "P71", "V61", "V63")
+REAL += ("C67", "G65", "G81", "L75", "M65", "P67", "P71", "S81", "S83", "S85", "S87", "V61", "V63")
 SCRIPTS = sorted(path for path in CASES.glob("PM*/*.py") if not path.name.startswith("_"))
 
 

@@ -48,6 +48,9 @@ def test_padding_that_enters_a_mean_is_seen_and_one_that_is_masked_is_not() -> N
 def test_nothing_is_asked_about_padding_where_rows_do_not_end_in_it() -> None:
     ids = torch.randint(0, 20, (8, 12), generator=torch.Generator().manual_seed(1))
     assert padding(asked(Pooled(masked=False), ids, torch.ones_like(ids))) is None
+    ids[:, -2:] = 19  # every row, the longest too: what ends a sentence
+    ids[:, :-2].clamp_(max=18)
+    assert padding(asked(Pooled(masked=False), ids, torch.ones_like(ids))) is None
 
 
 class Positions(nn.Module):

@@ -85,6 +85,8 @@ def padding(subject: Subject) -> dict[str, Any] | None:
     spare = int(runs[rows].min())
     if spare < max(1, width // 10) or width - spare < 2 or int(pads.sum()) != int(runs.sum()):
         return None
+    if int(runs.min()) > 0:
+        return None  # all rows end in it, the longest too: a token that ends a sentence
 
     def cut(path: str, tensor: torch.Tensor) -> torch.Tensor:
         tensor = tensor[rows] if tensor.dim() > 0 else tensor

@@ -44,6 +44,7 @@ class Draws:
 
     def install(self) -> None:
         self.ops.handle([torch.normal], self._normal, "draws")
+        self.ops.handle([T.sub, T.__sub__, T.__rsub__, torch.sub], self._subtracted, "draws")
         self.watcher.patches.wrap(distributions.Normal, "log_prob", self._watched_likelihood)
         self.watcher.on_step.append(("draws", self._forget))
 
@@ -64,6 +65,11 @@ class Draws:
         if given and isinstance(result, T) and result.requires_grad:
             self._drawn[id(result)] = (weakref.ref(result), Draw(given[0].grad_fn, "torch.normal()", user_site()))
 
+    def _subtracted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """What was drawn minus its mean: a likelihood written by hand."""
+        if isinstance(result, T) and result.requires_grad and not self._likely:
+            self._likely = any(isinstance(x, T) and self._draw_behind(x) is not None for x in args[:2])
+
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not call.grad or not args or not isinstance(args[0], T) or len(self._uses) >= MOST_USES:
             return
@@ -82,7 +88,12 @@ class Draws:
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass: it goes through the layer, and reaches the distribution's parameters by another way."""
         for node, draw in self._uses if not self._likely else ():
-            if node in nodes and draw.node in nodes:
+            if node in nodes and draw.node in nodes and not _goes_by(draw, nodes):
                 behind = [self.watcher.registry.parameter_name(leaf) for leaf in reach(draw.node).leaves[:MOST_BEHIND]]
                 data = {"op": "drawn", "function": draw.function, "behind": behind}
                 self.watcher.emit("op", site=draw.site, phase="train", data=data, key=("drawn", draw.site))
+
+
+def _goes_by(draw: Draw, nodes: set[Any]) -> bool:
+    """Whether the mean is also added to something, as `.rsample()` does: what was drawn was then cut off on purpose."""
+    return any("Add" in type(n).__name__ and any(before is draw.node for before, _ in n.next_functions) for n in nodes)
