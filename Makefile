@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: nan demo test check bench accuracy docs clean
+.PHONY: nan demo test slow check bench accuracy docs clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -12,7 +12,7 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	touch $@
 
 $(VENV)/test: $(VENV)/installed
-	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
+	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
 	  "ipython>=8" "polars>=1.33" "pandas>=2.2" "pillow>=10" "ray>=2.30" "datasets>=3.0"
 	touch $@
 
@@ -23,9 +23,12 @@ $(VENV)/check: $(VENV)/installed
 demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its report
 	-$(VENV)/bin/paramedic run --html report.html examples/train_digits.py
 
-test: check $(VENV)/test  ## lint, types and all tests
+test: check $(VENV)/test  ## lint, types and the tests
 	$(VENV)/bin/python -m compileall -q src
-	$(VENV)/bin/pytest -n 2
+	$(VENV)/bin/pytest -n 2 -m "not slow"
+
+slow: $(VENV)/test  ## the tests that take long
+	$(VENV)/bin/pytest -n 2 -m slow
 
 check: $(VENV)/check  ## ruff and mypy
 	$(VENV)/bin/ruff check .
