@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.details import Details
+from paramedic.capture.eager_first import EagerFirst
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.evaluation import Evaluation
@@ -144,15 +145,14 @@ class Attachment:
 
     def _leave_compilers_alone(self) -> None:
         watcher, patches = self.watcher, self.watcher.patches
+        eager = EagerFirst(watcher)
 
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
                 watcher.ask("compiles", self.compiles.called, args)
                 if watcher.settings.compiled_outputs:
                     watcher.ask("compiled_outputs", self.compiled_outputs.about_to_compile, args[0] if args else None)
-                watcher.no_function_mode(
-                    "torch.compile is used, so module calls and tensor operations were not examined"
-                )
+                eager.compiled()
                 return original(*args, **kwargs)
 
             return compile
@@ -246,7 +246,7 @@ def current() -> Attachment | None:
 
 def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
-    writer = Writer(folder / f"{name}.db", meta=meta | _environment())
+    writer = Writer(folder / f"{name}.db", meta=meta | environment())
     attachment = Attachment(writer, settings, name)
     _current.append(attachment)
     if eager:
@@ -281,7 +281,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     """A forked child gets a record of its own, created only if it trains; a DataLoader worker never does."""
     watcher = attachment.watcher
     watcher.writer.abandon()
-    watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
+    watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | environment() | {"forked": True})
     watcher.on_count = lambda _: None  # the box to write it into is the parent's
     attachment.calls.follow_this_thread()
     attachment.log.forget(f"p{os.getpid()}")
@@ -289,7 +289,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     watcher.relax()
 
 
-def _environment() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """What a reader needs to know about the machine; never the environment's variables themselves."""
     return {
         "pid": os.getpid(),

@@ -339,7 +339,7 @@ class Watcher:
             self.compiled = True
             for callback in self.on_gear:
                 callback(self.examining)
-            self.emit("gear", data={"reason": reason}, key="compiled")
+            self.emit("gear", data={"reason": reason, "unseen": "calls"}, key="compiled")
 
     # Life -------------------------------------------------------------------------------------------------------
 

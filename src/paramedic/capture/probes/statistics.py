@@ -50,7 +50,7 @@ class Statistics:
         self._held: list[tuple[str, torch.Tensor, int]] = []  # outputs not yet summarised, with their version
         self._room = MOST_HELD  # bytes that may still be held
         self._changed_later: set[str] = set()  # modules whose output is changed in place right after
-        self._call: Any = None  # nn.Module.__call__ as it was, while another stands in its place
+        self._sampling = False  # outputs are wanted of the calls of nn.Module
         self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
         self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
@@ -72,13 +72,14 @@ class Statistics:
         self._remove_hook()
         if sampling and not self.watcher.compiled:
             self._due = dict(self.watcher.registry.module_names())
-            self._call = nn.Module.__call__
-            nn.Module.__call__ = _watched(self._call, self._called)
+            self.watcher.patches.set(nn.Module, "__call__", _watched(nn.Module.__call__, self._called))
+            self._sampling = True
 
     def _remove_hook(self) -> None:
-        if self._call is not None:
-            nn.Module.__call__ = self._call
-            self._call = None
+        if self._sampling:
+            self._sampling = False
+            self._due = {}  # whoever wrapped our call still reaches it
+            self.watcher.patches.take_back(nn.Module, "__call__")
 
     def _called(self, module: nn.Module, output: Any) -> None:
         # Called for every module of a sampled step, so the usual case is kept short.
@@ -152,7 +153,7 @@ class Statistics:
             self.collector.send((step, labels))
         self.stopwatch.close()
         self._count += 1
-        if self._call is not None:  # the next step may be sampled as well
+        if self._sampling:  # the next step may be sampled as well
             self._due = dict(self.watcher.registry.module_names())
 
     def _gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[Part]:
