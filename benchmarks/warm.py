@@ -97,8 +97,11 @@ if __name__ == "__main__":
     import importlib
 
     sys.path.pop(0)  # this folder
+    from paramedic.capture.apart.handlers import fork_handlers
+
     for name in PRELOADED:
         importlib.import_module(name)
+    fork_handlers()  # while they can still be found
     gc.freeze()  # else every fork would go through all of torch again whenever it collects garbage
     order = serve()
     if order is not None:
