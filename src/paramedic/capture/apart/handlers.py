@@ -13,7 +13,7 @@ from typing import Any
 from paramedic.capture.where import is_users
 
 Handlers = list[Callable[..., Any]]
-_KNOWN = ("torch", "numpy", "paramedic")  # and Python: what they do at a fork is noticed by nobody
+_KNOWN = ("torch", "numpy", "filelock", "paramedic")  # and Python: what they do at a fork is noticed by nobody
 _UNKNOWN = "something unknown"
 _MEMORY_ONLY = (type(threading.Lock()), type(threading.RLock()), functools._lru_cache_wrapper)
 

@@ -16,7 +16,7 @@ from paramedic.capture.apart.handlers import foreign_handler
 from paramedic.capture.where import is_users
 
 MOST_MEMORY = 8 << 30  # bytes of this process: a fork copies the table of all its pages
-_WAITS = re.compile(r"\bos\.wait(pid|id|3|4)?\b|\bfrom os import .*\bwait")
+_WAITS = re.compile(r"\bos\.wait3?\(|\bos\.wait(pid|4)\(\s*(-1|0)\b|\bP_ALL\b|\bfrom os import .*\bwait")
 
 
 def hindrance() -> str | None:
