@@ -37,9 +37,13 @@ def within_fork() -> bool:
     return _forking[0] == threading.get_ident()
 
 
-def apart(question: Callable[[], Any], seconds: float) -> Any:
+def apart(question: Callable[[], Any], seconds: float, *, differentiates: bool = False) -> Any:
     """What `question` returns, as JSON can hold it, when it is called on a copy of this process. Raises Refused."""
-    reason = _stuck[0] if _stuck else hindrance()
+    if _stuck:
+        raise Refused(_stuck[0])
+    reason = hindrance()
+    if reason is None and differentiates and torch.cuda.device_count():
+        reason = "where there are accelerators, a forked process cannot differentiate"
     if reason is not None:
         raise Impossible(reason)
     numbers = random.getstate()  # which Python draws anew in a fork
