@@ -17,8 +17,6 @@ class Net(nn.Module):
 
     def forward(self, x):
         Net.calls += 1
-        with open("calls.txt", "a") as file:
-            file.write("called\n")
         x = x + 0.01 * torch.randn(x.shape, generator=self.draw)
         return self.last(F.dropout(F.relu(self.first(x)), 0.1, self.training))
 

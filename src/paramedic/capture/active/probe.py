@@ -16,7 +16,7 @@ from paramedic.capture.active.company import padding, row
 from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
 from paramedic.capture.apart.process import Refused, apart
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import own_parameters, readable, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
@@ -87,6 +87,8 @@ class Active:
             return
         self._rounds[id(model)] += 1
         try:
+            if _size(model) > MOST_PARAMETERS:
+                raise Refused("the model is too large to be asked")
             data = apart(lambda: self._ask(model, batch), PATIENCE * (1 + FORWARDS * self._step_time))
         except Refused as reason:
             data = {"reason": str(reason), "mask_left_out": None}
@@ -97,8 +99,6 @@ class Active:
 
     def _ask(self, model: nn.Module, batch: Batch) -> dict[str, Any]:
         """All questions about one model. Runs in a process of its own: whatever the model does is lost."""
-        if sum(p.numel() for p in model.parameters()) > MOST_PARAMETERS:
-            return {"reason": "the model is too large to be asked"}
         data: dict[str, Any] = {"names": _argument_names(model), "mask_left_out": _mask_left_out(model, batch)}
         subject = Subject(model, batch)
         questions = {"mixing": mixing, "present": present, "row": row, "padding": padding, "future": future}
@@ -127,6 +127,16 @@ class Active:
             "batch_first": None if wrong is None else False,
             "built_at": list(sites[0]) if sites else None,
         }
+
+
+def _size(model: nn.Module) -> int:
+    """The number of its weights, without calling anything that the user may have redefined."""
+    found, waiting = {id(model): model}, [model]
+    while waiting:
+        inner = [m for m in waiting.pop()._modules.values() if m is not None and id(m) not in found]
+        found |= {id(module): module for module in inner}
+        waiting += inner
+    return sum(p.numel() for module in found.values() for p in own_parameters(module).values())
 
 
 def _answer(question: Callable[[Subject], Any], subject: Subject) -> Any:

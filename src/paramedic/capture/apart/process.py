@@ -80,7 +80,7 @@ def _read(descriptor: int, seconds: float) -> Any:
     poll.register(descriptor, select.POLLIN)
     while len(text) < MOST_BYTES:
         if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
-            _stuck.append(f"a copy of the process gave no answer within {seconds:.0f} s")
+            _stuck.append(f"a copy of the process gave no answer within {seconds:.2g} s")
             raise Refused(_stuck[0])
         part = os.read(descriptor, 1 << 16)
         if not part:
