@@ -12,6 +12,7 @@ import sys
 
 from paramedic.capture.apart.kernel import allow_computing_only
 
+_READ_AND_WRITE, _NO_ACCESS, _PRIVATE, _FIXED, _MOVE = 3, 0, 0x22, 0x10, 3  # of mmap and mremap, on Linux
 MOST_SHARED = 1 << 30  # bytes of memory shared with other processes that are worth a copy
 
 
@@ -41,21 +42,32 @@ def _lose_descriptors(kept: int) -> None:
 
 
 def _unshare_memory() -> None:
-    """Give this process copies of the memory that it shares with others: tensors, mapped files, locks, queues."""
+    """Give this process copies of the memory that it shares with others: tensors, mapped files, locks, queues.
+
+    What belongs to a device is taken away: to touch it ends the process.
+    """
     with open("/proc/self/maps") as file:
-        lines = [line.split(maxsplit=2) for line in file]
-    places = [place.split("-") for place, access, _ in lines if access[1] == "w" and access[3] == "s"]
-    spans = [(int(start, 16), int(end, 16) - int(start, 16)) for start, end in places]
-    if sum(size for _, size in spans) > MOST_SHARED:
+        lines = [[*line.split(maxsplit=5), ""] for line in file]
+    shared = [(line[0].split("-"), line[5]) for line in lines if line[1][1] == "w" and line[1][3] == "s"]
+    spans = [(int(start, 16), int(end, 16) - int(start, 16), _is_device(name)) for (start, end), name in shared]
+    if sum(size for _, size, device in spans if not device) > MOST_SHARED:
         raise MemoryError("too much shared memory")
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = libc.mremap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
     libc.mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
-    for start, size in spans:
-        copy = libc.mmap(None, size, 3, 0x22, -1, 0)  # readable and writable; private and anonymous
-        if copy == ctypes.c_void_p(-1).value:
-            raise MemoryError
-        ctypes.memmove(copy, start, size)
-        if libc.mremap(copy, size, size, 3, start) != start:  # moved to where the shared memory was
-            raise OSError(ctypes.get_errno(), "memory could not be moved")
+    for start, size, device in spans:
+        if device:
+            found = libc.mmap(start, size, _NO_ACCESS, _PRIVATE | _FIXED, -1, 0)
+        else:
+            copy = libc.mmap(None, size, _READ_AND_WRITE, _PRIVATE, -1, 0)
+            if copy == ctypes.c_void_p(-1).value:
+                raise MemoryError
+            ctypes.memmove(copy, start, size)
+            found = libc.mremap(copy, size, size, _MOVE, start)
+        if found != start:
+            raise OSError(ctypes.get_errno(), "memory could not be replaced")
+
+
+def _is_device(name: str) -> bool:
+    return name.startswith("/dev/") and not name.startswith(("/dev/shm/", "/dev/zero"))
