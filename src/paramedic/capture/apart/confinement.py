@@ -25,6 +25,8 @@ def confine(kept: int, seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)  # should the parent die first
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # where memory runs out, this process goes first
     _lose_descriptors(kept)
     _unshare_memory()
     # New streams: another thread may have held the locks of the old ones.

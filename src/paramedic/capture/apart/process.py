@@ -47,31 +47,36 @@ def apart(question: Callable[[], Any], seconds: float, *, differentiates: bool =
     if reason is not None:
         raise Impossible(reason)
     numbers = random.getstate()  # which Python draws anew in a fork
-    ours, theirs = os.pipe()
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    _forking[0] = threading.get_ident()
+    child, (ours, theirs) = 0, (os.fdopen(end, mode, 0) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
     try:
-        child = os.fork()
-        if child == 0:
-            random.setstate(numbers)
-            _answer(question, theirs, seconds)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        _forking[0] = threading.get_ident()
+        try:
+            child = os.fork()
+            if child == 0:
+                random.setstate(numbers)
+                _answer(question, theirs.fileno(), seconds)
+            at_work.add(child)
+        finally:
+            _forking[0] = 0
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)  # handlers of the user's may run here, and raise
+        theirs.close()
+        return _read(ours.fileno(), seconds)
     except OSError as error:
-        os.close(ours)
         raise Impossible(f"the process could not be forked ({error.strerror})") from None
     finally:
-        _forking[0] = 0
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        os.close(theirs)
-    at_work.add(child)
-    try:
-        return _read(ours, seconds)
-    finally:
-        os.close(ours)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(child, 0)
-        at_work.discard(child)
+        ours.close()
+        theirs.close()
+        if child:
+            _end(child)
+
+
+def _end(child: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):  # whoever waits for any child was faster
+        os.waitpid(child, 0)
+    at_work.discard(child)
 
 
 def _read(descriptor: int, seconds: float) -> Any:
