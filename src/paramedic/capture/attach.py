@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.apart.process import within_fork
 from paramedic.capture.details import Details
 from paramedic.capture.eager_first import EagerFirst
 from paramedic.capture.inquest.again import Replay
@@ -266,7 +267,7 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
 
     def after_in_child() -> None:
         held.clear()
-        if not attachment.watcher.closed:
+        if not attachment.watcher.closed and not within_fork():
             _adopt_fork(attachment, folder, meta)
 
     os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
