@@ -137,7 +137,8 @@ MANY_TENSORS = """
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.scales = nn.ParameterList([nn.Parameter(torch.ones(4)) for _ in range(COUNT)]); self.head = nn.Linear(4, 10)
+        self.scales = nn.ParameterList([nn.Parameter(torch.ones(4)) for _ in range(COUNT)])
+        self.head = nn.Linear(4, 10)
     def forward(self, x):
         return self.head(x * torch.stack(list(self.scales)).mean(0))
 net = Net()

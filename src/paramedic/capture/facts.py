@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.stats.layout import flatten
+
 MOST_VALUES = 4_000_000  # larger tensors are described by their first samples
 VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
 
@@ -58,6 +60,14 @@ def sample(tensor: torch.Tensor) -> torch.Tensor:
         rows = max(1, tensor.shape[0] * MOST_VALUES // tensor.numel())
         tensor = tensor[:rows]
     return tensor
+
+
+def some_values(tensor: torch.Tensor, most: int) -> torch.Tensor:
+    """A copy of at most so many elements, spread over the tensor; never of more, however it lies in memory."""
+    flat, _ = flatten(tensor.detach())
+    while flat.dim() > 1:  # it has gaps: to flatten it would be to copy it
+        flat = flat[0]
+    return flat[:: -(-flat.numel() // most)].clone()
 
 
 def wide(tensor: torch.Tensor) -> torch.Tensor:
