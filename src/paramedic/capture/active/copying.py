@@ -45,7 +45,7 @@ class CannotCopy(Exception):
 
 def private_copy(model: nn.Module) -> nn.Module:
     """A deep copy whose forward pass cannot be noticed by anybody."""
-    if sum(p.numel() for p in model.parameters()) > MOST_PARAMETERS:
+    if sum(t.numel() for t in (*model.parameters(), *model.buffers())) > MOST_PARAMETERS:
         raise CannotCopy("the model is too large to be copied")
     for module in model.modules():
         _check_module(module)
