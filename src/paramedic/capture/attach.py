@@ -107,7 +107,7 @@ class Attachment:
         ops.loss_function = losses.function_of
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
-        calls.loader, calls.holds = lambda: loaders.current, loop.holds
+        calls.loader, calls.holds = lambda: loaders.current, loop.owners.__contains__
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
         if settings.replay is not None:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
@@ -131,7 +131,8 @@ class Attachment:
         dropout.on_tied, seeds = calls.dropped, Seeds(watcher)
         calls.draws_apart = seeds.draws_apart
         self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
-        watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
+        watcher.each_round("calls", calls.settle)
+        watcher.each_round("ops", ops.forget_cycle)
 
         for probe in (
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, self.compiled_outputs,

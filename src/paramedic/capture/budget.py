@@ -90,9 +90,10 @@ class Budget:
     def should_sample(self) -> bool:
         return self._until_sampled() <= 0
 
-    def rest(self) -> int:
+    def rest(self, *, sampling: bool = True) -> int:
         """Steps until the next one that should be watched or sampled."""
-        return max(1, math.ceil(min(self._until_watched(), self._until_sampled())))
+        until = min(self._until_watched(), self._until_sampled()) if sampling else self._until_watched()
+        return max(1, math.ceil(until))
 
     def steps_in(self, seconds: float) -> int:
         return int(seconds / self._step.value) if self._step.value else 1

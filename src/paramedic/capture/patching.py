@@ -125,3 +125,24 @@ def _name_of(owner: Any) -> str:
     home = getattr(owner, "__module__", None)
     name = getattr(owner, "__qualname__", None) or getattr(owner, "__name__", type(owner).__name__)
     return f"{home}.{name}" if home else str(name)
+
+
+def before_next_backward(action: Callable[[], object], patches: Patches) -> None:
+    """Do something once, before the next Tensor.backward(): outside of all calls that are going on now.
+
+    Within a call that came through a function mode the mode is off the stack, and torch puts it back afterwards.
+    """
+    original = torch.Tensor.backward
+
+    @functools.wraps(original)
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        put_back()
+        action()
+        return original(*args, **kwargs)
+
+    def put_back() -> None:
+        if torch.Tensor.backward is backward:
+            torch.Tensor.backward = original  # type: ignore[method-assign]
+
+    torch.Tensor.backward = backward  # type: ignore[method-assign,assignment]
+    patches.on_undo(put_back)

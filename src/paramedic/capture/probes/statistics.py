@@ -29,6 +29,7 @@ MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
 LONGEST_WAIT = 60.0  # seconds for a compiler at the end of a run
+TOO_LARGE = "too large to be copied before the step"
 TIMED = 4  # samples timed on the device, and then every 16th
 
 _SCALED = (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM)
@@ -133,7 +134,8 @@ class Statistics:
         with undisturbed():
             gradients = [] if closure else self._gradients(optimizer, parameters)
             self._add(self._let_go(), *gradients, ("weight", self._names(parameters), parameters))
-            self.copies.take(optimizer, parameters)
+            too_large = self._names(self.copies.take(optimizer, parameters))
+        self._tell_missing(self.watcher.step, "update", too_large, dict.fromkeys(range(len(too_large)), TOO_LARGE))
 
     def _prepare(self, parameters: list[torch.Tensor]) -> None:
         """Kernels for a GPU take seconds to compile: that goes on beside the training."""
