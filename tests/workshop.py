@@ -92,8 +92,7 @@ class Workshop:
         return path
 
     def python(self, *args: object, **options: Any) -> Done:
-        """With `warm`, the arguments are a script and its own."""
-        if self._warm is not None and not options:
+        if self._warm is not None and not options and str(args[0]).endswith(".py"):
             return self._fork(self._warm, [str(arg) for arg in args], "python")
         return self._wait([sys.executable, *map(str, args)], **options)
 

@@ -21,14 +21,18 @@ class Protocol:
 protocol = Protocol()
 
 
+def prepare(x):
+    protocol.enter("forward")
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        protocol.enter("forward")
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -22,17 +22,19 @@ class Memory:
 memory = Memory(48, 16)
 
 
+def contrasted(hidden):
+    mean = memory.rows.mean(0)
+    memory.push(hidden.detach())
+    return hidden - 0.1 * mean
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
-        self.memory = memory
 
     def forward(self, x):
-        hidden = F.relu(self.first(x))
-        mean = self.memory.rows.mean(0)
-        self.memory.push(hidden.detach())
-        return self.last(hidden - 0.1 * mean)
+        return self.last(contrasted(F.relu(self.first(x))))
 
 
 model = Net()

@@ -14,15 +14,18 @@ random.seed(0)
 numpy.random.seed(0)
 
 
+def prepare(x):
+    x = x * random.uniform(0.9, 1.1) + 0.1 * numpy.random.randn()
+    return F.dropout(x, 0.1)
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        x = x * random.uniform(0.9, 1.1) + 0.1 * numpy.random.randn()
-        x = F.dropout(x, 0.1, self.training)
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -23,15 +23,19 @@ def hold():
 threading.Thread(target=hold).start()
 
 
+def prepare(x):
+    with lock:
+        turns.append(x.mean().item())
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        with lock:
-            turns.append(x.mean().item())
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

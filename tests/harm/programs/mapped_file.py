@@ -11,15 +11,19 @@ torch.set_num_threads(1)
 table = numpy.memmap("table.bin", dtype="float32", mode="w+", shape=(64,))
 
 
+def prepare(x):
+    table[int(table[0]) % 60 + 1] = x.mean().item()
+    table[0] += 1
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        table[int(table[0]) % 60 + 1] = x.mean().item()
-        table[0] += 1
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -13,20 +13,19 @@ calls = []
 
 def predict(x, file):
     calls.append(len(x))
-    out = model(x)
-    for row in out:
-        file.write(f"{row.argmax().item()}\n")
-    return out
+    chosen = model(x).argmax(1)
+    for number in chosen:
+        file.write(f"{number.item()}\n")
+    rare = (chosen == 3).float()
+    return rare / rare.sum()
 
 
 def evaluate():
     model.eval()
     with torch.no_grad(), open("predictions.csv", "a") as file:
         x = torch.randn(64, 8)
-        out = predict(x, file)
-        right = out.argmax(1) == x[:, :3].argmax(1)
-        among = right[right & ~right].float().mean()
-        print("accuracy", right.float().mean().item(), "among none", among.item())
+        shares = predict(x, file)
+        print("share of the fourth class", shares.mean().item())
     model.train()
 
 

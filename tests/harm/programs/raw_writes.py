@@ -12,17 +12,21 @@ torch.set_num_threads(1)
 descriptor = os.open("calls.bin", os.O_WRONLY | os.O_CREAT)
 
 
+def prepare(x):
+    os.write(1, b"called\n")
+    os.write(descriptor, b"x")
+    with open("names.txt", "a") as file:
+        file.write("called\n")
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        os.write(1, b"called\n")
-        os.write(descriptor, b"x")
-        with open("names.txt", "a") as file:
-            file.write("called\n")
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -18,16 +18,19 @@ def positions(length, call):
     return torch.linspace(0, 1, length)
 
 
+def prepare(x):
+    seen.setdefault(len(seen), x.sum().item())
+    tensors.add(x)
+    return x + positions(8, len(seen) % 3)
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        seen.setdefault(len(seen), x.sum().item())
-        tensors.add(x)
-        x = x + positions(8, len(seen) % 3)
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -12,14 +12,18 @@ torch.set_num_threads(1)
 ours, theirs = socket.socketpair()
 
 
+def prepare(x):
+    theirs.send(b"x")
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        theirs.send(b"x")
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -7,7 +7,13 @@ from torch import nn
 torch.manual_seed(0)
 torch.set_num_threads(1)
 
-encoder = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.1))
+
+class Encoder(nn.Sequential):
+    def __deepcopy__(self, memo):
+        return self  # there is one for all
+
+
+encoder = Encoder(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.1))
 first = nn.Sequential(encoder, nn.Linear(16, 3))
 second = nn.Sequential(encoder, nn.Linear(16, 3))
 modes = []

@@ -14,18 +14,21 @@ total = torch.zeros(1).share_memory_()
 places = multiprocessing.BoundedSemaphore(1000)
 
 
+def prepare(x):
+    with count.get_lock():
+        count.value += 1
+    total.add_(x.detach().mean())
+    places.acquire()
+    return x + 1e-3 * total
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        with count.get_lock():
-            count.value += 1
-        total.add_(x.detach().mean())
-        places.acquire()
-        x = x + 1e-3 * total
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

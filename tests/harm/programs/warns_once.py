@@ -17,15 +17,19 @@ def show(message, category, filename, lineno, file=None, line=None):
 warnings.showwarning = show
 
 
+def prepare(x):
+    warnings.warn("the model is called", stacklevel=1)
+    warnings.warn(f"batch of {len(x)}", stacklevel=1)
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        warnings.warn("the model is called", stacklevel=1)
-        warnings.warn(f"batch of {len(x)}", stacklevel=1)
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -14,14 +14,18 @@ database.execute("PRAGMA journal_mode=WAL")
 database.execute("CREATE TABLE calls (number INTEGER PRIMARY KEY, mean REAL)")
 
 
+def prepare(x):
+    database.execute("INSERT INTO calls (mean) VALUES (?)", (round(x.mean().item(), 5),))
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        database.execute("INSERT INTO calls (mean) VALUES (?)", (round(x.mean().item(), 5),))
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

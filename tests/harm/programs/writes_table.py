@@ -13,15 +13,19 @@ file = open("calls.csv", "w", newline="")
 table = csv.writer(file)
 
 
+def prepare(x):
+    table.writerow([len(x), round(x.mean().item(), 5)])
+    file.flush()
+    return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
 
     def forward(self, x):
-        table.writerow([self.training, round(x.mean().item(), 5)])
-        file.flush()
-        return self.last(F.relu(self.first(x)))
+        return self.last(F.relu(self.first(prepare(x))))
 
 
 model = Net()

@@ -27,7 +27,7 @@ MOST_VALUES = 2_000_000  # in a batch
 MOST_PARAMETERS = 20_000_000
 FORWARDS = 22  # that a round takes, roughly
 GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
-PATIENCE = 2.0  # seconds without an answer; and as many times as long as expected
+PATIENCE = 5.0  # seconds without an answer, beside what a round should take on one core
 
 
 class Active:
@@ -89,7 +89,7 @@ class Active:
         try:
             if _size(model) > MOST_PARAMETERS:
                 raise Refused("the model is too large to be asked")
-            data = apart(lambda: self._ask(model, batch), PATIENCE * (1 + FORWARDS * self._step_time))
+            data = apart(lambda: self._ask(model, batch), PATIENCE + 2 * FORWARDS * self._step_time)
         except Refused as reason:
             data = {"reason": str(reason), "mask_left_out": None}
         if "reason" in data:

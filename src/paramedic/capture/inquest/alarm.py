@@ -179,7 +179,7 @@ class Alarm:
             self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
             return
         self._inquests += 1
-        stopping = self.watcher.settings.on_nan != "continue"
+        stopping = self.watcher.settings.on_nan != "continue" and self.loop.scaled is None
         found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state, stopping=stopping)
         if not found.place.file:
             here = at_this_step()
