@@ -1,4 +1,4 @@
-"""Nothing of ours grows with a loop that has no optimizer, nothing large is copied, and many parts are looked at less."""
+"""Nothing of ours grows with a loop that has no optimizer, and nothing large is copied."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def before_next_backward(action: Callable[[], object], patches: Patches) -> None
 
     def put_back() -> None:
         if torch.Tensor.backward is backward:
-            torch.Tensor.backward = original  # type: ignore[method-assign]
+            torch.Tensor.backward = original
 
-    torch.Tensor.backward = backward  # type: ignore[method-assign,assignment]
+    torch.Tensor.backward = backward
     patches.on_undo(put_back)
