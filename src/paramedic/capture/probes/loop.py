@@ -25,7 +25,7 @@ from paramedic.capture.probes.optimizers import (
     tell_stale,
     tell_step,
 )
-from paramedic.capture.probes.owners import Owners, numbers
+from paramedic.capture.probes.owners import Owners, held_by
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Beat, Rhythm
@@ -136,10 +136,7 @@ class Loop:
 
     def held(self) -> dict[int, int]:
         """id of a parameter -> number of the optimizer that holds it."""
-        parameters = [
-            (p, a.number) for o, a in self.accounts.items() for group in o.param_groups for p in group["params"]
-        ]
-        return {id(p): number for p, number in reversed(parameters)}  # the first that holds it
+        return held_by({optimizer: account.number for optimizer, account in self.accounts.items()})
 
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""

@@ -23,7 +23,7 @@ class Owners(dict[int, list["weakref.ref[Optimizer]"]]):
         return [optimizer for reference in self.get(identity, []) if (optimizer := reference()) is not None]
 
 
-def numbers(optimizers: Mapping[Optimizer, int]) -> dict[int, int]:
+def held_by(optimizers: Mapping[Optimizer, int]) -> dict[int, int]:
     """id of a parameter -> number of the first optimizer that holds it."""
     found: dict[int, int] = {}
     for optimizer, number in optimizers.items():
