@@ -11,6 +11,7 @@ from paramedic.settings import DEFAULT_BUDGET, Settings
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
+FEWER_SAMPLES = 2  # of models with very many tensors
 MOST_BEGINNINGS = 8  # optimizers that are looked at closely; a script may build one for each task
 DEAREST = 2.0  # times the time we know of that we may have cost; more is the machine's doing
 _NEW = 0.2  # weight of a new measurement in a running mean
@@ -46,6 +47,7 @@ class Budget:
         self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
         self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
         self._beginnings = 0
+        self.close_samples = CLOSE_SAMPLES
         self._close = CLOSE_SAMPLES  # samples still to be taken one after the other
         self._quiet_until = 0  # alarms before this many samples change nothing: each one doubles the wait
         self._patience = 16
@@ -111,16 +113,21 @@ class Budget:
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
         return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1
 
+    def take_fewer(self) -> None:
+        """Each sample will take long, and show a lot."""
+        self.close_samples = FEWER_SAMPLES
+        self._close = min(self._close, FEWER_SAMPLES)
+
     def begins_anew(self) -> None:
         """Another optimizer has come: another part of the training begins, and how that starts says much, too."""
         self._beginnings += 1
         if self._beginnings <= MOST_BEGINNINGS:
-            self._close = max(self._close, CLOSE_SAMPLES)
+            self._close = max(self._close, self.close_samples)
 
     def alarm(self) -> None:
         """Something remarkable was sampled: look closely for a while, then less and less readily."""
         if self._samples >= self._quiet_until:
-            self._close = CLOSE_SAMPLES
+            self._close = self.close_samples
             self._patience *= 2
             self._quiet_until = self._samples + self._patience
 

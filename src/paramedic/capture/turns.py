@@ -35,7 +35,7 @@ class Turns:
     def stepped(self) -> None:
         """An optimizer has: these are no rounds, but parts of one."""
         self._passes = self._calls = 0
-        self._over = False
+        self._over = self.watcher.turning = False
 
     def anew(self, steps: int) -> None:
         """Something new has come: look closely for as long as so many steps would take."""

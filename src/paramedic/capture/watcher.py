@@ -224,6 +224,7 @@ class Watcher:
         if parts >= MANY_PARTS and not self.many_parts:
             self.many_parts = True
             self._examine_until = min(self._examine_until, self.step + FEWER_STEPS)
+            self.budget.take_fewer()
 
     def changed(self) -> None:
         """While resting: a step is not like any before."""
@@ -247,7 +248,6 @@ class Watcher:
         """
         self.step = max(step, self.step)
         self.on_count(self.step)
-        self.turning = False
         self.turns.stepped()
         self._book()
         self._shift(milestone or self.step < self._examine_until)
@@ -286,10 +286,11 @@ class Watcher:
             self._choose_gear(1)
 
     def end_turns(self) -> None:
-        """An optimizer is there after all, and about to step: look as closely as at any of its steps."""
-        self.turning = False
-        self.wake()
-        self._shift(self.step < self._examine_until)
+        """An optimizer is about to step. If none seemed to: look as closely as at any of its steps."""
+        if self.turning:
+            self.turning = False
+            self.wake()
+            self._shift(self.step < self._examine_until)
 
     def end_nap(self) -> None:
         """Something is not as it was: intercept calls again, from here on."""

@@ -25,7 +25,7 @@ from paramedic.capture.probes.optimizers import (
     tell_stale,
     tell_step,
 )
-from paramedic.capture.probes.owners import Owners
+from paramedic.capture.probes.owners import Owners, held_by
 from paramedic.capture.probes.statistics import Statistics
 from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Beat, Rhythm
@@ -136,7 +136,7 @@ class Loop:
 
     def held(self) -> dict[int, int]:
         """id of a parameter -> number of the optimizer that holds it."""
-        return {identity: found[0].number for identity in self.owners if (found := self.accounts_of(identity))}
+        return held_by({optimizer: account.number for optimizer, account in self.accounts.items()})
 
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
@@ -154,10 +154,8 @@ class Loop:
         return site
 
     def _catch_up(self) -> None:
-        """A rest is over, perhaps amid a step: bring the books up to date with the calls that nobody looked at.
-
-        Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
-        """
+        """A rest is over, perhaps amid a step: bring the books up to date with the calls that nobody looked at."""
+        # Whether gradients were cleared by hand is not known any more, so nothing is held against anybody.
         written = any(beat.call[0] == "backward" for beat in self.rhythm.path)
         for account in self.accounts.values():
             stepped = account is self.stepped_last
@@ -280,8 +278,7 @@ class Loop:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return None
         closure = has_closure(args, kwargs)
-        if self.watcher.turning:
-            self.watcher.end_turns()
+        self.watcher.end_turns()
         if closure:
             self.watcher.wake()  # its calls differ from step to step
         if not self.watcher.resting:

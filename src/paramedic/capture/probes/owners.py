@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from torch.optim import Optimizer
 
@@ -21,3 +21,13 @@ class Owners(dict[int, list["weakref.ref[Optimizer]"]]):
 
     def of(self, identity: int) -> list[Optimizer]:
         return [optimizer for reference in self.get(identity, []) if (optimizer := reference()) is not None]
+
+
+def held_by(optimizers: Mapping[Optimizer, int]) -> dict[int, int]:
+    """id of a parameter -> number of the first optimizer that holds it."""
+    found: dict[int, int] = {}
+    for optimizer, number in optimizers.items():
+        for group in optimizer.param_groups:
+            for p in group["params"]:
+                found.setdefault(id(p), number)
+    return found

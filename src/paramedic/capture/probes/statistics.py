@@ -24,7 +24,7 @@ from paramedic.capture.watcher import Watcher
 from paramedic.record.samples import NewSample
 
 TOGETHER = 128  # module outputs summarised in one go
-MOST_HELD = 64 << 20  # bytes of module outputs held until then
+MOST_HELD = 16 << 20  # bytes of module outputs held until then
 MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm

@@ -29,6 +29,8 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     `share`: part of the weights with a gradient that did not change in a typical step; `fewest`: steps sampled.
     """
     types, since = _low_precision(run)
+    if not types:  # of a large model it takes long to read all the samples
+        raise Abstain("no low-precision weights are trained")
     gradients = {sample.step: sample.summaries for sample in run.samples("gradient")}
     lost, names, steps = [], set(), []
     for sample in run.samples("update"):
