@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from paramedic.capture import anatomy
 from paramedic.capture.details import Details
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
@@ -177,7 +178,9 @@ class Attachment:
 
     def objects(self) -> dict[str, Any]:
         """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
-        roots = sorted(self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in root.parameters()))
+        roots = sorted(
+            self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in anatomy.parameters(root))
+        )
         optimizers = list(self.loop.births)
         found = {
             "model": roots[0] if roots else None,

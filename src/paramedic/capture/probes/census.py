@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
@@ -57,7 +58,7 @@ class Census:
         outside = {
             name: p
             for root in registry.roots()
-            for path, p in root.named_parameters()
+            for path, p in anatomy.named_parameters(root)
             if id(p) not in held and id(p) in written and (name := registry.parameter_name(p))
         }
         self._tell_cuts([p for p, known, *_ in self._before if known & TRAINABLE and not known & GRADIENT])
