@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+import psutil
+
 from paramedic import voice
 from paramedic.capture.probes.clock import EVALUATION, Lap
 from paramedic.capture.watcher import Watcher
@@ -136,8 +138,6 @@ class Log:
             return known
         taken, size = self._memory
         if time.perf_counter() - taken > MEMORY_EVERY:
-            import psutil
-
             size = psutil.Process().memory_info().rss
             self._memory = (time.perf_counter(), size)
         return {} if size is None else {"host": size}

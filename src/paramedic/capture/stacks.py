@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
+import psutil
+
 from paramedic.capture.where import shown_path
 from paramedic.postmortem.stacks import parse
 
@@ -69,8 +71,6 @@ class Children:
             self._answers = None
 
     def describe(self) -> list[dict[str, Any]]:
-        import psutil
-
         found = []
         for child in psutil.Process().children(recursive=True):
             try:

@@ -59,7 +59,8 @@ class Guard:
         if event == "open":
             path, mode, flags = args
             writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else bool((flags or 0) & WRITES)
-            if writes and not isinstance(path, int):
+            unnamed = flags is not None and hasattr(os, "O_TMPFILE") and flags & os.O_TMPFILE == os.O_TMPFILE
+            if writes and not unnamed and not isinstance(path, int):
                 self.before_changing(path)
         elif event == "sqlite3.connect":
             self._database(args[0])

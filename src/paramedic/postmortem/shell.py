@@ -9,7 +9,6 @@ from types import FrameType
 from typing import Any
 
 from paramedic import voice
-from paramedic.capture import anatomy
 from paramedic.capture.where import locals_of, shown_path
 from paramedic.postmortem.summarize import brief, is_module, is_tensor
 
@@ -89,6 +88,8 @@ def namespace(frame: FrameType) -> dict[str, Any]:
             found.setdefault(name, value)
     model: Any = found.get("model")
     if is_module(model):
+        from paramedic.capture import anatomy
+
         found.setdefault(
             "gradients", {name: p.grad for name, p in anatomy.named_parameters(model) if p.grad is not None}
         )
