@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from paramedic import shelf
+from paramedic import shelf, voice
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
         try:
             app(prog_name="paramedic")
         except ParamedicError as error:
-            print(error, file=sys.stderr)
+            voice.say(str(error))
             sys.exit(2)
 
 

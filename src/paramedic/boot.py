@@ -107,6 +107,10 @@ def load_what_runs_need() -> None:
             for module in pkgutil.iter_modules(found.__path__, prefix=f"{found.__name__}."):
                 with contextlib.suppress(ImportError):  # what is for accelerators only
                     importlib.import_module(module.name)
+        for name, part in list(sys.modules.items()):
+            if name.startswith("psutil.") and hasattr(part, "get_procfs_path"):
+                setattr(part, "get_procfs_path", lambda: "/proc")  # noqa: B010
+                # psutil looks itself up by its name, which may be the script's
 
 
 def _show_values() -> None:

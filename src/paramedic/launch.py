@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramedic import shelf, voice
+from paramedic import descriptors, shelf, voice
 from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
@@ -78,6 +78,8 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
             attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
             tracebacks.offer(main=False)  # what ends the main thread is shown below
 
+    descriptors.fill_gaps()
+    descriptors.spare()
     voice.keep()
     children.install()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
@@ -134,7 +136,7 @@ def _run(target: Target, *, pdb: bool) -> tuple[int, BaseException | None, bool]
         if target.is_module:
             _set_path(os.getcwd())
             if not _module_exists(target.name):
-                print(f"{sys.executable}: No module named {target.name}", file=sys.stderr)
+                _say_as_python(f"{sys.executable}: No module named {target.name}")
                 return 1, None, False
             runpy.run_module(target.name, run_name="__main__", alter_sys=True)
         elif Path(target.name).is_file():
@@ -187,8 +189,13 @@ def _exit_code(exit: SystemExit) -> int:
         return 0
     if isinstance(exit.code, int):
         return exit.code & 0xFF
-    print(exit.code, file=sys.stderr)
+    _say_as_python(exit.code)
     return 1
+
+
+def _say_as_python(words: object) -> None:
+    if sys.stderr is not None:
+        print(words, file=sys.stderr)
 
 
 def _show(error: BaseException, *, pdb: bool = False) -> None:
@@ -201,7 +208,8 @@ def _show(error: BaseException, *, pdb: bool = False) -> None:
         try:
             sys.excepthook(type(error), error, error.__traceback__)
         except Exception:
-            traceback.print_exception(error)
+            if sys.stderr is not None:
+                traceback.print_exception(error)
         if pythons_own and not isinstance(error, KeyboardInterrupt):
             tracebacks.show(error)
     if pdb and not isinstance(error, KeyboardInterrupt):

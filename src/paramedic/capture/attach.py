@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from paramedic import descriptors
 from paramedic.capture import anatomy
 from paramedic.capture.details import Details
 from paramedic.capture.inquest.again import Replay
@@ -249,6 +250,7 @@ def current() -> Attachment | None:
 
 def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
+    descriptors.spare()
     writer = Writer(folder / f"{name}.db", meta=meta | _environment())
     attachment = Attachment(writer, settings, name)
     _current.append(attachment)
@@ -301,7 +303,9 @@ def _environment() -> dict[str, Any]:
         "versions": {
             "python": platform.python_version(),
             "torch": str(torch.__version__),
-            "platform": platform.platform(),
+            "platform": "-".join(
+                (platform.system(), platform.release(), platform.machine())
+            ),  # platform() starts a process
             "accelerator": torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else "none",
         },
     }

@@ -162,8 +162,6 @@ def _wait(true: Callable[[], bool]) -> bool:
 
 def main() -> None:
     folder, pid, speak = sys.argv[1:]
-    if os.fork():
-        os._exit(0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it ends when the run ends
     with contextlib.suppress(OSError):
