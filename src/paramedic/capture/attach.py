@@ -286,6 +286,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     """A forked child gets a record of its own, created only if it trains; a DataLoader worker never does."""
     watcher = attachment.watcher
     watcher.writer.abandon()
+    attachment.crashes.forked()
     watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
     watcher.on_count = lambda _: None  # the box to write it into is the parent's
     attachment.calls.follow_this_thread()

@@ -21,7 +21,7 @@ from paramedic import descriptors
 from paramedic.capture.watcher import Watcher
 from paramedic.postmortem.blackbox import BlackBox
 from paramedic.postmortem.kernel import descendants, out_of_memory_kills
-from paramedic.postmortem.places import answer_file, box_file, crash_file, stacks_file, tidy
+from paramedic.postmortem.places import ENDINGS, answer_file, box_file, crash_file, ending_file, stacks_file, tidy
 
 
 class Crashes:
@@ -34,6 +34,7 @@ class Crashes:
         self.killed_before = 0  # processes that the kernel had killed for want of memory when the run began
         self._process = os.getpid()
         self._files: list[int] = []
+        self._endings: list[int] = []  # signals that are noted when they end the process
         self._ours = False  # faulthandler writes where we told it to
         self._socket: socket.socket | None = None  # to the attendant
         # Process 1 takes all others with it when it dies: there would be nobody left to speak. And who is told of the
@@ -53,6 +54,7 @@ class Crashes:
         self.box.stepped(self.watcher.step)
         self._print_native_stacks()
         if self._attended:
+            self._note_endings()
             self._call_attendant()
         self.watcher.on_count = self._stepped
 
@@ -113,6 +115,26 @@ class Crashes:
                 self.box.takes_signal = False  # the script has taken it for itself
             self.box.stepped(step)
 
+    def _note_endings(self) -> None:
+        """A signal ends the process as ever, at once and without any code of ours; it leaves a note on its way."""
+        if os.environ.get("RANK", "0") != "0" or threading.current_thread() is not threading.main_thread():
+            return
+        for name in ENDINGS:
+            number = getattr(signal, name)
+            if signal.getsignal(number) is signal.SIG_DFL:
+                faulthandler.register(number, self._open(ending_file(self.folder, self._process, name)), chain=True)
+                self._endings.append(number)
+
+    def forked(self) -> None:
+        """In a fork: its end is not the run's."""
+        self._forget_endings()
+
+    def _forget_endings(self) -> None:
+        for number in self._endings:
+            if signal.getsignal(number) is signal.SIG_DFL:  # else the script has a handler of its own by now
+                faulthandler.unregister(number)
+        self._endings = []
+
     # The attendant ----------------------------------------------------------------------------------------------
 
     def _call_attendant(self) -> None:
@@ -165,6 +187,7 @@ class Crashes:
         self.box.end()
         if self._ours:
             faulthandler.disable()
+        self._forget_endings()
         with contextlib.suppress(OSError, RuntimeError, ValueError):
             faulthandler.unregister(signal.SIGUSR1)
         for file in self._files:
