@@ -92,11 +92,11 @@ def test_a_run_that_ends_well_leaves_nothing_but_its_record(shop: Workshop) -> N
     )
 
 
-@pytest.mark.parametrize("what", ["os._exit(5)", "os.kill(os.getpid(), 15)"])
+@pytest.mark.parametrize("what", ["os._exit(5)", "os.kill(os.getpid(), 9)"])
 def test_leaving_without_a_word_stays_without_a_word(shop: Workshop, what: str) -> None:
     shop.write("train.py", TRAINING.replace("{what}", what))
     done = shop.run("train.py")
-    assert done.code == (5 if "exit" in what else -15) and done.stderr == ""
+    assert done.code == (5 if "exit" in what else -9) and done.stderr == ""
 
 
 def test_ctrl_c_is_no_crash(shop: Workshop) -> None:

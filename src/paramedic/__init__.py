@@ -1,13 +1,18 @@
 """paramedic: a doctor for PyTorch training."""
 
-from paramedic import synth
-from paramedic.audit import audit, subset
-from paramedic.errors import ParamedicError
-from paramedic.logbook import setup_logging
-from paramedic.postmortem.shell import shell
-from paramedic.postmortem.summarize import summarize
-from paramedic.postmortem.tracebacks import install
-from paramedic.watching import Watch, watch
+from paramedic import shelf
+
+if (_folder := shelf.first_on_path()) is not None:
+    shelf.know(_folder)
+with shelf.ours():
+    from paramedic import synth
+    from paramedic.audit import audit, subset
+    from paramedic.errors import ParamedicError
+    from paramedic.logbook import setup_logging
+    from paramedic.postmortem.shell import shell
+    from paramedic.postmortem.summarize import summarize
+    from paramedic.postmortem.tracebacks import install
+    from paramedic.watching import Watch, watch
 
 __all__ = [
     "ParamedicError",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.util
 import json
 import os
+import pkgutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from paramedic import voice
+from paramedic import shelf, voice
 from paramedic.capture.apart.handlers import fork_handlers
 from paramedic.settings import Settings
 
@@ -86,6 +88,7 @@ def attach_child() -> None:
         return
     if any(isinstance(finder, _OnTorchImport) for finder in sys.meta_path):
         return  # python reads the same folder twice where lib64 is a link to lib
+    shelf.make_room(shelf.script_folder(sys.orig_argv))  # Python will look there first, and has not begun to
     if any("multiprocessing" in word for word in sys.orig_argv):
         _show_values()
 
@@ -96,6 +99,20 @@ def attach_child() -> None:
             voice.say(f"paramedic: could not watch process {os.getpid()}: {error}")
 
     when_torch_is_imported(attach)
+
+
+def load_what_runs_need() -> None:
+    """Where names are taken, nothing of ours may be imported while the script runs."""
+    if shelf.is_needed():
+        for package in ("postmortem", "record", "capture", "capture.stats"):
+            found = importlib.import_module(f"paramedic.{package}")
+            for module in pkgutil.iter_modules(found.__path__, prefix=f"{found.__name__}."):
+                with contextlib.suppress(ImportError):  # what is for accelerators only
+                    importlib.import_module(module.name)
+        for name, part in list(sys.modules.items()):
+            if name.startswith("psutil.") and hasattr(part, "get_procfs_path"):
+                setattr(part, "get_procfs_path", lambda: "/proc")  # noqa: B010
+                # psutil looks itself up by its name, which may be the script's
 
 
 def _show_values() -> None:
@@ -114,10 +131,12 @@ def _belongs_to_the_training() -> bool:
 
 
 def _attach(order: dict[str, Any]) -> None:
-    import atexit
+    with shelf.ours():
+        load_what_runs_need()
+        import atexit
 
-    from paramedic.capture.attach import attach
-    from paramedic.postmortem import tracebacks
+        from paramedic.capture.attach import attach
+        from paramedic.postmortem import tracebacks
 
     tracebacks.offer(main=True)
     _show_values()

@@ -94,7 +94,7 @@ def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abs
             findings.append(replace(finding, code=rule.code, name=rule.name, severity=severity))
     except Abstain as abstention:
         return findings or _blind(rule, run) or Abstention(code=rule.code, reason=str(abstention))
-    except Exception as error:  # a bad rule must never cost the report
+    except (Exception, SystemExit) as error:  # a bad rule must never cost the report, nor change the exit code
         return Crash(code=rule.code, error=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
     return findings or _blind(rule, run) or findings
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramedic import voice
-from paramedic.boot import tell_children, when_torch_is_imported
+from paramedic import descriptors, shelf, voice
+from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 from paramedic.postmortem import children, shell, tracebacks
@@ -67,23 +67,28 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     process = os.getpid()
 
     def attach() -> None:
-        from paramedic.capture import where
-        from paramedic.capture.attach import attach as attach_here
+        with shelf.ours():
+            load_what_runs_need()
+            from paramedic.capture import where
+            from paramedic.capture.attach import attach as attach_here
 
-        where.start_from(meta["cwd"])
-        if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
-            where.claim(_package_folder(target.name))
-        attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
-        tracebacks.offer(main=False)  # what ends the main thread is shown below
+            where.start_from(meta["cwd"])
+            if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
+                where.claim(_package_folder(target.name))
+            attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
+            tracebacks.offer(main=False)  # what ends the main thread is shown below
 
+    descriptors.fill_gaps()
+    descriptors.spare()
     voice.keep()
     children.install()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
     when_torch_is_imported(lambda: _harmless(attach))
-    code, error, interrupted = _run(target, pdb=settings.pdb)
-    if os.getpid() != process:
-        sys.exit(code)  # a fork of the script: it is not for this process to report
-    _wait_for_threads()
+    with shelf.theirs():
+        code, error, interrupted = _run(target, pdb=settings.pdb)
+        if os.getpid() != process:
+            sys.exit(code)  # a fork of the script: it is not for this process to report
+        _wait_for_threads()
     for attachment in attachments:
         attachment.watcher.writer.set_meta(exit_code=code)
         attachment.finish(error)
@@ -131,7 +136,7 @@ def _run(target: Target, *, pdb: bool) -> tuple[int, BaseException | None, bool]
         if target.is_module:
             _set_path(os.getcwd())
             if not _module_exists(target.name):
-                print(f"{sys.executable}: No module named {target.name}", file=sys.stderr)
+                _say_as_python(f"{sys.executable}: No module named {target.name}")
                 return 1, None, False
             runpy.run_module(target.name, run_name="__main__", alter_sys=True)
         elif Path(target.name).is_file():
@@ -158,6 +163,7 @@ def _set_path(first: str) -> None:
     if sys.flags.safe_path:
         return
     sys.path[0] = first
+    shelf.make_room(first)
 
 
 def _run_file(name: str, *, folder: bool = False) -> None:
@@ -183,8 +189,13 @@ def _exit_code(exit: SystemExit) -> int:
         return 0
     if isinstance(exit.code, int):
         return exit.code & 0xFF
-    print(exit.code, file=sys.stderr)
+    _say_as_python(exit.code)
     return 1
+
+
+def _say_as_python(words: object) -> None:
+    if sys.stderr is not None:
+        print(words, file=sys.stderr)
 
 
 def _show(error: BaseException, *, pdb: bool = False) -> None:
@@ -197,7 +208,8 @@ def _show(error: BaseException, *, pdb: bool = False) -> None:
         try:
             sys.excepthook(type(error), error, error.__traceback__)
         except Exception:
-            traceback.print_exception(error)
+            if sys.stderr is not None:
+                traceback.print_exception(error)
         if pythons_own and not isinstance(error, KeyboardInterrupt):
             tracebacks.show(error)
     if pdb and not isinstance(error, KeyboardInterrupt):

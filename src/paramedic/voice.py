@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import TextIO
 
+from paramedic import descriptors
+
 _kept: list[TextIO] = []
+
+
+class _Nowhere(io.StringIO):
+    """There is no stderr, and stdout is the script's: nothing is said."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+_nowhere = _Nowhere()
 
 
 def keep() -> None:
     """Before the script runs: hold on to the terminal, whatever the script does to sys.stderr."""
+    if sys.stderr is None:
+        return  # its number may belong to any file by now
     with contextlib.suppress(OSError, ValueError):  # no stderr at all: then there is nobody to talk to
         encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-        _kept.append(os.fdopen(os.dup(2), "w", encoding=encoding, errors="backslashreplace"))
+        number = descriptors.keep(os.dup(2))
+        _kept.append(os.fdopen(number, "w", encoding=encoding, errors="backslashreplace", closefd=False))
 
 
 def stream() -> TextIO:
-    return _kept[-1] if _kept else sys.stderr
+    if _kept and descriptors.is_ours(_kept[-1].fileno()):
+        return _kept[-1]
+    return sys.stderr if sys.stderr is not None else _nowhere
 
 
 def say(text: str, *, end: str = "\n") -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from paramedic import voice
 from paramedic.errors import ParamedicError
 from paramedic.settings import DEFAULT_BUDGET, Settings
 
@@ -39,7 +39,8 @@ class Watch:
                 from paramedic.reports.screen import speaks_unicode
                 from paramedic.reports.terminal import render
 
-                print(render(self.diagnosis, unicode=speaks_unicode(sys.stderr)), file=sys.stderr, end="")
+                stream = voice.stream()
+                print(render(self.diagnosis, unicode=speaks_unicode(stream)), file=stream, end="")
         return self.diagnosis
 
     def diagnose(self) -> Diagnosis:

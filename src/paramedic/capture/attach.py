@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from paramedic import descriptors
+from paramedic.capture import anatomy
 from paramedic.capture.apart.process import within_fork
 from paramedic.capture.details import Details
 from paramedic.capture.eager_first import EagerFirst
@@ -179,7 +181,9 @@ class Attachment:
 
     def objects(self) -> dict[str, Any]:
         """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
-        roots = sorted(self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in root.parameters()))
+        roots = sorted(
+            self.watcher.registry.roots(), key=lambda root: -sum(p.numel() for p in anatomy.parameters(root))
+        )
         optimizers = list(self.loop.births)
         found = {
             "model": roots[0] if roots else None,
@@ -248,6 +252,7 @@ def current() -> Attachment | None:
 
 def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
+    descriptors.spare()
     writer = Writer(folder / f"{name}.db", meta=meta | environment())
     attachment = Attachment(writer, settings, name)
     _current.append(attachment)
@@ -283,6 +288,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     """A forked child gets a record of its own, created only if it trains; a DataLoader worker never does."""
     watcher = attachment.watcher
     watcher.writer.abandon()
+    attachment.crashes.forked()
     watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | environment() | {"forked": True})
     watcher.on_count = lambda _: None  # the box to write it into is the parent's
     attachment.calls.follow_this_thread()
@@ -300,7 +306,9 @@ def environment() -> dict[str, Any]:
         "versions": {
             "python": platform.python_version(),
             "torch": str(torch.__version__),
-            "platform": platform.platform(),
+            "platform": "-".join(
+                (platform.system(), platform.release(), platform.machine())
+            ),  # platform() starts a process
             "accelerator": torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else "none",
         },
     }

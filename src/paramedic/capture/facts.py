@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import nn
 
 from paramedic.capture.stats.layout import flatten, pieces
+from paramedic.capture.untouched import elements, entries, may_have_entries, shown_key
 
 PIECE = 1 << 18  # elements that are copied at a time
 LARGE = 64 << 20  # bytes of a tensor that is not gone through as a whole
@@ -113,12 +115,12 @@ def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str
         yield path, value
     elif depth > 4:
         return
-    elif hasattr(type(value), "items") and hasattr(type(value), "keys"):  # its own attributes may be anything
-        for key, item in list(value.items()):
-            yield from tensors_in(item, f"{path}[{key!r}]", depth + 1)
     elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value[:64]):
+        for index, item in enumerate(islice(elements(value), 64)):
             yield from tensors_in(item, f"{path}[{index}]", depth + 1)
+    elif type(value) is dict or may_have_entries(type(value)):
+        for key, item in entries(value):
+            yield from tensors_in(item, f"{path}[{shown_key(key)}]", depth + 1)
 
 
 def content_hash(tensor: torch.Tensor) -> str:

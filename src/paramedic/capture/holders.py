@@ -16,6 +16,8 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
+from paramedic.capture.sizes import size_of
+from paramedic.capture.untouched import attributes, count_in, element, elements, names_in, shown_key
 from paramedic.capture.where import is_users, locals_of, user_frame
 
 MOST_VISITS = 20_000
@@ -73,7 +75,7 @@ def _roots() -> Iterator[tuple[Holder, Any, int]]:
                     yield Holder(path=name, name=name, files=(file,), function=frame.f_code.co_name), value, 0
         frame = frame.f_back
     for file, names in modules.values():
-        for name, value in list(names.items()):
+        for name, value in list(dict.items(names)):
             if not name.startswith("__"):
                 yield Holder(path=name, name=name, files=(file,)), value, 0
 
@@ -91,29 +93,28 @@ def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
         yield holder, value.func
         yield holder, list(value.args)
     elif issubclass(kind, DataLoader):
-        yield _inner(holder, f"{holder.path}.dataset", "dataset"), value.dataset
+        yield _inner(holder, f"{holder.path}.dataset", "dataset"), attributes(value).get("dataset")
     elif issubclass(kind, types.ModuleType):
         if _file_of(value):
-            yield from _attributes(holder, value, dict(vars(value)), str(value.__file__))
+            yield from _attributes(holder, value, dict(attributes(value)), str(_file_of(value)))
     elif issubclass(kind, type):
         if (file := _file_of_class(value)) is not None:
-            yield from _attributes(holder, value, _names_in(value), file)
+            yield from _attributes(holder, value, dict(names_in(value)), file)
     elif issubclass(kind, nn.Module) or _file_of_class(kind) is not None:
         file = _file_of_class(kind) or next(iter(holder.files), "")
-        own = getattr(value, "__dict__", None)
-        yield from _attributes(holder, value, own if isinstance(own, dict) else {}, file)
+        own = attributes(value)
+        yield from _attributes(holder, value, own, file)
         if issubclass(kind, nn.Module):
-            modules = value.__dict__.get("_modules")  # a scripted module keeps something else there
+            modules = own.get("_modules")  # a scripted module keeps something else there
             for name, child in list(dict.items(modules)) if isinstance(modules, dict) else ():
                 yield _inner(holder, f"{holder.path}.{name}", name), child
         yield holder, kind  # lists that belong to the class
 
 
 def _elements(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
-    if isinstance(value, dict):
+    if issubclass(type(value), dict):
         for key, item in ends(dict.items(value)):
-            shown = repr(key) if isinstance(key, (str, int)) else "…"
-            yield _inner(holder, f"{holder.path}[{shown}]", holder.name), item
+            yield _inner(holder, f"{holder.path}[{shown_key(key)}]", holder.name), item
     else:
         for item in ends(value):
             yield _inner(holder, f"{holder.path}[…]", holder.name), item
@@ -121,12 +122,11 @@ def _elements(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
 
 def ends(values: Any) -> list[Any]:
     """All elements of a short container; of a long one the first and the last."""
-    count = len(values)
-    if count <= 8 * ENDS:
-        return list(values)
-    first = list(islice(values, ENDS))
+    if count_in(values) <= 8 * ENDS:
+        return list(elements(values))
+    first = list(islice(elements(values), ENDS))
     if isinstance(values, (list, tuple, deque)):
-        return [*first, *(values[index] for index in range(-ENDS, 0))]
+        return [*first, *(element(values, index) for index in range(-ENDS, 0))]
     return first
 
 
@@ -143,12 +143,6 @@ def _variables_of(holder: Holder, function: types.FunctionType) -> Iterator[tupl
     arguments = code.co_varnames[: code.co_argcount]
     for name, default in zip(reversed(arguments), reversed(function.__defaults__ or ()), strict=False):
         yield Holder(path=name, name=name, files=(code.co_filename,), function=code.co_name), default
-
-
-def _names_in(kind: type) -> dict[str, Any]:
-    """A class's own names; its metaclass may have hidden them behind a __dict__ of its own."""
-    found = type.__dict__["__dict__"].__get__(kind)
-    return dict(found)
 
 
 def _attributes(holder: Holder, owner: Any, names: dict[str, Any], file: str) -> Iterator[tuple[Holder, Any]]:
@@ -177,16 +171,11 @@ def _is_capacity(name: str, value: Any) -> bool:
 
 def _length(owner: Any) -> int:
     """Of a data set: what it caches is bounded by it."""
-    if not issubclass(type(owner), Dataset):
-        return 0
-    try:
-        return len(owner)
-    except (TypeError, NotImplementedError):
-        return 0
+    return (size_of(owner) or 0) if issubclass(type(owner), Dataset) else 0
 
 
 def _file_of(module: types.ModuleType) -> str | None:
-    file = getattr(module, "__file__", None)
+    file = attributes(module).get("__file__")
     return file if isinstance(file, str) and is_users(file) else None
 
 

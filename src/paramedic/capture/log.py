@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from paramedic import voice
+import psutil
+
+from paramedic import descriptors, voice
 from paramedic.capture.probes.clock import EVALUATION, Lap
 from paramedic.capture.watcher import Watcher
 
@@ -26,7 +28,7 @@ class Log:
         self.file_name = "log.jsonl" if name == "main" else f"log-{name}.jsonl"
         self.human = watcher.settings.log and name in ("main", "rank0")
         self.padding: Callable[[], float | None] = lambda: None  # share of the last batch
-        self._file: TextIO | None = None
+        self._file: int | None = None
         self._failed = False
         self._began = time.perf_counter()
         self._written = {"train": self._began, "eval": self._began}
@@ -94,11 +96,11 @@ class Log:
         if self._failed:
             return
         try:
-            if self._file is None:
+            if self._file is None or not descriptors.is_ours(self._file):
                 path = Path(self.watcher.writer.path).parent / self.file_name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = path.open("a", encoding="utf-8", buffering=1)
-            self._file.write(json.dumps(line) + "\n")
+                self._file = descriptors.keep(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644))
+            os.write(self._file, (json.dumps(line) + "\n").encode())
         except OSError:  # the record says what is wrong with the folder
             self._failed = True
             self._close()
@@ -106,8 +108,7 @@ class Log:
     def _close(self) -> None:
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # a full disk also refuses what is still in the buffer
-                file.close()
+            descriptors.close(file)
 
     def _line(self, phase: str) -> dict[str, Any]:
         seconds, steps = self._seconds[phase], self._steps[phase]
@@ -136,8 +137,6 @@ class Log:
             return known
         taken, size = self._memory
         if time.perf_counter() - taken > MEMORY_EVERY:
-            import psutil
-
             size = psutil.Process().memory_info().rss
             self._memory = (time.perf_counter(), size)
         return {} if size is None else {"host": size}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
+from paramedic.capture.untouched import attributes, elements, shown_key
 from paramedic.capture.where import user_frame, variable_name
 from paramedic.record.writer import NOWHERE, Site
 
@@ -48,7 +51,7 @@ class Registry:
     def adopt(self, root: nn.Module) -> None:
         """Know a model that was never built here, but copied or unpickled."""
         if self.birth(root) is None:
-            for module in root.modules():
+            for module in anatomy.modules(root):
                 if self.birth(module) is None:
                     self.born(module, NOWHERE, None)
 
@@ -98,7 +101,7 @@ class Registry:
     def path(self, module: nn.Module, root: nn.Module | None = None) -> str:
         """The dotted path of a module from the top-level module that contains it."""
         for candidate in [root] if root is not None else self.roots():
-            for name, found in candidate.named_modules():
+            for name, found in anatomy.named_modules(candidate):
                 if found is module:
                     return join(self.root_name(candidate), name, candidate)
         return self.root_name(module)
@@ -107,8 +110,8 @@ class Registry:
         """id of a module -> its dotted path, for every module that is alive."""
         if self._modules_version != self._version:
             names: dict[int, str] = {}
-            for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in module.modules())):
-                for path, module in root.named_modules():
+            for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in anatomy.modules(module))):
+                for path, module in anatomy.named_modules(root):
                     names.setdefault(id(module), join(self.root_name(root), path, root))
             self._module_names, self._modules_version = names, self._version
         return self._module_names
@@ -117,8 +120,8 @@ class Registry:
         """id of a parameter -> its full name, for every module that is alive."""
         if self._named_version != self._version:
             names: dict[int, str] = {}
-            for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in module.parameters())):
-                for name, parameter in root.named_parameters():
+            for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in anatomy.parameters(module))):
+                for name, parameter in anatomy.named_parameters(root):
                     names.setdefault(id(parameter), join(self.root_name(root), name, root))
             self._parameter_names, self._named_version = names, self._version
         return self._parameter_names
@@ -139,10 +142,10 @@ def _short(name: str) -> str:
 
 def hidden_in(root: nn.Module) -> Iterator[tuple[str, nn.Module | torch.Tensor]]:
     """Modules and trainable tensors reachable from a model's attributes that the model does not know of."""
-    known: set[int] = {id(module) for module in root.modules()} | {id(p) for p in root.parameters()}
-    known |= {id(buffer) for buffer in root.buffers()}
-    for path, module in list(root.named_modules()):
-        for attribute, value in list(module.__dict__.items()):
+    known: set[int] = {id(module) for module in anatomy.modules(root)} | {id(p) for p in anatomy.parameters(root)}
+    known |= {id(buffer) for buffer in anatomy.buffers(root)}
+    for path, module in list(anatomy.named_modules(root)):
+        for attribute, value in list(dict.items(attributes(module))):
             if attribute in ("_parameters", "_buffers", "_modules") or attribute.endswith("_hooks"):
                 continue
             if path and attribute.startswith("__"):
@@ -162,13 +165,13 @@ def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.M
             known.add(id(leaf))
             yield "", leaf
     elif depth < 3 and isinstance(value, (list, tuple)):
-        for index, item in enumerate(value[:256]):
+        for index, item in enumerate(islice(elements(value), 256)):
             for inner, found in _search(item, known, depth + 1):
                 yield f"[{index}]{inner}", found
     elif depth < 3 and isinstance(value, dict):
-        for key, item in list(value.items())[:256]:
+        for key, item in list(dict.items(value))[:256]:
             for inner, found in _search(item, known, depth + 1):
-                yield f"[{key!r}]{inner}", found
+                yield f"[{shown_key(key)}]{inner}", found
 
 
 def _only_parameter_behind(tensor: torch.Tensor) -> nn.Parameter | None:

@@ -12,8 +12,11 @@ import time
 import traceback
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
+import psutil
+
+from paramedic import descriptors
 from paramedic.capture.where import shown_path
 from paramedic.postmortem.stacks import parse
 
@@ -54,23 +57,23 @@ class Children:
     """
 
     def __init__(self) -> None:
-        self._answers: IO[Any] | None = None
+        self._answers: int | None = None
         self._signal = signal.SIGRTMAX - 3 if hasattr(signal, "SIGRTMAX") else None
 
     def install(self) -> None:
         if self._signal is not None and threading.current_thread() is threading.main_thread():
-            self._answers = tempfile.TemporaryFile()  # noqa: SIM115  forks write to the same file
+            number, name = tempfile.mkstemp()  # forks write to the same file
+            os.unlink(name)
+            self._answers = descriptors.keep(number)
             faulthandler.register(self._signal, file=self._answers, all_threads=True)
 
     def uninstall(self) -> None:
         if self._answers is not None and self._signal is not None:
             faulthandler.unregister(self._signal)
-            self._answers.close()
+            descriptors.close(self._answers)
             self._answers = None
 
     def describe(self) -> list[dict[str, Any]]:
-        import psutil
-
         found = []
         for child in psutil.Process().children(recursive=True):
             try:
@@ -84,18 +87,20 @@ class Children:
         return found
 
     def _stack_of(self, child: int) -> list[str]:
-        if self._answers is None or self._signal is None or not _catches(child, self._signal):
+        if self._answers is None or self._signal is None or not descriptors.is_ours(self._answers):
             return []
-        before = os.fstat(self._answers.fileno()).st_size
+        if not _catches(child, self._signal):
+            return []
+        before = os.fstat(self._answers).st_size
         os.kill(child, self._signal)
         size, end = before, time.monotonic() + PATIENCE
         while time.monotonic() < end:
             time.sleep(0.02)
-            now = os.fstat(self._answers.fileno()).st_size
+            now = os.fstat(self._answers).st_size
             if now == size > before:
                 break
             size = now
-        return _current_thread(os.pread(self._answers.fileno(), size - before, before).decode(errors="replace"))
+        return _current_thread(os.pread(self._answers, size - before, before).decode(errors="replace"))
 
 
 def _current_thread(text: str) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 import sys
 from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
 from paramedic.capture.holders import Holder
+from paramedic.capture.sources import tree
+from paramedic.capture.untouched import attributes
 from paramedic.capture.where import is_users, shown_path
 from paramedic.record.writer import NOWHERE, Site
 
@@ -63,10 +64,10 @@ def filled_in(owner: object) -> list[tuple[str, Site]]:
     """The containers among an object's attributes that its methods store into, each with the line."""
     kind = type(owner)
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    names = [name for name, value in vars(owner).items() if isinstance(value, (list, dict, set))]
+    names = [name for name, value in dict.items(attributes(owner)) if issubclass(type(value), (list, dict, set))]
     if not isinstance(file, str) or not is_users(file):
         return []
-    own = [node for node in ast.walk(_tree(file)) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
+    own = [node for node in ast.walk(tree(file)) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
     return [
         (name, Site(shown_path(file), use.line, use.function))
         for name in names
@@ -84,15 +85,7 @@ def assigned_at(file: str, function: str, name: str, before: int) -> int | None:
 
 @functools.lru_cache(maxsize=256)
 def _uses(file: str, name: str) -> tuple[Use, ...]:
-    return tuple(_uses_in(_tree(file), "<module>", name))
-
-
-@functools.lru_cache(maxsize=64)
-def _tree(file: str) -> ast.Module:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError):
-        return ast.Module(body=[], type_ignores=[])
+    return tuple(_uses_in(tree(file), "<module>", name))
 
 
 def _uses_in(node: ast.AST, function: str, name: str) -> Iterator[Use]:

@@ -123,7 +123,10 @@ def _name_in(names: dict[str, Any], value: object) -> str | None:
         if bound is value and not name.startswith("_") and name != "self":
             return name
     owner = names.get("self")
-    own = getattr(owner, "__dict__", {})  # and nothing that a __getattr__ makes up
+    try:
+        own = object.__getattribute__(owner, "__dict__")  # and nothing that a __getattr__ makes up
+    except AttributeError:
+        return None
     modules = own.get("_modules")
     attributes = {**own, **(modules if isinstance(modules, dict) else {})}
     for name, bound in attributes.items():

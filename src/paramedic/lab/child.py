@@ -30,7 +30,7 @@ def carry_out(order: Order) -> NoReturn:
     where.start_from(os.getcwd())
     _start_alike(order.threads)
     if order.original is not None:
-        from paramedic.lab.scratch import protect
+        from paramedic.lab.guard import protect
 
         protect(Path(order.original), Path(order.cwd), folder)
     target = Target(name=order.script, args=order.args, is_module=order.is_module)

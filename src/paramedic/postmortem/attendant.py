@@ -9,6 +9,7 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,9 +18,11 @@ from pathlib import Path
 from paramedic.postmortem import kernel, stacks
 from paramedic.postmortem.blackbox import Reader, State
 from paramedic.postmortem.places import (
+    ENDINGS,
     answer_file,
     box_file,
     crash_file,
+    ending_file,
     request_file,
     size_of,
     stacks_file,
@@ -28,6 +31,7 @@ from paramedic.postmortem.places import (
 )  # fmt: skip
 
 POLL = 0.25  # seconds
+JUST_NOW = 5.0  # seconds between a signal and the end of the process
 PATIENCE = 3.0  # seconds that the interpreter has to answer
 
 
@@ -77,12 +81,27 @@ class Attendant:
         elif kernel.out_of_memory_kills() > self.killed_before:
             lines = ["paramedic: the run was killed, probably by the kernel: memory ran out", *_last_known(state)]
             text = "\n".join([*lines, *kernel.memory_figures()])
+        elif (name := self._ended_by()) is not None:
+            self._give_verdict(name, state)
+            return
         else:
             return  # it left by os._exit, or was killed by somebody: python says nothing then, and neither do we
         path = self.folder / "crash.txt"
         path.write_text(f"{text}\n\n{told}", encoding="utf-8")
         crash_file(self.folder, self.pid).unlink(missing_ok=True)
         say(f"\n{text}\n\n  kept in  {path}\n  verdict  paramedic report {self.folder}\n")
+
+    def _ended_by(self) -> str | None:
+        """The signal that has just left its note; a fork that was ended at its very birth may have left one earlier."""
+        notes = [(name, ending_file(self.folder, self.pid, name)) for name in ENDINGS]
+        written = [(path.stat().st_mtime, name) for name, path in notes if size_of(path)]
+        last, name = max(written, default=(0.0, None))
+        return name if time.time() - last < JUST_NOW else None
+
+    def _give_verdict(self, name: str, state: State) -> None:
+        say(f"\nparamedic: the run was ended by {name} at step {state.step:,}. The verdict so far:\n")
+        command = [sys.executable, "-P", "-m", "paramedic", "report", str(self.folder)]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False)
 
     # Stacks -----------------------------------------------------------------------------------------------------
 
@@ -162,8 +181,6 @@ def _wait(true: Callable[[], bool]) -> bool:
 
 def main() -> None:
     folder, pid, speak = sys.argv[1:]
-    if os.fork():
-        os._exit(0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it ends when the run ends
     with contextlib.suppress(OSError):

@@ -9,6 +9,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
+from paramedic import descriptors
+
 _NUMBERS = struct.Struct("<q??")  # step, ended, takes SIGUSR1
 _WORDS = 500  # bytes for each of module and batch
 _SIZE = _NUMBERS.size + 2 * _WORDS
@@ -33,6 +35,7 @@ class BlackBox:
             stream.truncate(_SIZE)
         with path.open("r+b") as stream:
             self._memory = mmap.mmap(stream.fileno(), _SIZE)
+        descriptors.keep_open(path)
         self._step = 0
         self._ended = False
         self.takes_signal = False

@@ -15,12 +15,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from paramedic import descriptors
 from paramedic.capture.watcher import Watcher
 from paramedic.postmortem.blackbox import BlackBox
 from paramedic.postmortem.kernel import descendants, out_of_memory_kills
-from paramedic.postmortem.places import answer_file, box_file, crash_file, stacks_file, tidy
+from paramedic.postmortem.places import ENDINGS, answer_file, box_file, crash_file, ending_file, stacks_file, tidy
 
 
 class Crashes:
@@ -32,11 +33,14 @@ class Crashes:
         self.box: BlackBox | None = None
         self.killed_before = 0  # processes that the kernel had killed for want of memory when the run began
         self._process = os.getpid()
-        self._files: list[IO[bytes]] = []
+        self._files: list[int] = []
+        self._endings: list[int] = []  # signals that are noted when they end the process
         self._ours = False  # faulthandler writes where we told it to
         self._socket: socket.socket | None = None  # to the attendant
-        # Process 1 takes all others with it when it dies: there would be nobody left to speak.
-        self._attended = hasattr(os, "pidfd_open") and bool(sys.executable) and self._process != 1
+        # Process 1 takes all others with it when it dies: there would be nobody left to speak. And who is told of the
+        # end of every child would be told of one that is not theirs.
+        alone = self._process == 1 or callable(signal.getsignal(signal.SIGCHLD))
+        self._attended = hasattr(os, "pidfd_open") and bool(sys.executable) and not alone
 
     def install(self) -> None:
         """Fails silently where the folder cannot be written: the record's writer says so."""
@@ -50,6 +54,7 @@ class Crashes:
         self.box.stepped(self.watcher.step)
         self._print_native_stacks()
         if self._attended:
+            self._note_endings()
             self._call_attendant()
         self.watcher.on_count = self._stepped
 
@@ -88,8 +93,8 @@ class Crashes:
                 if self.box is not None:
                     self.box.takes_signal = True
 
-    def _open(self, path: Path) -> IO[bytes]:
-        self._files.append(path.open("ab", buffering=0))
+    def _open(self, path: Path) -> int:
+        self._files.append(descriptors.keep(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)))
         return self._files[-1]
 
     def _print_native_stacks(self) -> None:
@@ -110,26 +115,52 @@ class Crashes:
                 self.box.takes_signal = False  # the script has taken it for itself
             self.box.stepped(step)
 
+    def _note_endings(self) -> None:
+        """A signal ends the process as ever, at once and without any code of ours; it leaves a note on its way."""
+        if os.environ.get("RANK", "0") != "0" or threading.current_thread() is not threading.main_thread():
+            return
+        for name in ENDINGS:
+            number = getattr(signal, name)
+            if signal.getsignal(number) is signal.SIG_DFL:
+                faulthandler.register(number, self._open(ending_file(self.folder, self._process, name)), chain=True)
+                self._endings.append(number)
+
+    def forked(self) -> None:
+        """In a fork: its end is not the run's."""
+        self._forget_endings()
+
+    def _forget_endings(self) -> None:
+        for number in self._endings:
+            if signal.getsignal(number) is signal.SIG_DFL:  # else the script has a handler of its own by now
+                faulthandler.unregister(number)
+        self._endings = []
+
     # The attendant ----------------------------------------------------------------------------------------------
 
     def _call_attendant(self) -> None:
         self._socket, other = socket.socketpair()
+        descriptors.keep(self._socket.fileno())
         environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
         command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
         command += [str(self.folder), str(self._process), str(other.fileno())]
         try:
-            # It forks and is then nobody's child: the script may wait for its own children, and for no other.
-            started = subprocess.Popen(command, pass_fds=[other.fileno()], env=environment, start_new_session=True,
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # fmt: skip
+            # The shell is gone at once, and the attendant nobody's child: the script may wait for its own children.
+            subprocess.run(
+                ["/bin/sh", "-c", '"$@" &', "sh", *command],
+                pass_fds=[other.fileno()],
+                env=environment,
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                check=False,
+            )
         except OSError:
             return
         finally:
             other.close()
-        listen = threading.Thread(target=self._listen, args=(started,), name="paramedic-listener", daemon=True)
-        listen.start()
+        threading.Thread(target=self._listen, name="paramedic-listener", daemon=True).start()
 
-    def _listen(self, started: Any) -> None:
-        started.wait()
+    def _listen(self) -> None:
         with contextlib.suppress(OSError):
             while self._socket is not None and self._socket.recv(1):
                 with contextlib.suppress(Exception):
@@ -156,11 +187,15 @@ class Crashes:
         self.box.end()
         if self._ours:
             faulthandler.disable()
+        self._forget_endings()
         with contextlib.suppress(OSError, RuntimeError, ValueError):
             faulthandler.unregister(signal.SIGUSR1)
         for file in self._files:
-            file.close()
+            descriptors.close(file)
         tidy(self.folder, {self._process, *descendants(self._process)})
-        if self._socket is not None:
+        if self._socket is not None and not descriptors.is_ours(self._socket.fileno()):
+            self._socket.detach()  # the number is somebody else's by now
+        elif self._socket is not None:
+            descriptors.forget(self._socket.fileno())
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)

@@ -18,7 +18,11 @@ class Page:
     """Collects what there is to say; `render` gives nothing when there is nothing."""
 
     def __init__(self) -> None:
-        self.width = min(shutil.get_terminal_size((80, 24)).columns, 100) if sys.stderr.isatty() else 80
+        self.width = (
+            min(shutil.get_terminal_size((80, 24)).columns, 100)
+            if sys.stderr is not None and sys.stderr.isatty()
+            else 80
+        )
         self._blocks: list[str] = []
         self._labelled: dict[str, list[str]] = {}
         self._shown: set[tuple[str, int]] = set()

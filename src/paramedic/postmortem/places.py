@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-_KINDS = ("crash", "stacks", "box", "request", "answer")
+ENDINGS = ("SIGTERM", "SIGHUP")
+_KINDS = ("crash", "stacks", "box", "request", "answer", *ENDINGS)
 
 
 def crash_file(folder: Path, pid: int) -> Path:
@@ -16,6 +17,11 @@ def crash_file(folder: Path, pid: int) -> Path:
 def stacks_file(folder: Path, pid: int) -> Path:
     """Stacks at SIGUSR1."""
     return folder / f"stacks-{pid}.txt"
+
+
+def ending_file(folder: Path, pid: int, name: str) -> Path:
+    """Stacks at a signal that ends the process, if it came."""
+    return folder / f"{name}-{pid}.txt"
 
 
 def box_file(folder: Path, pid: int) -> Path:

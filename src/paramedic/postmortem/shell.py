@@ -88,7 +88,11 @@ def namespace(frame: FrameType) -> dict[str, Any]:
             found.setdefault(name, value)
     model: Any = found.get("model")
     if is_module(model):
-        found.setdefault("gradients", {name: p.grad for name, p in model.named_parameters() if p.grad is not None})
+        from paramedic.capture import anatomy
+
+        found.setdefault(
+            "gradients", {name: p.grad for name, p in anatomy.named_parameters(model) if p.grad is not None}
+        )
     return found
 
 

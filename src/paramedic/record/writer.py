@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from paramedic import voice
+from paramedic import descriptors, voice
 from paramedic.record.samples import Keep, NewSample, pack
 from paramedic.record.schema import SCHEMA_VERSION, TABLES
 
@@ -91,6 +91,7 @@ class Writer:
         self._meta: dict[str, str] = {}
         self._next_id = 1
         self._connection: sqlite3.Connection | None = None
+        self._descriptors: list[int] = []  # those that SQLite has opened
         self._thread: threading.Thread | None = None
         self.failed: str | None = None
         self.dropped = 0
@@ -171,6 +172,7 @@ class Writer:
             if self.failed is not None or not (rows or points or meta or samples):
                 return
             try:
+                self._make_sure_of_the_file()
                 self._write(rows, points, meta, samples, gone)
             except (sqlite3.Error, OSError) as error:
                 self.failed = str(error)
@@ -178,6 +180,27 @@ class Writer:
                     f"paramedic: cannot write the record {self.path} ({error}). Training goes on unwatched; "
                     "free some space or choose another place with --runs DIR or PARAMEDIC_RUNS."
                 )
+
+    def _make_sure_of_the_file(self) -> None:
+        """Whoever closes our descriptors and opens files gets their numbers: nothing of ours may land in there."""
+        if not all(descriptors.is_ours(number) for number in self._descriptors):
+            self._let_go()
+            raise OSError("its file was closed by the script")
+
+    def _close(self) -> None:
+        if self._connection is None or not all(descriptors.is_ours(number) for number in self._descriptors):
+            self._let_go()
+            return
+        for number in self._descriptors:
+            descriptors.forget(number)
+        self._connection.close()
+        self._connection, self._descriptors = None, []
+
+    def _let_go(self) -> None:
+        """Not even closing it is allowed, so the connection is made to outlive everything."""
+        if self._connection is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+        self._connection, self._descriptors = None, []
 
     def _encoded(self, row: list[Any]) -> str:
         """The details of a fact never change, so those of one that keeps happening are encoded once."""
@@ -198,8 +221,7 @@ class Writer:
         self.flush()
         if self._connection is not None:
             with self._file_lock:
-                self._connection.close()
-                self._connection = None
+                self._close()
 
     def hold(self) -> threading.Lock | None:
         """Before a fork: nothing is written until the lock that is returned is released.
@@ -211,13 +233,9 @@ class Writer:
         return lock if lock.acquire(timeout=LONGEST_WRITE) else None
 
     def abandon(self) -> None:
-        """Forget everything without touching the file: it belongs to the parent of this forked process.
-
-        Not even closing it is allowed, so the connection is made to outlive everything.
-        """
-        if self._connection is not None:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
-        self._thread, self._connection, self.failed = None, None, "forked"
+        """Forget everything without touching the file: it belongs to the parent of this forked process."""
+        self._let_go()
+        self._thread, self.failed = None, "forked"
         self._lock, self._file_lock = threading.RLock(), threading.Lock()
 
     def _run(self) -> None:
@@ -239,6 +257,7 @@ class Writer:
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=OFF")
             self._connection.executescript(TABLES)
+            self._descriptors = descriptors.keep_open(self.path)
         connection = self._connection
         connection.execute("BEGIN")
         connection.executemany(f"INSERT OR REPLACE INTO events VALUES ({','.join('?' * 12)})", rows)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 import paramedic.rules
-from paramedic.errors import ParamedicError
+from paramedic import voice
+from paramedic.errors import ParamedicError, message_of
 from paramedic.rules.rule import Rule
 
 FAMILIES = {
@@ -31,11 +32,8 @@ def all_rules() -> tuple[Rule, ...]:
     rules = {rule.code: rule for rule in _own_rules()}
     for rule in _foreign_rules():
         if rule.code in rules or rule.code.startswith("PM"):
-            raise ParamedicError(
-                f"the rule {rule.code} in {rule.file} takes a code that is not free",
-                expected="an own prefix for rules of other packages; PM belongs to paramedic",
-                fix=f"rename it, for example to X{rule.code[2:]}",
-            )
+            voice.say(f"paramedic: the rule {rule.code} in {rule.file} is left out: its code is not free.")
+            continue
         rules[rule.code] = rule
     return tuple(rules[code] for code in sorted(rules))
 
@@ -81,13 +79,12 @@ def _foreign_rules() -> Iterable[Rule]:
     for entry in entry_points(group="paramedic.rules"):
         try:
             loaded = entry.load()
-        except Exception as error:  # another package's fault, but it must not keep anyone from training
-            raise ParamedicError(
-                f"the rules of {entry.value} cannot be loaded: {type(error).__name__}: {error}",
-                expected="an installed package whose entry point paramedic.rules can be imported",
-                fix=f"repair or uninstall {entry.dist.name if entry.dist else entry.name}",
-            ) from None
-        yield from [loaded] if isinstance(loaded, Rule) else _rules_in(loaded)
+            found = [loaded] if isinstance(loaded, Rule) else _rules_in(loaded)
+        except (Exception, SystemExit) as error:  # another package's fault: it must not keep anyone from training
+            package, why = entry.dist.name if entry.dist else entry.name, message_of(error).partition("\n")[0]
+            voice.say(f"paramedic: the rules of {package} are left out: {type(error).__name__}: {why}")
+            continue
+        yield from found
 
 
 def _rules_in(module: object) -> list[Rule]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.followers import Followers, shapes
@@ -71,7 +72,7 @@ class Averages:
         for pair in self._pairs if first is not None and readable(first) else ():
             copy, source = pair.copy(), pair.source()
             mine = some_of(copy) if copy is not None and source is model else None
-            if copy is None or mine is None or address(first) not in {address(p) for p in copy.parameters()}:
+            if copy is None or mine is None or address(first) not in {address(p) for p in anatomy.parameters(copy)}:
                 continue
             self._tell_set_back(copy, mine, path, site)
 
@@ -101,10 +102,10 @@ class Averages:
 
     def _find(self) -> list[Pair]:
         roots = list({id(m): m for m in (*self.watcher.registry.roots(), *self._seen)}.values())
-        trained = [root for root in roots if any(self.held(id(p)) for p in root.parameters())]
+        trained = [root for root in roots if any(self.held(id(p)) for p in anatomy.parameters(root))]
         pairs = []
         for root in roots:
-            own = list(root.parameters())
+            own = list(anatomy.parameters(root))
             if not own or any(self.held(id(p)) for p in own):
                 continue
             source = next((model for model in trained if shapes(model) == shapes(root)), None)
@@ -112,8 +113,8 @@ class Averages:
                 pairs.append(Pair(weakref.ref(root), weakref.ref(source)))
         models = [(pair.copy(), pair.source()) for pair in pairs]
         self._addresses = (
-            {address(p) for copy, _ in models if copy is not None for p in copy.parameters()},
-            {address(p) for _, source in models if source is not None for p in source.parameters()},
+            {address(p) for copy, _ in models if copy is not None for p in anatomy.parameters(copy)},
+            {address(p) for _, source in models if source is not None for p in anatomy.parameters(source)},
         )
         return pairs
 
@@ -154,7 +155,7 @@ def _kind(share: float, rest: float, way: float, gap: float, size: float) -> str
 
 def some_of(model: nn.Module) -> torch.Tensor | None:
     """A few elements of a few of its parameters."""
-    chosen = [p.detach().reshape(-1) for p in list(model.parameters())[:TENSORS] if readable(p)]
+    chosen = [p.detach().reshape(-1) for p in list(anatomy.parameters(model))[:TENSORS] if readable(p)]
     if not chosen or len({p.device for p in chosen}) > 1:
         return None
     with torch.no_grad():

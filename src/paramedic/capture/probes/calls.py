@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
 from paramedic.capture.graph import producer
 from paramedic.capture.names import join
@@ -18,6 +19,7 @@ from paramedic.capture.probes.call import Call, Told
 from paramedic.capture.probes.moods import moody_modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.rebuilt import Rebuilt
+from paramedic.capture.untouched import on_class, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
 from paramedic.record.writer import Site
@@ -155,7 +157,7 @@ class Calls:
         tensors = list(tensors_in(output))
         self._remember_outputs(call, [tensor for _, tensor in tensors])
         self._order += 1
-        stochastic = getattr(module, "p", None)
+        stochastic = stored(module, "p")
         cut = call.cut_at
         if call.grad and tensors and not any(tensor.requires_grad for _, tensor in tensors):
             cut = _decorator_site(module)  # gradients went on in, and nothing came out
@@ -191,7 +193,7 @@ class Calls:
 
     def _carries(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
         """Whether a gradient is missed behind it: a teacher that no optimizer holds has none to give."""
-        trained = any(self.holds(id(p)) for p in module.parameters())
+        trained = any(self.holds(id(p)) for p in anatomy.parameters(module))
         return trained or any(self.ops.taint_of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
 
     def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
@@ -200,7 +202,7 @@ class Calls:
             self.watcher.ask_within(probe, listener, call, args, kwargs, output)
 
     def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
-        if not any(True for _ in call.module.parameters()):
+        if not any(True for _ in anatomy.parameters(call.module)):
             return  # a loss or an activation called by itself
         pattern = (id(call.module), call.training, call.grad)
         self.patterns[pattern] += 1
@@ -208,7 +210,7 @@ class Calls:
         call.loader = self.loader()
         call.drew = call.random is not None and not torch.equal(call.random, torch.get_rng_state())
         call.random = None
-        call.borrowed = not all(isinstance(p, nn.Parameter) for p in call.module.parameters())
+        call.borrowed = not all(isinstance(p, nn.Parameter) for p in anatomy.parameters(call.module))
         call.repeated = self._same_input_again(args)
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
@@ -265,7 +267,7 @@ class Calls:
 
     def in_forward(self) -> bool:
         """Whether a module with parameters is running: arithmetic there is the model's, not the loss's."""
-        return any(True for call in self.stack for _ in call.module.parameters())
+        return any(True for call in self.stack for _ in anatomy.parameters(call.module))
 
     def native_site(self) -> Site | None:
         """Where torch's own module that is running now was built: its code is not the user's, that line is."""
@@ -371,7 +373,7 @@ class Calls:
         known = self._paths.get(id(root))
         if known is None or known[0] != version:
             name = self.watcher.registry.root_name(root)
-            known = (version, {id(m): join(name, path, root) for path, m in root.named_modules()})
+            known = (version, {id(m): join(name, path, root) for path, m in anatomy.named_modules(root)})
             self._paths[id(root)] = known
         return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
 
@@ -384,7 +386,7 @@ def _table(tensor: torch.Tensor) -> str | None:
 
 def _decorator_site(module: nn.Module) -> Site | None:
     """The decorator on a module's forward, such as @torch.no_grad()."""
-    inner = getattr(type(module).forward, "__wrapped__", None)
+    inner = getattr(on_class(type(module), "forward"), "__wrapped__", None)
     code = getattr(inner, "__code__", None)
     if code is None or not is_users(code.co_filename):
         return None

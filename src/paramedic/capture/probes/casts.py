@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 
@@ -55,4 +56,4 @@ class Casts:
 
 
 def _types(module: nn.Module) -> set[torch.dtype]:
-    return {p.dtype for p in module.parameters() if p.dtype.is_floating_point}
+    return {p.dtype for p in anatomy.parameters(module) if p.dtype.is_floating_point}

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import readable, some_values
 from paramedic.capture.probes.marks import Marks, keep, mark
 from paramedic.capture.probes.modules import Modules
@@ -61,7 +62,7 @@ class Census:
         outside = {
             name: p
             for root in registry.roots()
-            for path, p in root.named_parameters()
+            for path, p in anatomy.named_parameters(root)
             if id(p) not in held and id(p) in written and (name := registry.parameter_name(p))
         }
         self._tell_cuts([p for p, k in zip(parameters, flags, strict=True) if k & TRAINABLE and not k & GRADIENT])

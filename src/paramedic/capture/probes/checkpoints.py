@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.anatomy import state
 from paramedic.capture.probes.snapshots import Snapshots
+from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -57,7 +59,7 @@ class Checkpoints:
             self.watcher.ask_within(probe, listener, optimizer)
 
     def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any, snapshot: Any) -> None:
-        own = module.state_dict()
+        own, given = state(module), dict(entries(state_dict))
         matched, different, matched_numel = before or (0, 0, 0)
         missing = list(getattr(result, "missing_keys", []))
         unexpected = list(getattr(result, "unexpected_keys", []))
@@ -73,7 +75,7 @@ class Checkpoints:
                 "into": "model",
                 "keys": len(own),
                 "numel": sum(value.numel() for value in own.values()),
-                "given": len(state_dict),
+                "given": len(given),
                 "matched": matched,
                 "matched_numel": matched_numel,
                 "changed": different,
@@ -81,7 +83,7 @@ class Checkpoints:
                 "unexpected": unexpected[:MOST_KEYS],
                 "missing_count": len(missing),
                 "unexpected_count": len(unexpected),
-                **_left_over(own, state_dict, missing, unexpected),
+                **_left_over(own, given, missing, unexpected),
                 "snapshot": snapshot,
             },
         )
@@ -89,8 +91,8 @@ class Checkpoints:
 
 def _compare(module: nn.Module, state_dict: Any) -> tuple[int, int, int]:
     """Entries of the state dict that the model has: how many, how many with other values, how many elements."""
-    own = module.state_dict()
-    matched = [(own[key], value) for key, value in state_dict.items() if _fits(own.get(key), value)]
+    own = state(module)
+    matched = [(own[key], value) for key, value in entries(state_dict) if _fits(own.get(key), value)]
     with torch.no_grad():
         different = sum(not torch.equal(mine, given.to(mine.device, mine.dtype)) for mine, given in matched)
     return len(matched), different, sum(mine.numel() for mine, _ in matched)

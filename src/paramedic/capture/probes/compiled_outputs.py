@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.watcher import Watcher
 
 _Receive = Callable[[int, torch.Tensor], None]
@@ -53,7 +54,7 @@ class CompiledOutputs:
     def about_to_compile(self, target: Any) -> None:
         """torch.compile(target): a module, or a function that calls some."""
         roots = [target] if isinstance(target, nn.Module) else self.watcher.registry.roots()
-        for module in [module for root in roots for module in root.modules()]:
+        for module in [module for root in roots for module in anatomy.modules(root)]:
             if module not in self._hooked:
                 self._hooked.add(module)
                 self._modules.append(weakref.ref(module))
@@ -84,5 +85,5 @@ def _hook(place: int, mailbox: torch.Tensor) -> Callable[[nn.Module, Any, Any], 
 
 def _home(module: nn.Module) -> torch.Tensor:
     """On the module's own device: a tensor elsewhere would keep the compiler from using CUDA graphs."""
-    parameter = next(module.parameters(), None)
+    parameter = next(anatomy.parameters(module), None)
     return torch.zeros((), device=parameter.device if parameter is not None else None)

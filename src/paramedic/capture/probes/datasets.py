@@ -12,7 +12,18 @@ import numpy
 import torch
 from torch.utils import data as torch_data
 
+from paramedic.capture.sizes import size_of
 from paramedic.capture.storing import filled_in
+from paramedic.capture.untouched import (
+    attributes,
+    element,
+    integer,
+    integers,
+    is_library,
+    length_of,
+    on_class,
+    stored,
+)
 from paramedic.capture.where import is_users, shown_path
 
 MOST_LABELS = 2_000_000
@@ -28,9 +39,12 @@ def root_of(dataset: Any) -> Any:
 
 
 def in_root(dataset: Any, index: int) -> tuple[int, int]:
-    """A sample by the identity of its root dataset and its number in there."""
+    """A sample by the identity of its root dataset and its number in there; TypeError where only the user can tell."""
     while isinstance(dataset, torch_data.Subset):
-        index = int(dataset.indices[index])
+        found = integer(element(dataset.indices, index))
+        if found is None:
+            raise TypeError("an index that is no number")
+        index = found
         dataset = dataset.dataset
     return id(dataset), index
 
@@ -38,7 +52,7 @@ def in_root(dataset: Any, index: int) -> tuple[int, int]:
 def reader(dataset: Any) -> CodeType | None:
     """The user's own code that makes a sample."""
     kind = type(root_of(dataset))
-    function = getattr(kind, "__getitem__", None) or getattr(kind, "__iter__", None)
+    function = on_class(kind, "__getitem__") or on_class(kind, "__iter__")
     code: CodeType | None = getattr(function, "__code__", None)
     return code if code is not None and is_users(code.co_filename) else None
 
@@ -68,7 +82,7 @@ def generator_in_use(dataset: Any) -> dict[str, Any] | None:
         if {"get_worker_info", "seed", "manual_seed"} & {name for code in codes for name in _names(code)}:
             continue  # it knows about workers, or seeds itself for each sample
         drawn = _drawn(methods)
-        for attribute, value in list(getattr(owner, "__dict__", {}).items()):
+        for attribute, value in list(dict.items(attributes(owner))):
             if isinstance(value, _GENERATORS) and attribute in drawn and not _reassigned(codes, attribute):
                 return {"attribute": f"{path}.{attribute}", "class": type(value).__name__}
     return None
@@ -77,10 +91,10 @@ def generator_in_use(dataset: Any) -> dict[str, Any] | None:
 def _owners(root: Any) -> Iterator[tuple[Any, str]]:
     """The dataset, and the objects of the user's own classes that it holds, such as transforms."""
     yield root, "dataset"
-    for name, value in list(getattr(root, "__dict__", {}).items()):
-        items = value if isinstance(value, (list, tuple)) and len(value) <= 32 else [value]
+    for name, value in list(dict.items(attributes(root))):
+        items = value if type(value) in (list, tuple) and len(value) <= 32 else [value]
         for item in items:
-            if hasattr(item, "__dict__") and callable(item) and not isinstance(item, (type, torch.nn.Module)):
+            if attributes(item) and callable(item) and not issubclass(type(item), (type, torch.nn.Module)):
                 yield item, f"dataset.{name}"
 
 
@@ -119,24 +133,19 @@ def _reassigned(codes: list[CodeType], attribute: str) -> bool:
 
 def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
     """How many samples a sampler can reach, against how many there are."""
-    size = length(dataset)
+    size = size_of(dataset)
     if size is None:
         return None
     if isinstance(sampler, torch_data.WeightedRandomSampler):
-        weights = sampler.weights
+        weights = stored(sampler, "weights")
+        if type(weights) is not torch.Tensor:
+            return None
         positive = int((weights > 0).sum())
         return {"kind": "weights", "entries": len(weights), "positive": positive, "size": size}
-    if isinstance(sampler, torch_data.SubsetRandomSampler):
-        indices = [int(index) for index in sampler.indices]
+    indices = integers(stored(sampler, "indices")) if isinstance(sampler, torch_data.SubsetRandomSampler) else None
+    if indices is not None:
         return {"kind": "indices", "entries": len(indices), "highest": max(indices, default=-1), "size": size}
     return None
-
-
-def length(dataset: Any) -> int | None:
-    try:
-        return len(dataset)
-    except Exception:  # it is the user's code, which may not be ready to say
-        return None
 
 
 def label_order(dataset: Any) -> dict[str, int] | None:
@@ -154,7 +163,10 @@ def label_order(dataset: Any) -> dict[str, int] | None:
 def _labels(dataset: Any) -> torch.Tensor | None:
     indices = None
     while isinstance(dataset, torch_data.Subset):
-        inner = torch.as_tensor(dataset.indices)
+        chosen = _as_tensor(dataset.indices)
+        if chosen is None:
+            return None
+        inner = chosen
         indices = inner if indices is None else inner[indices]
         dataset = dataset.dataset
     labels: Any = None
@@ -162,18 +174,24 @@ def _labels(dataset: Any) -> torch.Tensor | None:
         integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
         labels = integral[-1] if integral else None
     else:
-        labels = getattr(dataset, "targets", getattr(dataset, "labels", None))
-    if labels is None or not hasattr(labels, "__len__") or not 1 < len(labels) <= MOST_LABELS:
+        labels = stored(dataset, "targets", stored(dataset, "labels"))  # and none that would have to be made
+    if not 1 < (length_of(labels) or 0) <= MOST_LABELS:
         return None
-    found = torch.as_tensor(labels)
-    if found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
+    found = _as_tensor(labels)
+    if found is None or found.dim() != 1 or found.dtype.is_floating_point or found.device.type != "cpu":
         return None
     return found if indices is None else found[indices]
+
+
+def _as_tensor(values: Any) -> torch.Tensor | None:
+    if type(values) in (list, tuple, range):
+        numbers = integers(values)
+        return torch.tensor(numbers) if numbers is not None else None
+    is_plain = type(values) in (torch.Tensor, numpy.ndarray) or is_library(type(values))  # such as a pandas.Series
+    return torch.as_tensor(values) if is_plain else None
 
 
 def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
     """What a data set stores while samples are loaded: name, type, file, line, function."""
     root = root_of(dataset)
-    if not hasattr(root, "__dict__"):
-        return []
-    return [(name, type(getattr(root, name)).__name__, *site) for name, site in filled_in(root)]
+    return [(name, type(attributes(root)[name]).__name__, *site) for name, site in filled_in(root)]

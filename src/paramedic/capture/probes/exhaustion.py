@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.capture import anatomy
 from paramedic.capture.host import address_space, limit
 from paramedic.capture.storing import assigned_at
 from paramedic.capture.watcher import Watcher
@@ -65,8 +66,8 @@ def tell_exhaustion(
     `base`: the bytes resident and mapped before the script built anything.
     """
     space = _space(error)
-    parameters = _sizes(p for root in watcher.registry.roots() for p in root.parameters())
-    trainable = [p for root in watcher.registry.roots() for p in root.parameters() if p.requires_grad]
+    parameters = _sizes(p for root in watcher.registry.roots() for p in anatomy.parameters(root))
+    trainable = [p for root in watcher.registry.roots() for p in anatomy.parameters(root) if p.requires_grad]
     gradients = _sizes(p.grad for p in trainable if p.grad is not None)
     state = _sizes(
         value
@@ -76,7 +77,7 @@ def tell_exhaustion(
         for value in values.values()
         if isinstance(value, torch.Tensor)
     )
-    buffers = _sizes(b for root in watcher.registry.roots() for b in root.buffers())
+    buffers = _sizes(b for root in watcher.registry.roots() for b in anatomy.buffers(root))
     kept = set(parameters) | set(gradients) | set(state) | set(buffers)
     watcher.emit(
         "out_of_memory",
@@ -145,8 +146,8 @@ def _progress(error: BaseException) -> float | None:
         traceback = traceback.tb_next
     if not running:
         return None
-    layers = [id(module) for module in running[0].modules() if not module._modules]
-    inside = [id(module) for module in running[-1].modules() if not module._modules]
+    layers = [id(module) for module in anatomy.modules(running[0]) if not module._modules]
+    inside = [id(module) for module in anatomy.modules(running[-1]) if not module._modules]
     # Of a block with several layers, nobody knows which came last: the middle one.
     return (layers.index(inside[len(inside) // 2]) + 1) / len(layers)
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
@@ -48,7 +49,9 @@ class Followers:
 
     def written_at(self, module: nn.Module) -> Site:
         """The user's line that wrote to its parameters."""
-        return next((self._written[address(p)] for p in module.parameters() if address(p) in self._written), NOWHERE)
+        return next(
+            (self._written[address(p)] for p in anatomy.parameters(module) if address(p) in self._written), NOWHERE
+        )
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called; if it is a copy in evaluation, compare it with its source."""
@@ -56,7 +59,7 @@ class Followers:
         if call.training or self._looks[id(module)] >= MOST_LOOKS:
             return
         norms = _statistics(module)
-        parameters = list(module.parameters())
+        parameters = list(anatomy.parameters(module))
         if not norms or not parameters or any(self.held(id(p)) for p in parameters):
             return
         if sum(p.numel() for p in parameters) > MOST_VALUES or not all(readable(p) for p in parameters):
@@ -71,12 +74,16 @@ class Followers:
         """The model with the same parameters that an optimizer holds."""
         wanted = shapes(module)
         for root in self.watcher.registry.roots():
-            if root is not module and any(self.held(id(p)) for p in root.parameters()) and shapes(root) == wanted:
+            if (
+                root is not module
+                and any(self.held(id(p)) for p in anatomy.parameters(root))
+                and shapes(root) == wanted
+            ):
                 return root
         return None
 
     def _tell(self, call: Call, parameters: list[torch.Tensor], norms: list[torch.Tensor], source: nn.Module) -> None:
-        groups = (parameters, norms, list(source.parameters()), _statistics(source))
+        groups = (parameters, norms, list(anatomy.parameters(source)), _statistics(source))
         with torch.no_grad():
             sums = [torch.stack([t.double().abs().sum() for t in group]).sum() for group in groups]
             device = sums[0].device
@@ -103,7 +110,9 @@ def _zero() -> torch.Tensor:
 
 
 def _norms(module: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
-    return [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
+    return [
+        m for m in anatomy.modules(module) if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats
+    ]
 
 
 def _statistics(module: nn.Module) -> list[torch.Tensor]:
@@ -125,4 +134,4 @@ def _off(module: nn.Module) -> torch.Tensor:
 
 def shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
     """By which a model and its copies are known."""
-    return [(name.removeprefix("module."), p.shape) for name, p in module.named_parameters()]
+    return [(name.removeprefix("module."), p.shape) for name, p in anatomy.named_parameters(module)]

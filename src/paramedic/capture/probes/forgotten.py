@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address, tensors_in
 from paramedic.capture.probes.loop import Loop
+from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, locals_of
 from paramedic.record.writer import Site
@@ -70,7 +72,7 @@ class Forgotten:
 
     def _read(self, content: dict[Any, Any]) -> None:
         states = [value for value in content.values() if _is_optimizer(value)]
-        counters = {str(k): v for k, v in content.items() if _word(str(k)) and type(v) is int and v > 0}
+        counters = {k: v for k, v in content.items() if type(k) is str and _word(k) and type(v) is int and v > 0}
         if len(states) != 1 or not counters:
             return
         rest = [value for value in content.values() if not _is_optimizer(value)]
@@ -93,7 +95,7 @@ class Forgotten:
         waiting, self._taken = self._taken, []
         for taken in waiting:
             model = taken.model()
-            first = next(model.parameters(), None) if model is not None else None
+            first = next(anatomy.parameters(model), None) if model is not None else None
             owners = [o for o in self.loop.owners.of(id(first)) if o in self.loop.accounts]
             account = self.loop.accounts[owners[-1]] if owners else None
             if first is None or account is None or not account.steps:
@@ -124,7 +126,7 @@ class Forgotten:
 
 
 def _is_optimizer(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value.get("state")) and isinstance(value.get("param_groups"), list)
+    return type(value) is dict and bool(value.get("state")) and isinstance(value.get("param_groups"), list)
 
 
 def _shapes(state: dict[str, Any]) -> list[list[int] | None]:
@@ -159,7 +161,7 @@ def _nearest(wanted: str) -> list[tuple[str, int]]:
             break
         if is_users(frame.f_code.co_filename):
             names = locals_of(frame)
-            own = getattr(names.get("self"), "__dict__", {})
+            own = attributes(names.get("self"))
             for space in (names, own):
                 found = [(name, value) for name, value in space.items() if type(value) is int and _word(name) == word]
                 if found:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -94,12 +95,12 @@ class Freezes:
         site, switches = self._freezers[frame.f_code]
         names = locals_of(frame)
         if any(names.get(name) is True for name in switches):
-            held = [p for _, p in module.named_parameters()]
+            held = [p for _, p in anatomy.named_parameters(module)]
             if held and not any(p.requires_grad for p in held):
                 self._again.append((site, held))
 
     def _on_module(self, module: nn.Module, value: Any) -> None:
-        count = sum(1 for _ in module.parameters())
+        count = sum(1 for _ in anatomy.parameters(module))
         self.watcher.emit(
             "freeze",
             site=user_site(),
@@ -111,7 +112,7 @@ class Freezes:
 
     def tell(self) -> None:
         registry = self.watcher.registry
-        owners = {address(p): p for module in registry.roots() for p in module.parameters() if p.numel()}
+        owners = {address(p): p for module in registry.roots() for p in anatomy.parameters(module) if p.numel()}
         for (site, value, target), tensors in self._tried.items():
             if target == "tensor":  # is it a handle on a parameter's memory, as state_dict() gives out?
                 tensors = [owners[address(t)] for t in tensors if t.numel() and address(t) in owners]

@@ -17,6 +17,7 @@ from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph_life import is_spent, summed
 from paramedic.capture.holders import Holder, ends, holders
 from paramedic.capture.storing import is_begun_anew, is_window, stored_at
+from paramedic.capture.untouched import count_in, is_users_code
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 
@@ -88,7 +89,7 @@ class Holdings:
             elif isinstance(value, torch.Tensor):
                 if value.grad_fn is not None and "…" not in holder.path:
                     names[id(value)], found[id(value)] = [holder], value
-            elif len(value) >= 2:
+            elif count_in(value) >= 2:
                 names[id(value)], found[id(value)] = [holder], value
         for identity, value in found.items():
             if isinstance(value, torch.Tensor):
@@ -109,13 +110,13 @@ class Holdings:
         if first is not None:
             if (_maxlen(value) or WINDOW) < WINDOW:
                 return  # it will let go soon enough
-            track = self._follow("graphs", names[0], id(value), first, step, len(value))
+            track = self._follow("graphs", names[0], id(value), first, step, count_in(value))
             if track is not None and track.growth >= ENOUGH_GROWTH and is_spent(first):
                 self._tell_retained(track, first, names, type(value).__name__)
             return
         each, device = _weight(value)
-        if each * len(value) >= FEWEST_BYTES:
-            track = self._follow("bytes", names[0], id(value), None, step, len(value))
+        if each * count_in(value) >= FEWEST_BYTES:
+            track = self._follow("bytes", names[0], id(value), None, step, count_in(value))
             if track is not None and track.growth >= 3 and 4 * track.counts[-1][1] >= 5 * track.told:
                 self._tell_hoard(track, value, each, device, names)
 
@@ -194,7 +195,7 @@ def _maxlen(value: Any) -> int | None:
 
 def _first_graph(value: Any) -> torch.Tensor | None:
     """The first tensor with a graph among a container's elements, itself or one level down."""
-    for item in ends(value.values() if isinstance(value, dict) else value):
+    for item in ends(dict.values(value) if isinstance(value, dict) else value):
         if isinstance(item, (torch.Tensor, tuple, dict)):
             for _, tensor in tensors_in(item, depth=3):
                 if tensor.grad_fn is not None:
@@ -204,7 +205,7 @@ def _first_graph(value: Any) -> torch.Tensor | None:
 
 def _weight(value: Any) -> tuple[int, str]:
     """Bytes per element, judged by the first and the last one, and the device that they lie on."""
-    items = ends(value.values() if isinstance(value, dict) else value)
+    items = ends(dict.values(value) if isinstance(value, dict) else value)
     first, last = items[0], items[-1]
     if isinstance(first, torch.Tensor) and isinstance(last, torch.Tensor) and _storage(first) == _storage(last):
         return 0, "cpu"  # views of one and the same
@@ -224,11 +225,11 @@ def _bytes(value: Any, depth: int) -> int:
         return value.numel() * value.element_size()
     if isinstance(value, numpy.ndarray):
         return int(value.nbytes) if value.base is None else 0
-    own = sys.getsizeof(value, 0)
+    own = sys.getsizeof(value, 0) if not is_users_code(type(value), "__sizeof__") else 0
     if depth and isinstance(value, (list, tuple, set, deque)):
         sample = ends(value)
-        return own + sum(_bytes(item, depth - 1) for item in sample) * len(value) // max(1, len(sample))
+        return own + sum(_bytes(item, depth - 1) for item in sample) * count_in(value) // max(1, len(sample))
     if depth and isinstance(value, dict):
-        sample = ends(value.values())
-        return own + sum(_bytes(item, depth - 1) for item in sample) * len(value) // max(1, len(sample))
+        sample = ends(dict.values(value))
+        return own + sum(_bytes(item, depth - 1) for item in sample) * count_in(value) // max(1, len(sample))
     return own

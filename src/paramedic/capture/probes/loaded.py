@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -55,10 +56,10 @@ class Loaded:
     def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
         """A model has loaded a state dict; a later load takes the place of an earlier one."""
         self._from[site] += 1
-        inside = {id(module) for module in model.modules()}
+        inside = {id(module) for module in anatomy.modules(model)}
         self._waiting = [load for load in self._waiting if id(load.model()) not in inside][-MOST_LOADS + 1 :]
-        names = [name for name, p in model.named_parameters() if name in state and p.dim() > 1 and readable(p)]
-        if not names or self._from[site] > MOST_LOADS or any(self.held(id(p)) for p in model.parameters()):
+        names = [name for name, p in anatomy.named_parameters(model) if name in state and p.dim() > 1 and readable(p)]
+        if not names or self._from[site] > MOST_LOADS or any(self.held(id(p)) for p in anatomy.parameters(model)):
             return
         names = names[:: -(-len(names) // TENSORS)]
         chosen = [model.get_parameter(name) for name in names]
@@ -78,7 +79,7 @@ class Loaded:
             model = load.model()
             if model is None:
                 continue
-            known = dict(model.named_parameters())
+            known = dict(anatomy.named_parameters(model))
             if not all(name in known for name in load.names):
                 continue  # a part was taken away or exchanged since
             now = [some_of(known[name]) for name in load.names]

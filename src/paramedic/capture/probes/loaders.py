@@ -20,7 +20,6 @@ from paramedic.capture.probes.datasets import (
     filled_while_loading,
     generator_in_use,
     label_order,
-    length,
     reader_site,
     sampler_fit,
     speaks_of,
@@ -34,6 +33,8 @@ from paramedic.capture.probes.orders import Orders
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
 from paramedic.capture.probes.selections import Selections
+from paramedic.capture.sizes import size_of
+from paramedic.capture.untouched import Notes, integer, integers, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.errors import message_of
@@ -57,7 +58,7 @@ class Loaders:
         self._dreamt: tuple[Any, Any] | None = None  # the last batch of a nap, and where it came from
         self.on_arrival: Callable[[], None] = lambda: None
         self._numbers = Numbering()
-        self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()  # of loaders and samplers
+        self._births: Notes[Site] = Notes()  # of loaders and samplers
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
@@ -188,7 +189,7 @@ class Loaders:
         text = message_of(error)
         entry = re.search(r"at entry 0 and .* at entry (\d+)", text)
         place = int(entry.group(1)) if entry else sample_in_traceback(error, index)
-        indices = [int(i) for i in index] if isinstance(index, (list, tuple)) else []
+        indices = integers(index) or []
         data = {
             "loader": known.number,
             "type": type(error).__name__,
@@ -211,12 +212,12 @@ class Loaders:
             data={
                 "number": number,
                 "dataset": type(dataset).__name__,
-                "size": length(dataset),
-                "batch_size": loader.batch_size or getattr(batch_sampler, "batch_size", None),
-                "batches": length(batch_sampler),
+                "size": size_of(dataset),
+                "batch_size": integer(loader.batch_size) or integer(stored(batch_sampler, "batch_size")),
+                "batches": size_of(batch_sampler),
                 "sampler": type(sampler).__name__,
                 "own_batch_sampler": type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
-                "drop_last": bool(getattr(loader, "drop_last", False)),
+                "drop_last": stored(loader, "drop_last") is True,
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
                 "labels": label_order(dataset),
@@ -227,7 +228,7 @@ class Loaders:
                 "sampler_at": list(self._births[sampler]) if sampler in self._births else None,
                 "generator": generator_in_use(dataset),
                 "worker_init": loader.worker_init_fn is not None,
-                "persistent": bool(getattr(loader, "persistent_workers", False)),
+                "persistent": stored(loader, "persistent_workers") is True,
                 "filled": filled_while_loading(dataset) if loader.num_workers else [],
             },
         )
@@ -385,7 +386,8 @@ class Loaders:
                 return  # the sum itself overflowed
             rows = (~torch.isfinite(tensor)).reshape(tensor.shape[0] if tensor.dim() else 1, -1).any(1)
         places = rows.nonzero().reshape(-1).tolist()[:MOST_ROWS]
-        samples = [int(index[row]) for row in places] if isinstance(index, list) and len(index) == len(rows) else []
+        known = integers(index) or []
+        samples = [known[row] for row in places] if len(known) == len(rows) else []
         data = {"source": "loader", "loader": number, "position": position, "path": path}
         data |= {"nan": nan, "inf": inf, "rows": places, "samples": samples}
         self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)

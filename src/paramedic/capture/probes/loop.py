@@ -11,6 +11,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from paramedic.capture import anatomy
 from paramedic.capture.closures import guarded, has_closure
 from paramedic.capture.milestones import Milestones
 from paramedic.capture.probes.census import Census
@@ -247,7 +248,7 @@ class Loop:
         if isinstance(holder, Optimizer):
             cleared = [holder] if holder in self.accounts else []
         else:
-            identities = {id(p) for p in holder.parameters()}
+            identities = {id(p) for p in anatomy.parameters(holder)}
             cleared = [o for o in self.accounts if holds_only(o, identities)]
         self._clears[id(holder)] = [weakref.ref(optimizer) for optimizer in cleared]
         for optimizer in cleared:

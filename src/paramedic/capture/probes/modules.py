@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import own_parameters
 from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
@@ -69,7 +70,7 @@ class Modules:
         `optimised` maps the id of a parameter to the number of the optimizer that holds it.
         """
         for root in self.watcher.registry.roots():
-            parameters = list(root.named_parameters())
+            parameters = list(anatomy.named_parameters(root))
             if self._described.get(id(root)) == len(parameters):
                 continue
             if not any(id(p) in held for _, p in parameters) and not self._hides(root, held):
@@ -87,7 +88,7 @@ class Modules:
         first_path: dict[int, str] = {}
         modules: list[dict[str, Any]] = []
         repeated: list[list[str]] = []
-        for path, module in root.named_modules(remove_duplicate=False):
+        for path, module in anatomy.named_modules(root, again=True):
             if id(module) in first_path:
                 repeated.append([join(name, first_path[id(module)], root), join(name, path, root)])
                 continue
@@ -135,7 +136,7 @@ class Modules:
     def _handed_over(self, root: nn.Module, name: str, repeated: list[list[str]]) -> list[str]:
         """Of the modules that stand in several places of a list, those that the list's builder got as an argument."""
         registry, found = self.watcher.registry, []
-        by_path = {join(name, path, root): module for path, module in root.named_modules()}
+        by_path = {join(name, path, root): module for path, module in anatomy.named_modules(root)}
         for path in dict.fromkeys(first for first, _ in repeated):
             holder = by_path.get(path.rpartition(".")[0])
             if holder is None:
@@ -201,7 +202,7 @@ def assigned_at(root: nn.Module, path: str) -> Site | None:
 
 
 def _parameters(found: nn.Module | torch.Tensor) -> list[torch.Tensor]:
-    return list(found.parameters()) if isinstance(found, nn.Module) else [found]
+    return list(anatomy.parameters(found)) if isinstance(found, nn.Module) else [found]
 
 
 def _own_parameters(found: nn.Module | torch.Tensor) -> set[int]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import own_parameters
 from paramedic.capture.names import join
 
@@ -21,7 +22,7 @@ def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
             "weights": bool(own_parameters(module)),
             "norm": isinstance(module, nn.modules.batchnorm._NormBase),
         }
-        for path, module in root.named_modules()
+        for path, module in anatomy.named_modules(root)
         if _is_moody(module)
     ]
 

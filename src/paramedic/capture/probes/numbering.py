@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from typing import Any
 
 import torch.utils.data as torch_data
 
+from paramedic.capture.untouched import Notes, integer, integers, length_of, stored
 from paramedic.record.writer import Site
 
 MOST_OF_A_LINE = 32  # loaders that are told apart; a script may build a new one for every batch
@@ -18,13 +18,14 @@ class Numbering:
     """Numbers loaders by where they were built and what they read."""
 
     def __init__(self) -> None:
-        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._numbers: Notes[int] = Notes()
         self._alike: dict[Any, tuple[int, weakref.ref[Any], weakref.ref[Any] | None]] = {}  # number, loader, dataset
         self._of_line: dict[Site, list[int]] = {}
         self._next = 0
 
     def get(self, loader: Any) -> int | None:
-        return self._numbers.get(loader)
+        known: int | None = self._numbers.get(loader)
+        return known
 
     def add(self, loader: Any, site: Site) -> int:
         """The number of a loader that is read for the first time: its own, or that of the one it stands for."""
@@ -50,7 +51,12 @@ class Numbering:
 
 def _selection(loader: Any) -> tuple[Any, tuple[Any, ...]]:
     """The dataset at the bottom, and which of its samples are taken in which way."""
-    chosen: list[Any] = [type(loader.sampler), type(loader.batch_sampler), loader.batch_size, _hash(loader.sampler)]
+    chosen: list[Any] = [
+        type(loader.sampler),
+        type(loader.batch_sampler),
+        integer(loader.batch_size),
+        _hash(loader.sampler),
+    ]
     dataset = loader.dataset
     while isinstance(dataset, torch_data.Subset):
         chosen.append(_hash(dataset))
@@ -60,11 +66,9 @@ def _selection(loader: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def _hash(holder: Any) -> int:
     """Of the indices that a subset or a sampler holds, in whatever order."""
-    indices = getattr(holder, "indices", None)
-    with contextlib.suppress(TypeError, ValueError):  # indices of the user's own making
-        if indices is not None and len(indices) <= MOST_INDICES:
-            return hash(frozenset(int(i) for i in indices))
-    return 0
+    indices = stored(holder, "indices")
+    known = integers(indices) if (length_of(indices) or 0) <= MOST_INDICES else None
+    return hash(frozenset(known)) if known is not None else 0  # unknown: indices of the user's own making
 
 
 def _weak(thing: Any) -> weakref.ref[Any] | None:

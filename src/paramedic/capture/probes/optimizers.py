@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch.optim import Optimizer
 
+from paramedic.capture import anatomy
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import Site
@@ -17,7 +18,7 @@ def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account,
     """
     registry = watcher.registry
     names = registry.parameter_names()
-    live = {id(p) for root in registry.roots() for p in root.parameters()}
+    live = {id(p) for root in registry.roots() for p in anatomy.parameters(root)}
     groups = [
         {
             "lr": float(group["lr"]) if "lr" in group else None,

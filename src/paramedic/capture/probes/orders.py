@@ -8,7 +8,8 @@ from typing import Any
 
 from torch.utils.data import DistributedSampler, RandomSampler
 
-from paramedic.capture.probes.datasets import length
+from paramedic.capture.sizes import size_of
+from paramedic.capture.untouched import has_method, integer, integers, names_in, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
 
@@ -40,11 +41,11 @@ class Orders:
         if sampler is None and isinstance(loader.sampler, RandomSampler) and not loader.sampler.replacement:
             sampler = loader.sampler
         if sampler is not None:
-            self._samplers[number] = weakref.ref(sampler), length(loader)
+            self._samplers[number] = weakref.ref(sampler), size_of(loader)
 
     def began(self, number: int, epoch: int, index: Any) -> None:
         """The first batch of a pass was given, of samples with these indices."""
-        if number not in self._samplers or epoch >= MOST_TOLD or not isinstance(index, (list, tuple)):
+        if number not in self._samplers or epoch >= MOST_TOLD or (first := integers(index)) is None:
             return
         reference, batches = self._samplers[number]
         sampler = reference()
@@ -55,11 +56,11 @@ class Orders:
             "pass": epoch,
             "sampler": type(sampler).__name__,
             "variable": variable_name(user_frame(), sampler),
-            "told": hasattr(sampler, "set_epoch"),  # has to be told the epoch; others draw a new order by themselves
-            "epoch": getattr(sampler, "epoch", None),
-            "seed": getattr(sampler, "seed", None) if isinstance(sampler, DistributedSampler) else None,
+            "told": has_method(sampler, "set_epoch"),  # has to be told the epoch; others draw a new order by themselves
+            "epoch": integer(stored(sampler, "epoch")),
+            "seed": integer(stored(sampler, "seed")) if isinstance(sampler, DistributedSampler) else None,
             "set": self._set[id(sampler)],
-            "first": [int(i) for i in index[:FIRST]],
+            "first": first[:FIRST],
             "batches": batches,
         }
         self.watcher.emit("order", site=user_site(), data=data)
@@ -68,13 +69,13 @@ class Orders:
 def _told_the_epoch(loader: Any) -> Any:
     """The sampler of a loader that shuffles anew only when its epoch changes, if it has one."""
     batches = loader.batch_sampler
-    for sampler in (loader.sampler, batches, getattr(batches, "sampler", None)):
-        told = hasattr(sampler, "set_epoch") and isinstance(getattr(sampler, "epoch", None), int)
-        if told and getattr(sampler, "shuffle", True) is not False and _seeds_with_epoch(type(sampler)):
+    for sampler in (loader.sampler, batches, stored(batches, "sampler")):
+        told = has_method(sampler, "set_epoch") and integer(stored(sampler, "epoch")) is not None
+        if told and stored(sampler, "shuffle", True) is not False and _seeds_with_epoch(type(sampler)):
             return sampler
     return None
 
 
 def _seeds_with_epoch(kind: type) -> bool:
-    codes = [getattr(vars(base).get("__iter__"), "__code__", None) for base in kind.__mro__]
+    codes = [getattr(names_in(base).get("__iter__"), "__code__", None) for base in kind.__mro__]
     return any("epoch" in code.co_names and _SEEDED & {*code.co_names} for code in codes if code is not None)

@@ -15,6 +15,7 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address
 from paramedic.capture.probes.modules import assigned_at
 from paramedic.capture.watcher import Watcher
@@ -137,7 +138,7 @@ class Ranks:
             }
             self.watcher.emit("exchange", data=data)
         for root in self.watcher.registry.roots() if summed else ():
-            gradients = [p.grad for p in root.parameters() if p.requires_grad]
+            gradients = [p.grad for p in anatomy.parameters(root) if p.requires_grad]
             if gradients and all(g is not None and address(g) in summed for g in gradients):
                 self._averaged(root)
 
@@ -152,7 +153,7 @@ class Ranks:
         found = _INDICES.search(message_of(error))
         reduced = self._reduced.get(wrapper, [])
         missing = {reduced[int(i)] for i in found.group(1).split() if int(i) < len(reduced)} if found else set()
-        parameters = [p for p in wrapper.module.parameters() if id(p) in missing]
+        parameters = [p for p in anatomy.parameters(wrapper.module) if id(p) in missing]
         owners = [self._owner(wrapper.module, path, own) for path, own in _owners(wrapper.module, missing)]
         data = {
             "parameters": [self.watcher.registry.parameter_name(p) for p in parameters[:MOST_NAMED]],
@@ -180,7 +181,7 @@ class Ranks:
 
 def _owners(root: nn.Module, missing: set[int]) -> Iterator[tuple[str, str]]:
     """The modules that hold missing parameters, each with the name of the first one."""
-    for path, module in root.named_modules():
+    for path, module in anatomy.named_modules(root):
         own = next((name for name, p in module._parameters.items() if id(p) in missing), None)
         if own is not None:
             yield path, own

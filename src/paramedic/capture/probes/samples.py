@@ -14,6 +14,7 @@ from torch.utils import data as torch_data
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.datasets import in_root
 from paramedic.capture.probes.selections import together
+from paramedic.capture.untouched import integers
 from paramedic.capture.watcher import Watcher
 from paramedic.record.thinning import thinned
 
@@ -59,9 +60,9 @@ class Samples:
     def gave(self, number: int, dataset: Any, index: Any) -> None:
         """A batch was made from these indices."""
         seen = self.given.get(number)
-        if seen is not None and isinstance(index, (list, tuple)) and len(seen.indices) < MOST_INDICES:
-            with contextlib.suppress(TypeError, ValueError, IndexError, KeyError):  # indices of the user's own making
-                seen.indices.update(in_root(dataset, int(i)) for i in index)
+        if seen is not None and len(seen.indices) < MOST_INDICES:
+            with contextlib.suppress(TypeError, IndexError):  # indices of the user's own making
+                seen.indices.update(in_root(dataset, i) for i in integers(index) or ())
 
     def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]], place: int) -> None:
         """Remember the content of each sample of a batch, the place-th of its pass."""

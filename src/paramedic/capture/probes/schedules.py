@@ -14,6 +14,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from paramedic.capture.probes.ledger import Account
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.plateaus import MOST_VALUES, meaning, number
+from paramedic.capture.untouched import Notes, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site
 from paramedic.capture.written import calls_method
@@ -57,7 +58,7 @@ class Schedulers:
         self.loop = loop
         self._building = 0
         self._watched: set[type] = set()
-        self._courses: weakref.WeakKeyDictionary[Any, Course] = weakref.WeakKeyDictionary()
+        self._courses: Notes[Course] = Notes()
         self._all: list[Course] = []  # also of schedulers that are gone
 
     def install(self) -> None:
@@ -107,11 +108,11 @@ class Schedulers:
     def _born(self, scheduler: Any) -> None:
         frame = user_frame()
         course = Course(type(scheduler).__name__, user_site(), frame.f_code.co_filename if frame is not None else "")
-        if (optimizer := getattr(scheduler, "optimizer", None)) is not None:
+        if (optimizer := stored(scheduler, "optimizer")) is not None:
             course.optimizer = weakref.ref(optimizer)
             # What a lambda is multiplied with is no rate: only what the constructor left is.
             course.peak = max(_rates(optimizer), default=0.0)
-        course.settings, course.mode = _settings(scheduler), getattr(scheduler, "mode", None)
+        course.settings, course.mode = _settings(scheduler), stored(scheduler, "mode")
         self._courses[scheduler] = course
         self._all.append(course)
 
@@ -129,7 +130,7 @@ class Schedulers:
             return
         course.inner += inner
         course.calls += not inner
-        optimizer = getattr(scheduler, "optimizer", None)
+        optimizer = stored(scheduler, "optimizer")
         rates = _rates(optimizer) if optimizer is not None else []
         if not rates:
             return
@@ -166,7 +167,7 @@ class Schedulers:
             course.meaning = meaning(given)
 
     def _stepped(self, scheduler: Any) -> None:
-        optimizer = getattr(scheduler, "optimizer", None)
+        optimizer = stored(scheduler, "optimizer")
         account = self.loop.account_behind(optimizer)
         site = user_site()
         before = account.steps == 0 if account is not None else self.watcher.step == 0
@@ -226,7 +227,7 @@ def _rates(optimizer: Any) -> list[float]:
 
 def _settings(scheduler: Any) -> dict[str, float]:
     """The numbers that say how long the schedule is meant to last."""
-    found = {name: getattr(scheduler, name, None) for name in _HORIZONS}
+    found = {name: stored(scheduler, name) for name in _HORIZONS}
     if isinstance(found["milestones"], dict):
         found["milestones"] = max(found["milestones"], default=None)
     return {name: float(value) for name, value in found.items() if isinstance(value, (int, float))}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,10 @@ from torch import distributed
 from torch.utils import data as torch_data
 
 from paramedic.capture.facts import content_hash
-from paramedic.capture.probes.datasets import length, root_of
+from paramedic.capture.probes.datasets import root_of
 from paramedic.capture.probes.transforms import Transforms
+from paramedic.capture.sizes import size_of
+from paramedic.capture.untouched import Notes, attributes, integers, length_of, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
 from paramedic.record.thinning import thinned
@@ -33,7 +33,7 @@ class Selections:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.transforms = Transforms(watcher)
-        self._births: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()
+        self._births: Notes[Site] = Notes()
 
     def install(self) -> None:
         def watched_init(original: Any) -> Any:
@@ -47,8 +47,7 @@ class Selections:
 
     def _born(self, subset: Any) -> None:
         self.transforms.born(subset)
-        with contextlib.suppress(TypeError):  # it compares by content
-            self._births[subset] = built_at(subset)
+        self._births[subset] = built_at(subset)
 
     def tell(self, number: int, loader: Any) -> None:
         if not together() or isinstance(loader.dataset, torch_data.IterableDataset):
@@ -60,14 +59,12 @@ class Selections:
         data = {
             "loader": number,
             "root": type(root).__name__,
-            "size": length(root),
+            "size": size_of(root),
             "prints": prints(root),
             "count": len(indices),
             "indices": thinned(indices),
         }
-        site = NOWHERE
-        with contextlib.suppress(TypeError):
-            site = self._births.get(loader.dataset, NOWHERE)
+        site = self._births.get(loader.dataset, NOWHERE)
         self.watcher.emit("selection", site=site, phase="setup", data=data)
 
 
@@ -78,12 +75,13 @@ def together() -> bool:
 
 def _selected(loader: Any) -> Any:
     """Indices in the dataset at the bottom; None when a loader reads all of it."""
-    dataset, chosen = loader.dataset, getattr(loader.sampler, "indices", None)
-    chosen = None if chosen is None else numpy.asarray(chosen)
+    dataset, listed = loader.dataset, integers(stored(loader.sampler, "indices"))
+    chosen = None if listed is None else numpy.asarray(listed)
     while isinstance(dataset, torch_data.Subset):
-        if len(dataset.indices) > MOST_INDICES:
+        found = integers(dataset.indices) if (length_of(dataset.indices) or 0) <= MOST_INDICES else None
+        if found is None:
             return None
-        inner = numpy.asarray(dataset.indices)
+        inner = numpy.asarray(found)
         chosen = inner if chosen is None else inner[chosen]
         dataset = dataset.dataset
     usable = chosen is not None and chosen.ndim == 1 and chosen.dtype.kind in "iu"
@@ -93,20 +91,20 @@ def _selected(loader: Any) -> Any:
 def prints(dataset: Any, depth: int = 0) -> dict[str, list[Any]]:
     """What a dataset holds, attribute by attribute: a digest, and whether it tells samples apart. Reads no sample."""
     found: dict[str, list[Any]] = {}
-    for name, value in list(getattr(dataset, "__dict__", {}).items()):
+    for name, value in list(dict.items(attributes(dataset))):
         if isinstance(value, str):
             found[name] = [_digest(value), False]
         elif isinstance(value, torch_data.Dataset) and depth < DEEPEST:
             found |= {f"{name}.{inner}": known for inner, known in prints(value, depth + 1).items()}
         elif name == "tensors" and isinstance(value, tuple):
-            found |= {f"{name}[{i}]": known for i, t in enumerate(value) if (known := _print_of(t, len(t)))}
-        elif known := _print_of(value, length(dataset)):
+            found |= {f"{name}[{i}]": known for i, t in enumerate(value) if (known := _print_of(t, length_of(t)))}
+        elif known := _print_of(value, size_of(dataset)):
             found[name] = known
     return found
 
 
 def _print_of(values: Any, size: int | None) -> list[Any] | None:
-    if not isinstance(values, (list, tuple, numpy.ndarray, torch.Tensor)) or not size or len(values) != size:
+    if type(values) not in (list, tuple, numpy.ndarray, torch.Tensor) or not size or length_of(values) != size:
         return None
     if isinstance(values, torch.Tensor) and (values.device.type != "cpu" or values.layout != torch.strided):
         return None
@@ -119,9 +117,9 @@ def _print_of(values: Any, size: int | None) -> list[Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
+    if type(value) is torch.Tensor:
         return content_hash(value)
-    if isinstance(value, numpy.ndarray) and value.dtype != object:
+    if type(value) is numpy.ndarray and value.dtype != object:
         return _digest(value.tobytes())
     if isinstance(value, numpy.generic):
         return value.item()

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture.anatomy import state as read_state
 from paramedic.capture.facts import address
+from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -78,8 +80,8 @@ class Snapshots:
 
     def behind(self, module: nn.Module, state: Any) -> dict[str, Any] | None:
         """When and where the state that is about to be loaded was taken, if it is the module's own memory."""
-        own = module.state_dict()
-        shared = [value for key, value in state.items() if _same_memory(own.get(key), value)]
+        own = read_state(module)
+        shared = [value for key, value in entries(state) if _same_memory(own.get(key), value)]
         if not shared or len(shared) < len(own):
             return None
         taken = next((found for value in shared if (found := self._of(value)) is not None), None)
@@ -109,5 +111,5 @@ def _tensors(value: Any, depth: int) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, dict) and depth < 3:
-        for item in list(value.values())[:1000]:
+        for item in list(dict.values(value))[:1000]:
             yield from _tensors(item, depth + 1)

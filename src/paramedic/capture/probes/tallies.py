@@ -17,6 +17,8 @@ from torch import distributed
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
 from paramedic.capture.probes.tally_source import Counter, counter_at
+from paramedic.capture.sizes import size_of
+from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of, shown_path, user_frame
 
@@ -94,7 +96,7 @@ class Tallies:
         samples = _samples(loader)
         for denominator in counter.denominators if not counter.may_stop_early else ():
             sized = look_up(denominator.sized, names)
-            divisor = _length(sized) if isinstance(sized, _SIZED) else None
+            divisor = size_of(sized) if isinstance(sized, _SIZED) else None
             if not samples or not divisor or max(divisor, samples) <= FAR * min(divisor, samples):
                 continue
             data = {
@@ -119,7 +121,7 @@ def look_up(expression: ast.expr, names: dict[str, Any]) -> object:
         return names.get(expression.id)
     if isinstance(expression, ast.Attribute):
         owner = look_up(expression.value, names)
-        return getattr(owner, "__dict__", {}).get(expression.attr)
+        return attributes(owner).get(expression.attr)
     return None
 
 
@@ -129,14 +131,7 @@ def _samples(loader: Any) -> int | None:
         return None
     if type(loader.batch_sampler) is not torch.utils.data.BatchSampler:
         return None
-    return _length(loader.sampler)
-
-
-def _length(sized: Any) -> int | None:
-    try:
-        return len(sized)
-    except (TypeError, NotImplementedError):  # not every data set knows
-        return None
+    return size_of(loader.sampler)
 
 
 def _is_one_of_many() -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.probes.averages import some_of
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
@@ -27,8 +28,8 @@ class Teachers:
         module = call.module
         if call.grad or not call.training or self._looks >= MOST_LOOKS:
             return
-        norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.training]
-        if not any(m.track_running_stats for m in norms) or any(p.requires_grad for p in module.parameters()):
+        norms = [m for m in anatomy.modules(module) if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.training]
+        if not any(m.track_running_stats for m in norms) or any(p.requires_grad for p in anatomy.parameters(module)):
             return
         now, known = some_of(module), self._before.get(module)
         if now is None:

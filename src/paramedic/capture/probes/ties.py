@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture import anatomy
 from paramedic.capture.facts import address, readable
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -146,7 +147,7 @@ def _shared(module: nn.Module) -> list[tuple[Slot, Slot]]:
     """Different parameters over the same memory: tied by their data only."""
     seen: dict[tuple[int, torch.Size], tuple[Slot, nn.Parameter]] = {}
     pairs = []
-    for owner in module.modules():
+    for owner in anatomy.modules(module):
         for name, parameter in owner._parameters.items():
             if parameter is None or not parameter.numel() or not readable(parameter):
                 continue

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from torch.utils import data as torch_data
 
 from paramedic.capture.probes.datasets import root_of
+from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_frame
 from paramedic.record.writer import NOWHERE, Site
@@ -62,7 +63,7 @@ class Transforms:
 
 
 def _transforms(dataset: Any) -> dict[str, Any]:
-    own = getattr(dataset, "__dict__", {})
+    own = attributes(dataset)
     return {name: value for name, value in own.items() if "transform" in name or "augment" in name}
 
 
