@@ -45,7 +45,9 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
     while request.exists():
         if time.monotonic() > end:
             request.unlink(missing_ok=True)
-            raise ParamedicError(f"the process {pid} does not answer", fix=f"py-spy dump --pid {pid}")
+            raise ParamedicError(
+                f"the process {pid} does not answer", expected="a process that runs", fix=f"py-spy dump --pid {pid}"
+            )
         time.sleep(0.05)
     with told.open(encoding="utf-8") as stream:
         stream.seek(before)

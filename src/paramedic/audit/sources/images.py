@@ -26,6 +26,7 @@ def open_folder(folder: Path, *, sample: int | None) -> Source:
         raise ParamedicError(
             f"there are no images in {folder}",
             expected=f"files ending in {', '.join(ENDINGS[:4])} …, best in one folder per class",
+            fix="paramedic audit path/to/images",
         )
     classes = sorted({path.relative_to(folder).parts[0] for path in files if len(path.relative_to(folder).parts) > 1})
     labelled = len(classes) > 1 and all(len(path.relative_to(folder).parts) > 1 for path in files)
@@ -69,7 +70,9 @@ def needed() -> Any:
         from PIL import Image
     except ImportError:
         raise ParamedicError(
-            "images are read with Pillow, which is not installed", fix="pip install 'paramedic[data]'"
+            "images are read with Pillow, which is not installed",
+            expected="the package pillow",
+            fix="pip install 'paramedic[data]'",
         ) from None
     return Image
 

@@ -35,6 +35,7 @@ def open_masks(images: Path, masks: Path, *, sample: int | None) -> Source:
         raise ParamedicError(
             f"no image of {images.name}/ has a mask of its name in {masks.name}/",
             expected="images/cat.jpg and masks/cat.png",
+            fix="give both files of a pair the same name",
         )
     alone = len(ours) + len(theirs) - 2 * len(stems)
     indices = chosen(len(stems), sample)

@@ -60,6 +60,7 @@ class Replay:
             if statements is None:
                 raise ParamedicError(
                     f"the lines before {frame_site(frame).file}:{frame.f_lineno} cannot be run by themselves",
+                    expected="plain statements that lead to backward()",
                     fix="put the computation of the loss into plain statements before backward()",
                 )
             tracer = tracer_for(self.watcher)
