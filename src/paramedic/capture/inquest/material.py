@@ -39,7 +39,7 @@ def write_bundle(
         return None
     path = watcher.writer.path.parent / f"{watcher.writer.path.stem}-step{watcher.step}.pt"
     kept = found.inputs if settings.bundle_data else {}
-    inputs = {name: value for name, value in kept.items() if is_plain(value) and not is_secret(name)}
+    inputs = {name: value for name, value in kept.items() if is_plain(value) and not _is_secret(name, value)}
     content = {
         "reason": masked_text(reason),
         "failure": failure,  # or a step that somebody wanted to look at
@@ -117,6 +117,10 @@ def _command() -> dict[str, Any]:
     module = spec.name.removesuffix(".__main__") if spec is not None and spec.name != "__main__" else None
     words = masked_words([str(word) for word in sys.argv])
     return {"arguments": list(words), "module": module, "folder": os.getcwd()}
+
+
+def _is_secret(name: str, value: Any) -> bool:
+    return isinstance(value, str) and is_secret(name)
 
 
 def _text(place: Site) -> str:
