@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from paramedic import voice
 from paramedic.capture.probes.clock import EVALUATION, Lap
 from paramedic.capture.watcher import Watcher
+from paramedic.paths import make_private_folder, open_private
 
 SHORTEST = 0.1  # seconds between two lines
 SHARE = 1 / 2000  # of the run's length so far: the log grows with the logarithm of the run's length
@@ -96,8 +97,8 @@ class Log:
         try:
             if self._file is None:
                 path = Path(self.watcher.writer.path).parent / self.file_name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = path.open("a", encoding="utf-8", buffering=1)
+                make_private_folder(path.parent)
+                self._file = open_private(path, "a", encoding="utf-8", buffering=1)
             self._file.write(json.dumps(line) + "\n")
         except OSError:  # the record says what is wrong with the folder
             self._failed = True

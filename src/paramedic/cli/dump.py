@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from paramedic.errors import ParamedicError
+from paramedic.paths import open_private
 
 SECONDS = 30  # until a process that says nothing is given up
 
@@ -40,7 +41,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
     told = folder / "dump.txt"
     before = told.stat().st_size if told.exists() else 0
     request = request_file(folder, pid)
-    request.touch()
+    open_private(request, "ab").close()
     end = time.monotonic() + SECONDS
     while request.exists():
         if time.monotonic() > end:
@@ -49,7 +50,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
                 f"the process {pid} does not answer", expected="a process that runs", fix=f"py-spy dump --pid {pid}"
             )
         time.sleep(0.05)
-    with told.open(encoding="utf-8") as stream:
+    with told.open(encoding="utf-8", errors="replace") as stream:
         stream.seek(before)
         print(stream.read().strip("\n"))
 
@@ -62,6 +63,7 @@ def watched_processes() -> dict[int, Path]:
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
         if "paramedic.postmortem.attendant" in words and len(words) > 5:
-            folder, pid = words[words.index("paramedic.postmortem.attendant") + 1 :][:2]
-            found[int(pid)] = Path(folder)
+            folder, pid, *_ = [*words[words.index("paramedic.postmortem.attendant") + 1 :], "", ""]
+            if pid.isdecimal():
+                found[int(pid)] = Path(folder)
     return found

@@ -53,8 +53,9 @@ def report(
         check_folder(tensorboard, fix="--tensorboard some-other-folder")
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    options = rule_options(config)
     folder = find_run(run, config, runs)
-    diagnosis = diagnose(folder, rules, rule_options(config))
+    diagnosis = diagnose(folder, rules, options)
     if format is Format.text:
         write_verdict(diagnosis, verbose=verbose, stream=sys.stdout)
     else:

@@ -9,6 +9,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
+from paramedic.paths import open_private
+
 _NUMBERS = struct.Struct("<q??")  # step, ended, takes SIGUSR1
 _WORDS = 500  # bytes for each of module and batch
 _SIZE = _NUMBERS.size + 2 * _WORDS
@@ -29,9 +31,9 @@ class BlackBox:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with path.open("wb") as stream:
+        with open_private(path, "wb") as stream:
             stream.truncate(_SIZE)
-        with path.open("r+b") as stream:
+        with open_private(path, "r+b") as stream:
             self._memory = mmap.mmap(stream.fileno(), _SIZE)
         self._step = 0
         self._ended = False

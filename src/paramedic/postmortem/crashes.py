@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from paramedic.capture.watcher import Watcher
+from paramedic.paths import make_private_folder, open_private, write_private
 from paramedic.postmortem.blackbox import BlackBox
 from paramedic.postmortem.kernel import descendants, out_of_memory_kills
 from paramedic.postmortem.places import answer_file, box_file, crash_file, stacks_file, tidy
@@ -41,7 +42,7 @@ class Crashes:
     def install(self) -> None:
         """Fails silently where the folder cannot be written: the record's writer says so."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             self.box = BlackBox(box_file(self.folder, self._process))
         except OSError:
             return
@@ -89,7 +90,7 @@ class Crashes:
                     self.box.takes_signal = True
 
     def _open(self, path: Path) -> IO[bytes]:
-        self._files.append(path.open("ab", buffering=0))
+        self._files.append(open_private(path, "ab", buffering=0))
         return self._files[-1]
 
     def _print_native_stacks(self) -> None:
@@ -140,7 +141,7 @@ class Crashes:
 
         path = answer_file(self.folder, self._process)
         half = path.with_suffix(".half")
-        half.write_text(all_threads(), encoding="utf-8")
+        write_private(half, all_threads())
         half.replace(path)
 
     def dead_workers(self, errors: list[BaseException]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import chosen, in_pieces
 from paramedic.audit.sources.samples import put_together
 from paramedic.errors import ParamedicError
+from paramedic.paths import kind_of
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 CHUNK = 64
@@ -78,12 +79,20 @@ def needed() -> Any:
 
 
 def pixels(pillow: Any, path: Path) -> Any:
-    with pillow.open(path) as image:
+    with pillow.open(regular(path)) as image:
         image.load()  # a truncated file fails here, not later
         if image.mode.startswith(("I", "F")):
             return _in_bytes(np.asarray(image))
         plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
         return np.asarray(plain)
+
+
+def regular(path: Path) -> Path:
+    """Not a pipe, which could keep us waiting for ever: that is a bad sample."""
+    kind = kind_of(path)
+    if kind not in (None, "file"):
+        raise ValueError(f"it is a {kind}")
+    return path
 
 
 def _in_bytes(deep: Any) -> Any:
