@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 from paramedic import voice
 from paramedic.capture.probes.clock import EVALUATION, Lap
@@ -27,7 +27,7 @@ class Log:
         self.file_name = "log.jsonl" if name == "main" else f"log-{name}.jsonl"
         self.human = watcher.settings.log and name in ("main", "rank0")
         self.padding: Callable[[], float | None] = lambda: None  # share of the last batch
-        self._file: TextIO | None = None
+        self._file: IO[str] | None = None
         self._failed = False
         self._began = time.perf_counter()
         self._written = {"train": self._began, "eval": self._began}

@@ -62,8 +62,8 @@ def watched_processes() -> dict[int, Path]:
     found = {}
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
-        if "paramedic.postmortem.attendant" in words and len(words) > 5:
-            folder, pid, *_ = [*words[words.index("paramedic.postmortem.attendant") + 1 :], "", ""]
+        if "paramedic.postmortem.attendant" in words[:-3]:
+            folder, pid = words[words.index("paramedic.postmortem.attendant") + 1 :][:2]
             if pid.isdecimal():
                 found[int(pid)] = Path(folder)
     return found
