@@ -5,6 +5,7 @@ Either the report is the right one, or there is a message and exit code 2. Nothi
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -98,6 +99,7 @@ def test_what_looks_like_a_secret_and_what_does_not() -> None:
     assert [name for name in secret if not is_secret(name)] == [name for name in harmless if is_secret(name)] == []
     assert masked_words(("--script", "a.py --password=x --lr 1")) == ("--script", "a.py --password=*** --lr 1")
     assert masked_words(("--key", "sk-" + "a" * 20)) == ("--key", "***")
+    assert masked_text("unknown token: x; token=x") == "unknown token: x; token=***"
     assert masked_text("Authorization: Bearer abc, --lr 0.1") == "Authorization: Bearer ***, --lr 0.1"
 
 
@@ -270,6 +272,23 @@ def test_nothing_that_a_bundle_names_runs_unasked(made: Workshop, bundle: Path) 
     assert refused(done) and "-m timeit" in done.stderr and "--yes" in done.stderr and not harm.exists()
     assert refused(replayed(made.folder, content, "--test", "test_step.py"))
     assert not (made.folder / "test_step.py").exists()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("answer", ["n\n", ""])
+def test_on_a_terminal_the_user_is_asked(
+    made: Workshop, bundle: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    content = torch.load(bundle, weights_only=True)
+    content["command"] = {"arguments": ["train.py", "\x1b[2Jred"], "module": None, "folder": str(made.folder)}
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    done = replayed(made.folder, content)
+    assert done.code == 2 and "python train.py" in done.stderr and "nothing was run" in done.stderr, done.stderr
+    assert "\x1b" not in done.stderr and "step 9 again" not in done.stderr
 
 
 def test_a_secret_that_was_not_kept_has_to_be_given_again(made: Workshop, bundle: Path) -> None:

@@ -9,14 +9,21 @@ MASK = "***"
 
 # Names of options, variables and settings whose values are nobody's business. The word must end the name, so that
 # --token-dim and --num-tokens stay what they are; so do the special tokens of a vocabulary.
-_NAME = (
-    r"(?<![A-Za-z0-9])(?<!pad[-_])(?<!mask[-_])(?<!bos[-_])(?<!eos[-_])(?<!unk[-_])(?<!sep[-_])(?<!cls[-_])"
-    r"(?:api[-_]?key|access[-_]?key(?:[-_]?id)?|private[-_]?key|secret[-_]?key|account[-_]?key|"
-    r"(?:[a-z]+[-_])?secret|[a-z]*token|password|passwd|passphrase|pwd|credentials?|authorization)"
+_SURE = (
+    r"(?<![A-Za-z0-9])(?:[a-z]*api[-_]?key|access[-_]?key(?:[-_]?id)?|private[-_]?key|account[-_]?key|secret[-_]?key|"
+    r"[a-z]*secret|[a-z]*password|[a-z]*passwd|[a-z]*passphrase|pwd|credentials?|authorization)"
 )
+_TOKEN = (
+    r"(?<![A-Za-z0-9])(?<!pad[-_])(?<!mask[-_])(?<!bos[-_])(?<!eos[-_])(?<!unk[-_])(?<!sep[-_])(?<!cls[-_])[a-z]*token"
+)
+_NAME = f"(?:{_SURE}|{_TOKEN})"
+_VALUE = r"([^\s\"',;&]+)"
 _SECRET = re.compile(rf"{_NAME}$", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"^(?:AWS|AZURE)_[A-Z0-9_]+$")
-_ASSIGNED = re.compile(rf"({_NAME}[\"']?\s*[=:]\s*[\"']?(?:Bearer\s+|Basic\s+)?)([^\s\"',;&]+)", re.IGNORECASE)
+# An error that says "unknown token: x" gives nothing away, one that says "password: x" does.
+_ASSIGNED = re.compile(
+    rf"((?:{_NAME}[\"']?\s*=|{_SURE}[\"']?\s*:)\s*[\"']?(?:Bearer\s+|Basic\s+)?){_VALUE}", re.IGNORECASE
+)
 _FOLLOWED = re.compile(rf"(--?[A-Za-z0-9_.-]*?{_NAME}\s+)([^\s-][^\s]*)", re.IGNORECASE)
 _BEARER = re.compile(r"\b((?:Bearer|Basic)\s+)([\w.~+/=-]{8,})", re.IGNORECASE)
 _ENVIRONMENT_ASSIGNED = re.compile(r"\b((?:AWS|AZURE)_[A-Z0-9_]+=)(\S+)")

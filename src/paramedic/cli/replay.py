@@ -133,7 +133,11 @@ def _ask_whether_to_run(words: list[str], is_module: bool, folder: str, bundle: 
     voice.say(
         clean(f"The bundle was written by\n\n    {command}\n    in {folder}\n", unicode=speaks_unicode(sys.stderr))
     )
-    if not typer.confirm("Run that?", err=True):
+    try:
+        agreed = typer.confirm("Run that?", err=True)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
         raise ParamedicError(
             "nothing was run",
             expected="a command that you trust",
