@@ -6,6 +6,7 @@ import contextlib
 import io
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,9 @@ def _bounded() -> Iterator[None]:
     def late(*_: object) -> None:
         raise Hangs
 
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(TIMEOUT)
     try:

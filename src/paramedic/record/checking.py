@@ -88,6 +88,10 @@ def _number(value: Any) -> bool:
     return type(value) is int and 0 <= value < LARGEST_NUMBER
 
 
+def _step(value: Any) -> bool:
+    return type(value) is int and -1 <= value < LARGEST_NUMBER  # what happened before the first step is at -1 at times
+
+
 def _moment(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < 1e11
 
@@ -121,13 +125,13 @@ def _or_none(check: _Check) -> _Check:
 _COLUMNS: Mapping[str, Sequence[_Check]] = {
     "meta": (_name, _json),
     "events": (
-        _number, lambda kind: kind in KINDS or _name(kind), _moment, _number, _number, _number,
+        _number, lambda kind: kind in KINDS or _name(kind), _moment, _step, _step, _number,
         lambda phase: phase in ("setup", "train", "eval"), _or_none(_name), _or_none(_number), _or_none(_name),
         _or_none(_name), _table,
     ),
-    "points": (_name, _number, _measured),
+    "points": (_name, _step, _measured),
     "names": (_number, _names),
-    "samples": (_number, _name, _number, lambda rows: type(rows) is bytes),
+    "samples": (_step, _name, _number, lambda rows: type(rows) is bytes),
 }  # fmt: skip
 
 
