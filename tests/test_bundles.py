@@ -57,16 +57,16 @@ def bundle(warm_shop: Workshop) -> Path:
 
 
 def test_the_step_is_run_again_with_the_same_loss(warm_shop: Workshop, bundle: Path) -> None:
-    done = warm_shop.paramedic("replay", bundle)
+    done = warm_shop.paramedic("replay", bundle, "--yes")
     assert done.code == 1
     assert "step 17 again" in done.stderr and "bit for bit the same" in done.stderr
     assert "sqrt at train.py:15 is where it begins" in done.stderr
-    every = warm_shop.paramedic("replay", bundle, "--ops").stderr
+    every = warm_shop.paramedic("replay", bundle, "--ops", "--yes").stderr
     assert every.count("\n") > done.stderr.count("\n") - 3 and "model.body.1" in every
 
 
 def test_a_bundle_becomes_a_test_that_passes_once_the_line_is_repaired(warm_shop: Workshop, bundle: Path) -> None:
-    assert warm_shop.paramedic("replay", bundle, "--test", "test_step.py").code == 0
+    assert warm_shop.paramedic("replay", bundle, "--test", "test_step.py", "--yes").code == 0
     command = [sys.executable, "-m", "pytest", "-q", "test_step.py"]
     broken = subprocess.run(
         command, cwd=warm_shop.folder, env=warm_shop.env, capture_output=True, text=True, check=False
@@ -93,7 +93,7 @@ def test_a_bundle_that_holds_code_is_refused(warm_shop: Workshop) -> None:
 
 def test_a_moved_script_gives_a_clear_message_and_can_be_named(warm_shop: Workshop, bundle: Path) -> None:
     (warm_shop.folder / "train.py").rename(warm_shop.folder / "moved.py")
-    done = warm_shop.paramedic("replay", bundle)
+    done = warm_shop.paramedic("replay", bundle, "--yes")
     assert done.code == 2 and "is not there any more" in done.stderr and "Traceback" not in done.stderr
     (warm_shop.folder / "sub").mkdir()
     (warm_shop.folder / "moved.py").rename(warm_shop.folder / "sub" / "train.py")
@@ -115,7 +115,7 @@ def test_a_crash_leaves_a_bundle_that_fails_again(warm_shop: Workshop) -> None:
     done = warm_shop.run("train.py")
     assert done.code == 1
     (found,) = warm_shop.folder.glob(".paramedic/runs/*/*.pt")
-    again = warm_shop.paramedic("replay", found)
+    again = warm_shop.paramedic("replay", found, "--yes")
     assert again.code == 1 and "fails again: IndexError" in again.stderr and "Traceback" not in again.stderr
 
 
@@ -132,7 +132,7 @@ def test_a_running_run_is_asked_for_its_step(shop: Workshop) -> None:
         process.terminate()
         process.communicate()
     assert not list(shop.folder.glob(".paramedic/runs/*/.bundle-*"))
-    again = shop.paramedic("replay", done.stdout.strip()).stderr
+    again = shop.paramedic("replay", done.stdout.strip(), "--yes").stderr
     assert "bit for bit the same" in again and "Everything is finite" in again
 
 
@@ -147,10 +147,10 @@ def test_a_spike_is_kept_on_request_and_training_goes_on(warm_shop: Workshop) ->
     assert plain.code == done.code == 0 and plain.stdout == done.stdout
     (found,) = warm_shop.folder.glob(".paramedic/runs/*/*.pt")
     assert found.name == "main-step50.pt" and "a spike in step 50: the loss is " in done.stderr
-    again = warm_shop.paramedic("replay", found)
+    again = warm_shop.paramedic("replay", found, "--yes")
     assert again.code == 0 and "bit for bit the same" in again.stderr, again.stderr
     assert "x        (16, 6) float32 cpu" in again.stderr, "the batch is shown"
-    refused = warm_shop.paramedic("replay", found, "--test", "test_step.py")
+    refused = warm_shop.paramedic("replay", found, "--test", "test_step.py", "--yes")
     assert refused.code == 2 and "did not fail" in refused.stderr
 
 

@@ -129,5 +129,5 @@ def test_on_nan_and_replay_open_a_shell_with_the_failing_step(shop: Workshop) ->
     assert "sum 0.0 tensor(True)" in seen and "stopped before optimizer.step()" in seen and "Verdict" in seen
     (bundle,) = shop.folder.glob(".paramedic/runs/*/*.pt")
     asked = [("In [1]:", "print('ops', len(ops), 'loss', loss.item(), bundle['step'])"), ("In [2]:", "exit")]
-    seen = talk(shop, [sys.executable, "-m", "paramedic", "replay", str(bundle), "--shell"], asked)
+    seen = talk(shop, [sys.executable, "-m", "paramedic", "replay", str(bundle), "--shell", "--yes"], asked)
     assert "bit for bit the same" in seen and "loss 0.0 4" in seen

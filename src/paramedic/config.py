@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, shown
+from paramedic.paths import kind_of
 
 RUNS_VARIABLE = "PARAMEDIC_RUNS"
 DEFAULT_RUNS = ".paramedic/runs"
+LARGEST = 10_000_000  # bytes of a settings file
 _KEYS = ("select", "ignore", "runs", "rules")
 
 
@@ -32,7 +34,12 @@ class Config:
 
 def load_config(start: Path | None = None) -> Config:
     """The nearest settings file at or above `start`, or the defaults."""
-    here = (start or Path.cwd()).resolve()
+    try:
+        here = (start or Path.cwd()).resolve()
+    except FileNotFoundError:
+        raise ParamedicError(
+            "the working directory has been deleted", expected="a folder that is there", fix="cd somewhere else"
+        ) from None
     for folder in (here, *here.parents):
         for name in ("paramedic.toml", "pyproject.toml"):
             table = _read(folder / name)
@@ -43,7 +50,9 @@ def load_config(start: Path | None = None) -> Config:
 
 def runs_folder(config: Config, chosen: str | None = None) -> Path:
     """Where records go: the option, then the environment, then the settings."""
-    return Path(chosen or os.environ.get(RUNS_VARIABLE) or config.runs)
+    folder = Path(chosen or os.environ.get(RUNS_VARIABLE) or config.runs)
+    kind_of(folder)  # raises for what no folder can be called; one that cannot be written to does not stop a training
+    return folder
 
 
 def new_run_id() -> str:
@@ -60,14 +69,14 @@ def rule_options(config: Config) -> dict[str, dict[str, Any]]:
         rule = find_rule(word)
         if not isinstance(options, dict):
             raise ParamedicError(
-                f"{config.source}: rules.{word} is {options!r}",
+                f"{config.source}: rules.{word} is {shown(options)}",
                 expected="a table of options",
                 fix=f"paramedic explain {rule.code} shows one",
             )
         for key, value in options.items():
             if key in rule.options and not _same_kind(value, rule.options[key]):
                 raise ParamedicError(
-                    f"{config.source} sets the option {key!r} of {rule.code} to {value!r}",
+                    f"{config.source} sets the option {key!r} of {rule.code} to {shown(value)}",
                     expected=f"a value like its default, {rule.options[key]!r}",
                     fix=f"paramedic explain {rule.code}",
                 )
@@ -86,24 +95,34 @@ def _same_kind(value: Any, default: Any) -> bool:
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(value, bool) and isinstance(default, bool)
     if isinstance(default, (int, float)):
-        return isinstance(value, (int, float))
+        return isinstance(value, (int, float)) and value == value  # against NaN nothing is ever wrong
     return isinstance(value, type(default))
 
 
 def _read(file: Path) -> dict[str, Any] | None:
+    """The settings in a file; None where there is no file, or none of ours in it."""
+    kind = kind_of(file)
+    if kind is None:
+        return None
     try:
+        if kind != "file" or file.stat().st_size > LARGEST:
+            raise ValueError(f"it is a {kind}" if kind != "file" else f"it is larger than {LARGEST:,} bytes")
         with file.open("rb") as stream:
             table = tomllib.load(stream)
-    except FileNotFoundError:
-        return None
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # not UTF-8 and not TOML are both ValueErrors
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ParamedicError(
-            f"{file} cannot be read: {error}", expected="valid TOML", fix="correct that line"
+            f"{file} cannot be read: {why}", expected="a text in UTF-8 that is valid TOML", fix="correct that place"
         ) from None
     if file.name == "paramedic.toml":
         return table
-    found = table.get("tool", {}).get("paramedic")
-    return found if isinstance(found, dict) else None
+    tool = table.get("tool", {})
+    found = tool.get("paramedic") if isinstance(tool, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise ParamedicError(
+            f"{file}: tool.paramedic is {shown(found)}", expected="a table", fix="[tool.paramedic] on a line of its own"
+        )
+    return found
 
 
 def _config(table: Mapping[str, Any], file: Path) -> Config:
@@ -116,11 +135,13 @@ def _config(table: Mapping[str, Any], file: Path) -> Config:
                 fix=f"did you mean {near[0]}?" if near else "remove it",
             )
     runs, rules = table.get("runs", DEFAULT_RUNS), table.get("rules", {})
-    if not isinstance(runs, str):
-        raise ParamedicError(f"{file}: runs is {runs!r}", expected="a folder's name", fix=f'runs = "{DEFAULT_RUNS}"')
+    if not isinstance(runs, str) or not runs or "\0" in runs:
+        raise ParamedicError(
+            f"{file}: runs is {shown(runs)}", expected="a folder's name", fix=f'runs = "{DEFAULT_RUNS}"'
+        )
     if not isinstance(rules, dict):
         raise ParamedicError(
-            f"{file}: rules is {rules!r}", expected="a table per rule", fix="[tool.paramedic.rules.PM502]"
+            f"{file}: rules is {shown(rules)}", expected="a table per rule", fix="[tool.paramedic.rules.PM502]"
         )
     return Config(
         select=_words(table, "select", file),
@@ -135,6 +156,6 @@ def _words(table: Mapping[str, Any], key: str, file: Path) -> tuple[str, ...]:
     value = table.get(key, [])
     if not (isinstance(value, list) and all(isinstance(word, str) for word in value)):
         raise ParamedicError(
-            f"{file}: {key} is {value!r}", expected="a list of rule codes or names", fix=f'{key} = ["PM412"]'
+            f"{file}: {key} is {shown(value)}", expected="a list of rule codes or names", fix=f'{key} = ["PM412"]'
         )
     return tuple(value)

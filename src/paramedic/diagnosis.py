@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import re
 import traceback
@@ -11,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from paramedic.errors import ParamedicError
 from paramedic.findings import (
     SEVERITY_ORDER,
     Abstention,
@@ -21,13 +21,15 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.reader import Run, open_runs
+from paramedic.record.reader import Run, damaged, open_runs
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.rule import Abstain, Rule, missing_need
 from paramedic.rules.timing import time_shares
+from paramedic.sources import source_line
 
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
+UNDER_WAY = "the run is still under way"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
 
 
@@ -40,6 +42,21 @@ def diagnose(
 ) -> Diagnosis:
     """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
+    try:
+        return _diagnose(folder, runs, rules, options or {}, incomplete or _cut_short(folder, runs[0]))
+    except ParamedicError:
+        raise
+    except Exception as error:  # rules fail one by one, see `ask`: this is about what every report needs
+        raise damaged(runs[0].path, error) from error
+
+
+def _diagnose(
+    folder: Path,
+    runs: Sequence[Run],
+    rules: Sequence[Rule],
+    options: Mapping[str, Mapping[str, Any]],
+    incomplete: str | None,
+) -> Diagnosis:
     # A rank may fail before its first step; its parent has a record, too, but has trained nothing.
     trained = [run for run in runs if run.steps] or [run for run in runs if run.events("backward")] or runs[:1]
     findings: dict[tuple[Any, ...], Finding] = {}
@@ -50,7 +67,7 @@ def diagnose(
         if rule.reads == "audit":
             abstained.append(Abstention(code=rule.code, reason="only an audit of the data can tell (paramedic audit)"))
             continue
-        outcomes = [ask(rule, run, (options or {}).get(rule.code, {})) for run in trained]
+        outcomes = [ask(rule, run, options.get(rule.code, {})) for run in trained]
         fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Crash)]
         for finding in fired:
@@ -61,14 +78,18 @@ def diagnose(
             clear.append(rule.code)
         elif not fired:
             abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
-    ranked = rank(_not_ignored(findings.values()), rules)
-    facts = _facts(folder, runs, trained, ranked)
+    kept: dict[str, str] = {place: text for run in runs for place, text in run.meta.get("sources", {}).items()}
+    ranked = rank([finding for finding in findings.values() if not _ignored_on_its_line(finding, kept)], rules)
+    facts = _facts(folder, runs, trained, ranked, kept)
     verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
     blind = [abstention for abstention in abstained if abstention.blind]
     if blind and verdict == "healthy":
         verdict, reason = "inconclusive", _blindness(blind)
-    if incomplete and verdict == "healthy":
-        verdict, reason = "inconclusive", f"the record ends at step {facts.steps}: {incomplete}"
+    ends = f"the record ends at step {facts.steps}: {incomplete}"
+    if incomplete and verdict == "healthy" and incomplete != UNDER_WAY:
+        verdict, reason = "inconclusive", ends
+    elif incomplete:
+        facts = replace(facts, notices=(ends, *facts.notices))
     return Diagnosis(
         verdict=verdict,
         reason=reason,
@@ -157,18 +178,32 @@ def _explains(other: Finding, finding: Finding, rules: Mapping[str, Rule]) -> bo
     return other.severity != "note" and rules[finding.code].symptom and not rules[other.code].symptom
 
 
-def _not_ignored(findings: Iterable[Finding]) -> list[Finding]:
-    return [finding for finding in findings if not _ignored_on_its_line(finding)]
-
-
-def _ignored_on_its_line(finding: Finding) -> bool:
-    found = _IGNORE.search(source_line(finding.where.file, finding.where.line))
+def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
+    found = _IGNORE.search(source_line(finding.where.file, finding.where.line, kept))
     words = [word.strip() for word in found.group(1).split(",")] if found else []
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
 
 
-def source_line(file: str | None, line: int | None) -> str:
-    return linecache.getline(file, line).strip() if file and line else ""
+def _cut_short(folder: Path, run: Run) -> str | None:
+    """Why the record has no end: the run is under way, or something ended it before it could say so."""
+    if "seconds" in run.meta or "exit_code" in run.meta:
+        return None
+    if _is_alive(run):
+        return UNDER_WAY
+    told = folder / "crash.txt"
+    if told.is_file() and not told.is_symlink():
+        return f"the run was killed or has crashed, see {told}"
+    return "the run was killed, or left by os._exit()"
+
+
+def _is_alive(run: Run) -> bool:
+    """Whether the process that writes this record runs here; its number may long belong to another one."""
+    import psutil
+
+    try:
+        return bool(psutil.Process(run.meta["pid"]).create_time() <= run.meta["started"] + 2)
+    except (psutil.Error, KeyError, ValueError, OverflowError):
+        return False
 
 
 def _verdict(
@@ -193,7 +228,9 @@ def _verdict(
     return "healthy", ""
 
 
-def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: Sequence[Finding]) -> RunFacts:
+def _facts(
+    folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: Sequence[Finding], kept: Mapping[str, str]
+) -> RunFacts:
     main, first = runs[0], trained[0]
     meta = {**first.meta, **main.meta}
     return RunFacts(
@@ -218,7 +255,7 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         source={
             f"{f.where.file}:{f.where.line}": text
             for f in findings
-            if (text := source_line(f.where.file, f.where.line))
+            if (text := source_line(f.where.file, f.where.line, kept))
         },
     )
 

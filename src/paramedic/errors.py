@@ -21,6 +21,15 @@ class ParamedicError(Exception):
         return "\n".join(lines)
 
 
+def shown(value: object, most: int = 80) -> str:
+    """A value of the user's in a message: as python writes it, cut where it gets long."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply; an integer of too many digits
+        return f"a {type(value).__name__} too large to show"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def message_of(error: BaseException) -> str:
     """What an exception says; one of the user's own making may fail to say it."""
     try:

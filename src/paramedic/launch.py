@@ -23,6 +23,8 @@ from paramedic import descriptors, shelf, voice
 from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
+from paramedic.masking import masked_words
+from paramedic.paths import check_input
 from paramedic.postmortem import children, shell, tracebacks
 from paramedic.settings import Settings
 
@@ -43,7 +45,8 @@ class Target:
 
     @property
     def command(self) -> str:
-        return " ".join(["python", *(["-m"] if self.is_module else []), self.name, *self.args])
+        """As one would type it; secrets among the arguments are masked, for this is written down."""
+        return " ".join(["python", *(["-m"] if self.is_module else []), self.name, *masked_words(self.args)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +117,10 @@ def _harmless(attach: Any) -> None:
 def check(target: Target) -> None:
     if target.is_module:
         return
-    if not Path(target.name).exists():
-        raise ParamedicError(
-            f"there is no script {target.name!r}",
-            expected=f"a path that exists, seen from {os.getcwd()}",
-            fix="paramedic run path/to/train.py, or paramedic run -m package.module",
-        )
+    if not target.name:
+        raise ParamedicError("the script's name is empty", expected="a path", fix="paramedic run path/to/train.py")
+    usage = "paramedic run path/to/train.py, or paramedic run -m package.module"
+    check_input(Path(target.name), what="script", fix=usage)
 
 
 def _package_folder(module: str) -> str:

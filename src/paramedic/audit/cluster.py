@@ -16,9 +16,17 @@ FEWEST = 1000  # samples per part
 def sketch_on(where: str, source: Source, progress: Any) -> SplitSketch:
     """Sketch a source in parts. Its samples must be readable by index, and from every machine."""
     if where != "ray":
-        raise ParamedicError(f"--on {where} is not known", expected="ray", fix="--on ray")
+        raise ParamedicError(
+            f"--on {where} is not known",
+            expected="ray",
+            fix="--on ray",
+        )
     if not len(source.indices):
-        raise ParamedicError(f"{source.title} is a stream, which cannot be read in parts", fix="leave --on ray out")
+        raise ParamedicError(
+            f"{source.title} is a stream, which cannot be read in parts",
+            expected="data that has a length",
+            fix="leave --on ray out",
+        )
     ray = _needed()
     if not ray.is_initialized():
         ray.init(log_to_driver=False, configure_logging=False, include_dashboard=False)
@@ -51,5 +59,9 @@ def _needed() -> Any:
     try:
         import ray
     except ImportError:
-        raise ParamedicError("Ray is not installed", fix="pip install 'paramedic[ray]'") from None
+        raise ParamedicError(
+            "Ray is not installed",
+            expected="the package ray",
+            fix="pip install 'paramedic[ray]'",
+        ) from None
     return ray

@@ -52,9 +52,15 @@ def assemble(sources: Mapping[str, Source], sketches: Mapping[str, SplitSketch],
     splits = {name: Split(name, sources[name], found) for name, found in sketches.items()}
     train = splits["train"]
     if not train.size and not train.sketch.bad:
-        raise ParamedicError(f"{train.source.title} holds no samples", expected="at least one sample")
+        raise ParamedicError(
+            f"{train.source.title} holds no samples", expected="at least one sample", fix="look at the file"
+        )
     if task is not None and task not in TASKS:
-        raise ParamedicError(f"there is no task {task!r}", expected=f"one of {', '.join(TASKS)}", fix="--task TASK")
+        raise ParamedicError(
+            f"there is no task {task!r}",
+            expected=f"one of {', '.join(TASKS)}",
+            fix="--task TASK",
+        )
     shapes = [found.shape for found in train.sketch.inputs.values()]
     targets = train.sketch.kept.target
     inferred = infer(targets, shapes[0] if shapes else None, boxes=bool(train.sketch.boxes))

@@ -44,9 +44,11 @@ class Report:
     def save(self, path: str | Path) -> None:
         path = Path(path)
         try:
-            path.write_text(self.rendered(path.suffix.lstrip(".").lower()), encoding="utf-8")
+            path.write_text(self.rendered(path.suffix.lstrip(".").lower()), encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            raise ParamedicError(f"cannot write {path}: {error.strerror}", fix='save("audit.html")') from None
+            raise ParamedicError(
+                f"cannot write {path}: {error.strerror}", expected="a file in a folder", fix='save("audit.html")'
+            ) from None
 
     def rendered(self, kind: str) -> str:
         """The report as "json" or "html"."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Source
 from paramedic.audit.sources import open_source
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, message_of
+from paramedic.paths import check_outputs, kind_of
 
 
 def stratified(labels: Array | None, indices: NDArray[np.int64], n: int, seed: int) -> list[int]:
@@ -36,7 +37,7 @@ def stratified(labels: Array | None, indices: NDArray[np.int64], n: int, seed: i
 def choose(source: Source, n: int, seed: int) -> list[int]:
     """The indices of a subset of any source; reads the targets of all samples."""
     if n < 1:
-        raise ParamedicError(f"a subset of {n} samples is empty", expected="1 or more")
+        raise ParamedicError(f"a subset of {n} samples is empty", expected="1 or more", fix="--subset 100 OUT")
     from paramedic.audit.sketches.targets import TargetSketch
 
     targets, indices = TargetSketch(), []
@@ -61,14 +62,31 @@ def write_subset(source: Source, n: int, path: Path, *, seed: int = 0) -> Sequen
     """Write a subset in the format of the source."""
     if source.write is None:
         raise ParamedicError(
-            f"a subset of {source.title} cannot be written", fix="in Python: paramedic.subset(dataset, 100)"
+            f"a subset of {source.title} cannot be written",
+            expected="a file of samples",
+            fix="in Python: paramedic.subset(dataset, 100)",
         )
     chosen = choose(source, n, seed)
-    try:
-        source.write(chosen, path)
-    except OSError as error:
-        raise ParamedicError(f"cannot write {path}: {error.strerror}") from None
+    _write(source, chosen, path)
     return chosen
+
+
+def _write(source: Source, kept: Sequence[int], path: Path) -> None:
+    if source.kind != "images":  # those go into a folder
+        check_outputs(path)
+    elif kind_of(path) not in (None, "folder"):
+        raise ParamedicError(f"{path} is not a folder", expected="a new folder for the images", fix=f"{path}-images")
+    assert source.write is not None
+    try:
+        source.write(kept, path)
+    except ParamedicError:
+        raise
+    except Exception as error:  # the library of each format has its own kinds
+        raise ParamedicError(
+            f"cannot write {path}: {message_of(error) or type(error).__name__}",
+            expected=f"a place for samples like those of {source.title}",
+            fix="choose another name or format",
+        ) from None
 
 
 def write_without(source: Source | None, left_out: set[int], path: Path) -> int:
@@ -76,5 +94,5 @@ def write_without(source: Source | None, left_out: set[int], path: Path) -> int:
     if source is None or source.write is None:
         raise ParamedicError("there is no validation file to clean", expected="--val FILE", fix="--val test.csv")
     rest = [index for index in source.indices.tolist() if index not in left_out]
-    source.write(rest, path)
+    _write(source, rest, path)
     return len(rest)

@@ -57,7 +57,8 @@ def _of_numbers(targets: Array) -> Task:
     if not whole:
         return Task(kind="regression", because="targets are not whole numbers")
     few = len(values) <= FEW and len(values) <= max(2, len(targets) // 4)
-    dense = len(values) <= len(targets) / 20 and np.ptp(values) < 1.5 * len(values) and targets.dtype.kind != "f"
+    span = float(values[-1]) - float(values[0]) if len(values) else 0.0
+    dense = len(values) <= len(targets) / 20 and span < 1.5 * len(values) and targets.dtype.kind != "f"
     if few or dense:
         return Task(kind="classification", because=f"{plural(len(values), 'different whole number')} as targets")
     return Task(kind="regression", because=f"{len(values):,} different numbers as targets")

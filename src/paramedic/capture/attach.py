@@ -58,12 +58,15 @@ from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import start_folder
 from paramedic.errors import message_of
 from paramedic.lab.interventions import install
+from paramedic.masking import masked_text
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
+from paramedic.sources import lines_to_keep
 
 
 class Attachment:
@@ -221,6 +224,7 @@ class Attachment:
             if is_exhaustion(error):
                 known = (list(self.loop.births), self.calls.maker, self.memory.base)
                 watcher.ask("memory", tell_exhaustion, watcher, *known, error, raised_at(error))
+        watcher.ask("sources", self._keep_sources)
         watcher.finish()
         self.crashes.finish()
         watcher.writer.close()
@@ -233,12 +237,16 @@ class Attachment:
             finish()
         self.watcher.emit("intervention", data=self.surroundings.summary())
 
+    def _keep_sources(self) -> None:
+        """The lines that findings can be about, for reports that are made where the script is not."""
+        self.watcher.writer.set_meta(sources=lines_to_keep(self.watcher.writer.sites, start_folder()))
+
     def _tell_exception(self, error: BaseException) -> None:
         site = raised_at(error)
         text = message_of(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
-        data = {"type": type(error).__name__, "message": (text[0] if text else "")[:500]}
-        data["cause"] = message_of(error.__cause__ or Exception())[:200]
+        data = {"type": type(error).__name__, "message": masked_text((text[0] if text else "")[:500])}
+        data["cause"] = masked_text(message_of(error.__cause__ or Exception())[:200])
         self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
 
 

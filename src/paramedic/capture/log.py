@@ -14,6 +14,7 @@ import psutil
 from paramedic import descriptors, voice
 from paramedic.capture.probes.clock import EVALUATION, Lap
 from paramedic.capture.watcher import Watcher
+from paramedic.paths import append_private, make_private_folder
 
 SHORTEST = 0.1  # seconds between two lines
 SHARE = 1 / 2000  # of the run's length so far: the log grows with the logarithm of the run's length
@@ -98,8 +99,8 @@ class Log:
         try:
             if self._file is None or not descriptors.is_ours(self._file):
                 path = Path(self.watcher.writer.path).parent / self.file_name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = descriptors.keep(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644))
+                make_private_folder(path.parent)
+                self._file = descriptors.keep(append_private(path))
             os.write(self._file, (json.dumps(line) + "\n").encode())
         except OSError:  # the record says what is wrong with the folder
             self._failed = True

@@ -16,6 +16,7 @@ from paramedic.capture import stacks
 from paramedic.capture.probes.clock import Clock
 from paramedic.capture.sampler import part_of
 from paramedic.capture.where import frame_site, is_users
+from paramedic.paths import write_private
 from paramedic.record.writer import NOWHERE, Site
 
 LEAST = 20.0  # seconds in which nothing moved
@@ -110,7 +111,7 @@ class StallWatch:
             ]
             lines += [*(f"  {line}" for line in stack), ""]
         try:
-            path.write_text("\n".join(lines), encoding="utf-8")
+            write_private(path, "\n".join(lines))
         except OSError:
             return None
         return path

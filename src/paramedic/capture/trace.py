@@ -10,6 +10,7 @@ import torch
 
 from paramedic import voice
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
+from paramedic.paths import make_private_folder
 
 WARM_UP = 2  # steps that the profiler sees but does not write
 FILE = "trace.json.gz"
@@ -90,7 +91,7 @@ class Trace:
             self._end("the run ended before the profiler was warm, so there is no trace")
             return
         path = Path(self.watcher.writer.path).with_name(self.file)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         profiler.export_chrome_trace(str(path))
         self._over = True
         first = self._began + WARM_UP

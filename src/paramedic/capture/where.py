@@ -81,6 +81,10 @@ def shown_path(filename: str) -> str:
     return shown
 
 
+def start_folder() -> str:
+    return _start_folder
+
+
 def source_at(site: Site) -> str:
     """The source of the file that a site lies in, as far as it can be read."""
     return "".join(linecache.getlines(os.path.join(_start_folder, site.file))) if site.file else ""

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_verdict
+from paramedic.cli.output import write_text, write_verdict
 from paramedic.cli.run import Html, Ignore, Json, Quiet, Select, Verbose, words
 from paramedic.config import load_config, rule_options, runs_folder
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, message_of, shown
+from paramedic.masking import masked_words
+from paramedic.paths import check_outputs
 from paramedic.rules.catalogue import select as select_rules
 
 if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
     from paramedic.audit.chunk import Source
+    from paramedic.findings import Diagnosis
+    from paramedic.rules.rule import Rule
 
 Data = Annotated[
     Path | None, typer.Argument(metavar="FILE|FOLDER", help="csv, jsonl, parquet, npz, images, COCO or VOC boxes.")
@@ -74,9 +80,7 @@ def audit(
 
       paramedic audit --script "train.py --epochs 3"
     """
-    for path in (json, html):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
+    check_outputs(json, html)
     sources = _from_script(script, sample) if script is not None else _from_files(data, val, label, sample)
     if subset is not None:
         from paramedic.audit.subset import write_subset
@@ -84,20 +88,16 @@ def audit(
         written = write_subset(sources["train"], *subset)
         voice.say(f"paramedic: wrote {len(written):,} samples to {subset[1]}")
         return
-    from paramedic.audit.examine import examine
     from paramedic.audit.report import Report
 
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
-    command = " ".join(["paramedic", *map(shlex.quote, sys.argv[1:])])
-    found, diagnosis = examine(
-        sources, rules, task=task, options=rule_options(config), command=command, show_progress=not quiet, on=on
-    )
+    found, diagnosis = _examined(sources, rules, rule_options(config), task=task, on=on, quiet=quiet)
     write_verdict(diagnosis, verbose=verbose, quiet=quiet, stream=None if script else sys.stdout)
     report = Report(diagnosis=diagnosis, audit=found)
     for path, kind in ((json, "json"), (html, "html")):
         if path is not None:
-            path.write_text(report.rendered(kind), encoding="utf-8")
+            write_text(path, report.rendered(kind), fix="choose another place")
             voice.say(f"paramedic: wrote {path}")
     if clean_val is not None:
         from paramedic.audit.subset import write_without
@@ -107,6 +107,26 @@ def audit(
         again = "" if rest else ": nothing of val is new to train; split again, by groups (GroupShuffleSplit)"
         voice.say(f"paramedic: wrote {rest:,} samples to {clean_val}{again}")
     raise typer.Exit(1 if diagnosis.alarms else 0)
+
+
+def _examined(
+    sources: dict[str, Source], rules: Sequence[Rule], options: Mapping[str, Any], *, task: str | None, on: str | None,
+    quiet: bool,
+) -> tuple[Audit, Diagnosis]:  # fmt: skip
+    from paramedic.audit.examine import examine
+
+    command = " ".join(["paramedic", *map(shlex.quote, masked_words(sys.argv[1:]))])
+    try:
+        return examine(sources, rules, task=task, options=options, command=command, show_progress=not quiet, on=on)
+    except (ParamedicError, OSError):
+        raise
+    except Exception as error:  # data that is not what it says it is, or that somebody has made to do harm
+        train = sources["train"]
+        raise ParamedicError(
+            f"{train.title} could not be audited: {type(error).__name__}: {message_of(error)[:200]}",
+            expected="samples that can all be read in the same way",
+            fix=f"look in the {train.kind} for samples that are unlike the rest",
+        ) from error
 
 
 def _from_files(data: Path | None, val: Path | None, label: str | None, sample: int | None) -> dict[str, Source]:
@@ -127,9 +147,29 @@ def _from_script(script: str, sample: int | None) -> dict[str, Source]:
     from paramedic.launch import Target, launch
     from paramedic.settings import Settings
 
-    name, *args = shlex.split(script)
+    name, *args = _split(script)
     settings = Settings(stop_after=1, probes=False, audit=True, bundle_limit=0)
     outcome = launch(Target(name=name, args=tuple(args)), runs=runs_folder(load_config()), settings=settings)
     if not outcome.torch_seen:
-        raise ParamedicError(f"{name} never imported torch, so it built no DataLoader")
+        raise ParamedicError(
+            f"{name} never imported torch, so it built no DataLoader",
+            expected="a training script",
+            fix="paramedic audit DATA for data in files",
+        )
     return sources_of(outcome.folder, outcome.loaders, sample=sample)
+
+
+def _split(script: str) -> list[str]:
+    """The script and its arguments, as a shell would part them."""
+    try:
+        found = shlex.split(script)
+        why = "names no script"
+    except ValueError as error:
+        found, why = [], f"cannot be parted into words: {error}"
+    if not found or "\0" in script:
+        raise ParamedicError(
+            f"--script {shown(script)} {why}",
+            expected="a script and its arguments, every quotation mark closed",
+            fix="paramedic audit --script 'train.py --epochs 3'",
+        )
+    return found

@@ -11,6 +11,7 @@ from paramedic.cli.report import find_run
 from paramedic.cli.run import Runs
 from paramedic.config import load_config
 from paramedic.errors import ParamedicError
+from paramedic.paths import open_private
 
 REQUEST = "bundle.request"  # as capture/inquest/alarm.py knows it
 
@@ -31,9 +32,13 @@ def bundle(
       paramedic bundle
     """
     folder = find_run(run, load_config(), runs)
+    if not any(folder.glob("*.db")):
+        raise ParamedicError(
+            f"{folder} is not the folder of a run", expected="a run that is training right now", fix="paramedic bundle"
+        )
     before = set(folder.glob("*.pt"))
     request = folder / REQUEST
-    request.touch()
+    open_private(request, "ab").close()
     end = time.monotonic() + wait
     while request.exists() and time.monotonic() < end:
         time.sleep(0.1)
@@ -44,7 +49,12 @@ def bundle(
             expected="a run that is training right now",
             fix="paramedic report shows whether it still runs",
         )
-    for path in sorted(set(folder.glob("*.pt")) - before) or [
-        max(folder.glob("*.pt"), key=lambda p: p.stat().st_mtime)
-    ]:
+    bundles = sorted(folder.glob("*.pt"), key=lambda path: path.stat().st_mtime)
+    if not bundles:
+        raise ParamedicError(
+            f"the run {folder.name} has answered, but wrote no bundle",
+            expected="a run that has a model and calls backward()",
+            fix="its own output says why",
+        )
+    for path in sorted(set(bundles) - before) or bundles[-1:]:
         print(path)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from paramedic.errors import ParamedicError
+from paramedic.paths import check_folder, kind_of
 
 
 def add_to(app: typer.Typer) -> None:
@@ -27,10 +28,16 @@ def demo(
 
       paramedic demo
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder, fix="paramedic demo some-other-folder")
     script = folder / "train_digits.py"
+    for path in (script, folder / "report.html"):
+        if kind_of(path) not in (None, "file"):
+            raise ParamedicError(
+                f"{path} is in the way", expected="a file or nothing there", fix="paramedic demo some-other-folder"
+            )
+    folder.mkdir(parents=True, exist_ok=True)
     with as_file(files("paramedic") / "examples" / "train_digits.py") as source:
-        if script.exists() and script.read_text() != source.read_text():
+        if script.exists() and script.read_bytes() != source.read_bytes():
             raise ParamedicError(
                 f"{script} is there already and is not ours",
                 expected="a folder without a train_digits.py",

@@ -14,6 +14,7 @@ from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 from paramedic.launch import check as check_target
+from paramedic.paths import check_folder, check_outputs
 from paramedic.rules.catalogue import select as select_rules
 
 if TYPE_CHECKING:
@@ -69,9 +70,8 @@ def diagnose(
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = Options(steps=steps, time_limit=time_limit, only=chosen(words(only)))
-    for path in (json, html):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
+    check_outputs(json, html)
+    check_folder(runs_folder(config, runs), fix="--runs some-other-folder")
     folder = runs_folder(config, runs) / new_run_id()
     progress = report.Progress(voice.stream(), quiet=quiet)
     progress.opening(target.command)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from paramedic.errors import ParamedicError
+from paramedic.paths import open_private
 
 SECONDS = 30  # until a process that says nothing is given up
 
@@ -40,14 +41,16 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
     told = folder / "dump.txt"
     before = told.stat().st_size if told.exists() else 0
     request = request_file(folder, pid)
-    request.touch()
+    open_private(request, "ab").close()
     end = time.monotonic() + SECONDS
     while request.exists():
         if time.monotonic() > end:
             request.unlink(missing_ok=True)
-            raise ParamedicError(f"the process {pid} does not answer", fix=f"py-spy dump --pid {pid}")
+            raise ParamedicError(
+                f"the process {pid} does not answer", expected="a process that runs", fix=f"py-spy dump --pid {pid}"
+            )
         time.sleep(0.05)
-    with told.open(encoding="utf-8") as stream:
+    with told.open(encoding="utf-8", errors="replace") as stream:
         stream.seek(before)
         print(stream.read().strip("\n"))
 
@@ -59,7 +62,8 @@ def watched_processes() -> dict[int, Path]:
     found = {}
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
-        if "paramedic.postmortem.attendant" in words and len(words) > 5:
+        if "paramedic.postmortem.attendant" in words[:-3]:
             folder, pid = words[words.index("paramedic.postmortem.attendant") + 1 :][:2]
-            found[int(pid)] = Path(folder)
+            if pid.isdecimal():
+                found[int(pid)] = Path(folder)
     return found

@@ -38,15 +38,20 @@ def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
     if path is None:
         return
     text: str = importlib.import_module(f"paramedic.reports.{kind}").render(diagnosis)
+    write_text(path, text, fix=f"paramedic report {diagnosis.run.record} --{kind} elsewhere.{kind}")
+    voice.say(f"paramedic: wrote {path}")
+
+
+def write_text(path: Path, text: str, *, fix: str) -> None:
+    """A file that was asked for. A name that is not UTF-8 must not cost the report."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise ParamedicError(
             f"cannot write {path}: {error.strerror}",
             expected="a file in a folder that exists and may be written to",
-            fix=f"paramedic report {diagnosis.run.record} --{kind} elsewhere.{kind}",
+            fix=fix,
         ) from None
-    voice.say(f"paramedic: wrote {path}")
 
 
 def write_event_files(record: Path, folder: Path | None) -> None:

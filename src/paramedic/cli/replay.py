@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -11,21 +12,28 @@ from typing import Annotated, Any
 import typer
 
 from paramedic import voice
+from paramedic.cli.output import write_text
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, launch
+from paramedic.masking import MASK
+from paramedic.paths import check_outputs
+from paramedic.reports.screen import clean, speaks_unicode
 from paramedic.settings import Settings
 
-TEST = '''"""{reason}: step {step} of {script} must be finite. Written by paramedic replay."""
+# Nothing of a bundle goes in here but as a literal that python has written: it is a program.
+TEST = '''"""A step that failed once must be finite. Written by paramedic replay."""
 
 import subprocess
 import sys
 
+REASON = {reason!a}
 
-def test_step_{step}_is_finite():
+
+def test_step_{step:d}_is_finite():
     """Runs that step again, with the weights, the batch and the random state it had. Passes once it is repaired."""
-    command = [sys.executable, "-m", "paramedic", "replay", {bundle!r}, "--", *{words!r}]
-    done = subprocess.run(command, cwd={folder!r}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-m", "paramedic", "replay", {bundle!a}, "--", *{words!a}]
+    done = subprocess.run(command, cwd={folder!a}, capture_output=True, text=True)
+    assert done.returncode == 0, f"{{REASON}}\\n{{done.stderr}}"
 '''
 
 
@@ -40,38 +48,46 @@ def replay(
     ops: Annotated[bool, typer.Option("--ops", help="Show every operation of the step.")] = False,
     shell: Annotated[bool, typer.Option("--shell", help="Open a shell with model, batch and loss.")] = False,
     test: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the step as a pytest file instead.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Run the command that the bundle names, unasked.")] = False,
 ) -> None:
     """Run a failing step again, operation by operation, with the weights, batch and random state it had.
 
     Your script is started as usual and runs to its first backward(); there the bundle takes over, and the script ends.
-    The bundle itself holds no code. Exits with 1 when the failure is there again, with 0 when all is finite now.
+    The bundle itself holds no code, but it names the command that wrote it: that is shown, and run if you agree. Behind
+    `--` you can name the script yourself. Exits with 1 when the failure is there again, with 0 when all is finite now.
 
-    Example:
+    Examples:
 
       paramedic replay .paramedic/runs/20260101-120000-1a2b/main-step17.pt --ops
+
+      paramedic replay main-step17.pt -- train.py --epochs 3
     """
     from paramedic.postmortem.bundle import load
 
+    check_outputs(test)
     content = load(bundle)
-    words, is_module = _words(content, ctx.args)
+    words, is_module = _words(content, ctx.args, bundle)
     if test is not None and not content.get("failure", True):
         raise ParamedicError(
             f"step {content['step']} did not fail ({content['reason']}), so no test can ask that it passes",
             expected="the bundle of a step that failed",
             fix=f"paramedic replay {bundle} --shell",
         )
+    folder = os.getcwd() if ctx.args else content["command"]["folder"]
+    if not ctx.args and not yes:
+        _ask_whether_to_run(words, is_module, folder, bundle)
     if test is not None:
-        test.write_text(_as_test(content, bundle, words, is_module))
+        write_text(test, _as_test(content, bundle, words, is_module, folder), fix="--test some/other/test_step.py")
         print(test)
         return
     _warn(content)
     target = Target(name=words[0], args=tuple(words[1:]), is_module=is_module)
-    if not ctx.args and os.path.isdir(content["command"]["folder"]):
-        bundle = bundle.absolute()
-        os.chdir(content["command"]["folder"])
-    options = Settings(replay=str(bundle.absolute()), replay_ops=ops, replay_shell=shell, bundle_limit=0)
-    with tempfile.TemporaryDirectory() as folder:
-        outcome = launch(target, runs=Path(folder), settings=options)
+    bundle = bundle.absolute()
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    options = Settings(replay=str(bundle), replay_ops=ops, replay_shell=shell, bundle_limit=0)
+    with tempfile.TemporaryDirectory() as place:
+        outcome = launch(target, runs=Path(place), settings=options)
         reached = _reached(outcome.folder)
     if reached is None:
         file, line, function = content["place"]
@@ -83,7 +99,7 @@ def replay(
     sys.exit(reached)
 
 
-def _words(content: dict[str, Any], given: list[str]) -> tuple[list[str], bool]:
+def _words(content: dict[str, Any], given: list[str], bundle: Path) -> tuple[list[str], bool]:
     """The script and its arguments: those given, else those of the bundle."""
     known = content["command"]
     if given:
@@ -96,17 +112,52 @@ def _words(content: dict[str, Any], given: list[str]) -> tuple[list[str], bool]:
             expected="the script that the bundle was written from",
             fix="paramedic replay BUNDLE -- path/to/train.py its arguments",
         )
+    if any(MASK in word for word in words):
+        raise ParamedicError(
+            "the command of this bundle had a secret in it, which was not kept",
+            expected="the script with all its arguments",
+            fix=f"paramedic replay {bundle} -- {_shown(words, known['module'] is not None)}",
+        )
     return ([known["module"], *words[1:]], True) if known["module"] else (list(words), False)
+
+
+def _ask_whether_to_run(words: list[str], is_module: bool, folder: str, bundle: Path) -> None:
+    """A bundle may come from anywhere, and the command it names may be any: the user decides."""
+    command = f"python {_shown(words, is_module)}"
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        raise ParamedicError(
+            f"to run the step again, the bundle's command has to be run:\n\n    {command}\n    in {clean(folder)}\n",
+            expected="your consent, because a bundle may come from anywhere",
+            fix=f"paramedic replay --yes {shlex.quote(str(bundle))}",
+        )
+    voice.say(
+        clean(f"The bundle was written by\n\n    {command}\n    in {folder}\n", unicode=speaks_unicode(sys.stderr))
+    )
+    try:
+        agreed = typer.confirm("Run that?", err=True)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
+        raise ParamedicError(
+            "nothing was run",
+            expected="a command that you trust",
+            fix=f"paramedic replay {shlex.quote(str(bundle))} -- train.py its arguments",
+        )
+
+
+def _shown(words: list[str], is_module: bool) -> str:
+    return clean(shlex.join([*(["-m"] if is_module else []), *words])).replace("\n", "\\n")
 
 
 def _warn(content: dict[str, Any]) -> None:
     from paramedic.postmortem.bundle import torch_version
 
-    made, here = content["versions"]["torch"], torch_version()
+    made, here = clean(content["versions"]["torch"]), torch_version()
     if made != here:
         voice.say(f"paramedic: the bundle is from torch {made}, this is {here}: the numbers may differ a little.")
     if content["left_out"]:
-        voice.say(f"paramedic: the bundle was too large, so it holds no {' and no '.join(content['left_out'])}.")
+        missing = " and no ".join(map(clean, content["left_out"]))
+        voice.say(f"paramedic: the bundle was too large, so it holds no {missing}.")
     if content["without_data"]:
         voice.say("paramedic: the bundle holds no batch (--no-data), so the script's own first batch is used.")
 
@@ -121,12 +172,11 @@ def _reached(folder: Path) -> int | None:
     return int(events[0]["code"]) if events else None
 
 
-def _as_test(content: dict[str, Any], bundle: Path, words: list[str], is_module: bool) -> str:
+def _as_test(content: dict[str, Any], bundle: Path, words: list[str], is_module: bool, folder: str) -> str:
     return TEST.format(
         reason=content["reason"],
         step=content["step"],
-        script=words[0],
         bundle=str(bundle.absolute()),
         words=["-m", *words] if is_module else words,
-        folder=content["command"]["folder"],
+        folder=folder,
     )

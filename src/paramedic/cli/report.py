@@ -13,6 +13,7 @@ from paramedic.cli.output import write_event_files, write_file, write_verdict
 from paramedic.cli.run import Board, Html, Ignore, Json, Runs, Select, Verbose, words
 from paramedic.config import Config, load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
+from paramedic.paths import check_folder, check_outputs, kind_of
 from paramedic.rules.catalogue import select as select_rules
 
 
@@ -47,10 +48,14 @@ def report(
 
     from paramedic.diagnosis import diagnose
 
+    check_outputs(json, html)
+    if tensorboard is not None:
+        check_folder(tensorboard, fix="--tensorboard some-other-folder")
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
+    options = rule_options(config)
     folder = find_run(run, config, runs)
-    diagnosis = diagnose(folder, rules, rule_options(config))
+    diagnosis = diagnose(folder, rules, options)
     if format is Format.text:
         write_verdict(diagnosis, verbose=verbose, stream=sys.stdout)
     else:
@@ -63,13 +68,13 @@ def report(
 
 def find_run(word: str | None, config: Config, runs: str | None) -> Path:
     """The folder of a run, by path or by id; without a word, the newest."""
-    if word is not None and Path(word).is_dir():
+    if word and kind_of(Path(word)) == "folder":
         return Path(word)
     folder = runs_folder(config, runs)
-    known = sorted(path for path in folder.glob("*") if path.is_dir()) if folder.is_dir() else []
+    known = sorted(path for path in folder.glob("*") if path.is_dir())
     if word is None and known:
         return known[-1]
-    matching = [path for path in known if word is not None and path.name.startswith(word)]
+    matching = [path for path in known if word and path.name.startswith(word)]
     if len(matching) == 1:
         return matching[0]
     names = ", ".join(path.name for path in (matching or known)[-5:]) or "none yet"

@@ -18,6 +18,7 @@ from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Outcome, launch
+from paramedic.paths import check_folder, check_outputs
 from paramedic.rules.catalogue import select as select_rules
 from paramedic.settings import Settings
 
@@ -173,12 +174,11 @@ def _watch(
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
-    outputs = [path.absolute() for path in (json, html) if path is not None]  # the script may change the folder
-    for path in outputs:
-        if not path.parent.is_dir():
-            raise ParamedicError(f"the folder {path.parent} does not exist", fix=f"mkdir -p {path.parent}")
+    check_outputs(json, html)
+    # The script may change the folder.
     json, html, tensorboard = (path.absolute() if path else None for path in (json, html, tensorboard))
     if tensorboard is not None:
+        check_folder(tensorboard, fix="--tensorboard some-other-folder")
         from paramedic.reports import tensorboard as board
 
         board.check_installed()

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from paramedic.errors import ParamedicError
+from paramedic.paths import check_folder
 
 
 class TaskOrCommand(TyperGroup):
@@ -93,6 +94,7 @@ def task(
     from paramedic import synth as tasks
     from paramedic.cli.synth_words import written
 
+    check_folder(out, fix="--out some-other-folder")
     paths = tasks.write(name, out, format=format, n=n, seed=seed, split=split, level=level, **settings_of(set))
     _print(written(paths))
 

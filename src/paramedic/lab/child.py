@@ -14,6 +14,7 @@ from typing import NoReturn
 from paramedic.capture import where
 from paramedic.lab.experiment import Order
 from paramedic.launch import Target, launch
+from paramedic.paths import PRIVATE_FILE, make_private_folder
 from paramedic.settings import Settings
 
 OUTPUT = "output.txt"
@@ -24,7 +25,7 @@ SURROUNDINGS = {"MPLBACKEND": "Agg", "WANDB_MODE": "disabled", "MLFLOW_TRACKING_
 def carry_out(order: Order) -> NoReturn:
     """Run the script and end this process, as python would end it."""
     folder = Path(order.folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     _separate(folder / OUTPUT)
     os.chdir(order.cwd)
     where.start_from(os.getcwd())
@@ -55,7 +56,7 @@ def _separate(output: Path) -> None:
     """A session of its own, so that it can be ended with all its children, and its words go to a file."""
     with contextlib.suppress(OSError):
         os.setsid()
-    written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
     nothing = os.open(os.devnull, os.O_RDONLY)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -24,6 +24,7 @@ from paramedic.lab import scratch
 from paramedic.lab.experiment import Experiment, Result, Status
 from paramedic.lab.outcome import measure
 from paramedic.launch import Target
+from paramedic.paths import make_private_folder
 from paramedic.settings import Settings
 
 
@@ -68,7 +69,7 @@ class RayRunner:
         data = captured.read_bytes() if captured.exists() else b""
         task = self._ray.remote(num_cpus=1, max_retries=0)(_fit_simple_models)
         self._started(experiment, task.remote(data, sys.path), Settings())
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
 
     def _started(self, experiment: Experiment, reference: Any, settings: Settings) -> None:
         limit = 3 * self.limit  # until a worker is free

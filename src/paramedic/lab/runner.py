@@ -18,6 +18,7 @@ from paramedic.lab import child, scratch
 from paramedic.lab.experiment import Experiment, Order, Result, Status
 from paramedic.lab.outcome import measure
 from paramedic.launch import Target
+from paramedic.paths import make_private_folder
 from paramedic.settings import Settings
 
 POLL = 0.05  # seconds
@@ -90,7 +91,7 @@ class Runner:
         self, experiment: Experiment, settings: Settings, copied: Path | None, body: Callable[[], object]
     ) -> None:
         folder = self.folder_of(experiment.name)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         pid = os.fork()

@@ -39,5 +39,5 @@ def _put(source: Path, to: Path) -> None:
             to.symlink_to(source.resolve())
         elif source.is_file():
             shutil.copy2(source, to)
-    except OSError:
+    except (OSError, RuntimeError):  # links that lead in a circle are the latter
         return  # unreadable for us is unreadable for the script

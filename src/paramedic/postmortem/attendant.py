@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from paramedic.paths import open_private, write_private
 from paramedic.postmortem import kernel, stacks
 from paramedic.postmortem.blackbox import Reader, State
 from paramedic.postmortem.places import (
@@ -87,7 +88,7 @@ class Attendant:
         else:
             return  # it left by os._exit, or was killed by somebody: python says nothing then, and neither do we
         path = self.folder / "crash.txt"
-        path.write_text(f"{text}\n\n{told}", encoding="utf-8")
+        write_private(path, f"{text}\n\n{told}")
         crash_file(self.folder, self.pid).unlink(missing_ok=True)
         say(f"\n{text}\n\n  kept in  {path}\n  verdict  paramedic report {self.folder}\n")
 
@@ -153,7 +154,7 @@ class Attendant:
         return text
 
     def _keep(self, text: str) -> str:
-        with (self.folder / "dump.txt").open("a", encoding="utf-8") as stream:
+        with open_private(self.folder / "dump.txt", "a", encoding="utf-8") as stream:
             stream.write(text)
         return text
 

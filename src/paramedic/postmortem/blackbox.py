@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paramedic import descriptors
+from paramedic.paths import open_private
 
 _NUMBERS = struct.Struct("<q??")  # step, ended, takes SIGUSR1
 _WORDS = 500  # bytes for each of module and batch
@@ -31,9 +32,9 @@ class BlackBox:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with path.open("wb") as stream:
+        with open_private(path, "wb") as stream:
             stream.truncate(_SIZE)
-        with path.open("r+b") as stream:
+        with open_private(path, "r+b") as stream:
             self._memory = mmap.mmap(stream.fileno(), _SIZE)
         descriptors.keep_open(path)
         self._step = 0

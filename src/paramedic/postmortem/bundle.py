@@ -7,15 +7,16 @@ and to refuse everything else.
 from __future__ import annotations
 
 import os
-import pickle
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, message_of, shown
+from paramedic.paths import kind_of, make_private_folder
+from paramedic.postmortem.bundle_parts import check_file, checked, tensors_in
 
 FORMAT = 1
 _GIVEN_UP_FIRST = ("optimizers", "variables", "models")  # when the file would become too large
@@ -23,7 +24,7 @@ _REFUSED = object()
 
 
 def save(content: Mapping[str, Any], path: Path, limit: int) -> list[str]:
-    """Write the bundle in one go; returns what was left out to stay below the limit (in bytes)."""
+    """Write the bundle in one go, for its owner only; returns what was left out to stay below the limit (in bytes)."""
     kept = {name: plain(value) for name, value in content.items()}
     left_out = []
     for name in _GIVEN_UP_FIRST:
@@ -32,7 +33,7 @@ def save(content: Mapping[str, Any], path: Path, limit: int) -> list[str]:
         kept[name] = {}
         left_out.append(name)
     kept |= {"format": FORMAT, "left_out": left_out}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".bundle-", suffix=".pt")
     os.close(handle)
     try:
@@ -46,24 +47,28 @@ def save(content: Mapping[str, Any], path: Path, limit: int) -> list[str]:
 
 def load(path: Path) -> dict[str, Any]:
     """Read a bundle. Raises ParamedicError when it is none, or one that holds more than numbers and text."""
-    if not path.is_file():
+    if kind_of(path) != "file":
         raise ParamedicError(
             f"there is no bundle {path}", expected="a file that paramedic wrote", fix="ls .paramedic/runs/*/*.pt"
         )
     try:
+        check_file(path)
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, OSError, EOFError, KeyError) as error:
+        version = content.get("format") if isinstance(content, dict) else None
+        if version == FORMAT:
+            return checked(content, path.stat().st_size)
+    except Exception as error:  # a damaged pickle can raise anything
+        said = message_of(error).strip().splitlines()
         raise ParamedicError(
-            f"{path} was not loaded: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
+            f"{path} was not loaded: {said[0] if said else type(error).__name__}",
             expected="a bundle of numbers and text; anything else could execute code and is refused",
             fix="take the file that paramedic run wrote",
         ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else None
-        raise ParamedicError(
-            f"{path} has bundle format {found}", expected=f"format {FORMAT}", fix="use the paramedic that wrote it"
-        )
-    return content
+    raise ParamedicError(
+        f"{path} has bundle format {shown(version)}",
+        expected=f"format {FORMAT}",
+        fix="use the paramedic that wrote it",
+    )
 
 
 def torch_version() -> str:
@@ -99,15 +104,4 @@ def is_plain(value: Any) -> bool:
 
 def size_of(value: Any) -> int:
     """Bytes of all tensors in it; those that share memory count once, as they are stored once."""
-    return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in _tensors(value)}.values())
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _tensors(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
+    return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors_in(value)}.values())

@@ -19,6 +19,7 @@ from typing import Any
 
 from paramedic import descriptors
 from paramedic.capture.watcher import Watcher
+from paramedic.paths import append_private, make_private_folder, write_private
 from paramedic.postmortem.blackbox import BlackBox
 from paramedic.postmortem.kernel import descendants, out_of_memory_kills
 from paramedic.postmortem.places import ENDINGS, answer_file, box_file, crash_file, ending_file, stacks_file, tidy
@@ -45,7 +46,7 @@ class Crashes:
     def install(self) -> None:
         """Fails silently where the folder cannot be written: the record's writer says so."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             self.box = BlackBox(box_file(self.folder, self._process))
         except OSError:
             return
@@ -94,7 +95,7 @@ class Crashes:
                     self.box.takes_signal = True
 
     def _open(self, path: Path) -> int:
-        self._files.append(descriptors.keep(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)))
+        self._files.append(descriptors.keep(append_private(path)))
         return self._files[-1]
 
     def _print_native_stacks(self) -> None:
@@ -171,7 +172,7 @@ class Crashes:
 
         path = answer_file(self.folder, self._process)
         half = path.with_suffix(".half")
-        half.write_text(all_threads(), encoding="utf-8")
+        write_private(half, all_threads())
         half.replace(path)
 
     def dead_workers(self, errors: list[BaseException]) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.findings import Where
+from paramedic.paths import kind_of
+from paramedic.record import checking
 from paramedic.record.samples import Sample, unpack
 from paramedic.record.schema import SCHEMA_VERSION
+
+LARGEST = 4 << 30  # bytes of a record
+_ODD_BYTE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,14 @@ class Run:
         self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
         self._events: dict[str, list[Event]] = {}
         self._samples: dict[str, list[Sample]] = {}
-        self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+        self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+
+    def check(self) -> object:
+        """The record's format; raises where it is not what a record of this format has to be."""
+        version = checking.version_of(self._connection)
+        if version == SCHEMA_VERSION:
+            checking.check(self._connection)
+        return version
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -87,10 +100,12 @@ class Run:
 
     @cached_property
     def series_names(self) -> list[str]:
-        return [row[0] for row in self._connection.execute("SELECT DISTINCT series FROM points ORDER BY rowid")]
+        names = self._connection.execute("SELECT DISTINCT series FROM points ORDER BY rowid")
+        return [as_named(row[0]) or "" for row in names]
 
     def series(self, name: str) -> list[tuple[int, float]]:
-        rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (name,))
+        stored = name.encode("utf-8", "backslashreplace").decode()
+        rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (stored,))
         return [(step, float(json.loads(value))) for step, value in rows]
 
     def samples(self, role: str) -> list[Sample]:
@@ -110,8 +125,8 @@ class Run:
         return Sample(step=step, role=role, names=known, rows=unpack(packed, len(known)))
 
     def _event(self, row: tuple[Any, ...]) -> Event:
-        number, kind, time, step, last_step, count, phase, file, line, function, module, data = row
-        where = Where(file=file, line=line, function=function, module=module, step=step, rank=self.rank)
+        number, kind, time, step, last_step, count, phase, file, line, function, module, data, _ = row
+        where = Where(file=as_named(file), line=line, function=function, module=module, step=step, rank=self.rank)
         return Event(
             kind=kind,
             id=number,
@@ -125,31 +140,17 @@ class Run:
         )
 
 
+def as_named(file: str | None) -> str | None:
+    """A file's name as the system knows it; the record spells out bytes that are not UTF-8."""
+    return _ODD_BYTE.sub(lambda found: chr(int(found[1], 16)), file) if file else file
+
+
 def open_runs(folder: Path) -> list[Run]:
-    """All records in a run's folder, the main process first. Raises ParamedicError when there is none."""
-    files = sorted(folder.glob("*.db"))
-    runs = []
-    for file in files:
-        try:
-            run = Run(file)
-            version = run.meta.get("schema_version")
-        except sqlite3.DatabaseError as error:
-            if len(files) == 1:
-                raise ParamedicError(
-                    f"{file} is not a readable record: {error}",
-                    expected="a run folder made by paramedic run",
-                    fix="paramedic report lists the runs it knows",
-                ) from None
-            continue
-        if version is None:
-            continue  # created, but killed before the first write
-        if version != SCHEMA_VERSION:
-            raise ParamedicError(
-                f"{file} has record format {version}",
-                expected=f"format {SCHEMA_VERSION}, which this version of paramedic reads",
-                fix="read it with the paramedic version that wrote it",
-            )
-        runs.append(run)
+    """All records in a run's folder, the main process first. Raises ParamedicError when one is damaged, or none there.
+
+    Every file is checked before it is believed: a record may come from anywhere.
+    """
+    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file)) is not None]
     if not runs:
         raise ParamedicError(
             f"there is no record in {folder}",
@@ -162,16 +163,49 @@ def open_runs(folder: Path) -> list[Run]:
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
 
 
+def _checked(file: Path) -> Run | None:
+    """None for a record whose process was killed before it wrote anything."""
+    try:
+        if file.is_symlink() or kind_of(file) != "file":
+            raise ValueError("it is not a file of its own")
+        if file.stat().st_size > LARGEST:
+            raise ValueError(f"it is larger than {LARGEST:,} bytes")
+        run = Run(file)
+        version = run.check()
+    except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+        raise damaged(file, error) from None
+    if version is not None and version != SCHEMA_VERSION:
+        raise ParamedicError(
+            f"{file} has record format {shown(version)}",
+            expected=f"format {SCHEMA_VERSION}, which this version of paramedic reads",
+            fix="read it with the paramedic version that wrote it",
+        )
+    return None if version is None else run
+
+
+def damaged(file: Path, error: Exception) -> ParamedicError:
+    said = message_of(error).splitlines()
+    return ParamedicError(
+        f"{file} is not a readable record: {said[0] if said else type(error).__name__}",
+        expected="a record as paramedic run wrote it, whole",
+        fix="another copy of it; if it is one of several processes, move it away to read the others",
+    )
+
+
 def _teams(runs: list[Run]) -> list[list[Run]]:
     """Processes of one process group. A script may form several, one after the other, each with a rank 0."""
     teams: list[list[Run]] = []
     for run in sorted(runs, key=lambda run: run.meta.get("joined", 0)):
         if run.meta.get("world_size", 1) < 2 or "joined" not in run.meta:
             continue
-        meeting = run.meta["meeting"], run.meta["world_size"]
-        last = next((t for t in reversed(teams) if (t[0].meta["meeting"], t[0].meta["world_size"]) == meeting), None)
+        meeting = _meeting(run)
+        last = next((team for team in reversed(teams) if _meeting(team[0]) == meeting), None)
         if last is None or run.rank in {member.rank for member in last}:
             teams.append([run])
         else:
             last.append(run)
     return teams
+
+
+def _meeting(run: Run) -> tuple[object, object]:
+    return run.meta.get("meeting"), run.meta.get("world_size")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paramedic.record.summary import FIELDS, Summary, from_row
+from paramedic.record.summary import BINS, FIELDS, Summary, from_row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,8 +55,8 @@ def pack(rows: np.ndarray[Any, np.dtype[np.float64]]) -> bytes:
 def unpack(packed: bytes, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     import numpy as np  # only now: most commands never read a sample
 
-    raw = zlib.decompress(packed)
     split = count * len(FIELDS) * 8
+    raw = zlib.decompressobj().decompress(packed, count * (len(FIELDS) * 8 + BINS * 4) + 1)
     exact = np.frombuffer(raw[:split], dtype=np.float64).reshape(count, -1)
     rough = np.frombuffer(raw[split:], dtype=np.float32).reshape(count, -1)
     return np.concatenate([exact, rough.astype(np.float64)], axis=1)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paramedic import descriptors, voice
+from paramedic.paths import make_private_folder, open_private
+from paramedic.record.checking import checksum
 from paramedic.record.samples import Keep, NewSample, pack
 from paramedic.record.schema import SCHEMA_VERSION, TABLES
 
@@ -36,7 +38,8 @@ NOWHERE = Site(None, None, None)
 class _Series:
     """Thins a growing series: of every bucket of points the most extreme one is kept, non-finite ones always."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.seen = 0
         self.stride = 1
         self.last = 0.0
@@ -90,6 +93,7 @@ class Writer:
         self._names: dict[tuple[str, ...], int] = {}
         self._meta: dict[str, str] = {}
         self._next_id = 1
+        self.sites: set[tuple[str, int]] = set()  # the user's lines that facts are about
         self._connection: sqlite3.Connection | None = None
         self._descriptors: list[int] = []  # those that SQLite has opened
         self._thread: threading.Thread | None = None
@@ -127,7 +131,9 @@ class Writer:
                 return False
             number = self._next_id
             self._next_id += 1
-            row = [number, kind, time.time(), step, step, 1, phase, *site, module, dict(data or {})]
+            if site.file and site.line:
+                self.sites.add((site.file, site.line))
+            row = [number, kind, time.time(), int(step), int(step), 1, phase, *_place(site, module), dict(data or {})]
             self._rows[number] = row
             self._per_kind[kind] = self._per_kind.get(kind, 0) + 1
             if key is not None:
@@ -145,8 +151,8 @@ class Writer:
         for series, step, value in new:
             thinned = self._series.get(series)
             if thinned is None:
-                thinned = self._series[series] = _Series()
-            self._points += [(series, at, json.dumps(kept)) for at, kept in thinned.add(step, value)]
+                thinned = self._series[series] = _Series(storable(series))
+            self._points += [(thinned.name, int(at), json.dumps(kept)) for at, kept in thinned.add(step, value)]
 
     def sample(self, samples: Sequence[NewSample], *, remarkable: bool = False) -> None:
         """Record statistics of one step; remarkable ones are the last to be thinned out."""
@@ -174,7 +180,7 @@ class Writer:
             try:
                 self._make_sure_of_the_file()
                 self._write(rows, points, meta, samples, gone)
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, ValueError) as error:
                 self.failed = str(error)
                 self._say(
                     f"paramedic: cannot write the record {self.path} ({error}). Training goes on unwatched; "
@@ -216,8 +222,8 @@ class Writer:
         self._thread = None
         with self._lock:
             self._thin()
-            for name, series in self._series.items():
-                self._points += [(name, at, json.dumps(kept)) for at, kept in series.rest()]
+            for series in self._series.values():
+                self._points += [(series.name, int(at), json.dumps(kept)) for at, kept in series.rest()]
         self.flush()
         if self._connection is not None:
             with self._file_lock:
@@ -251,7 +257,8 @@ class Writer:
         gone: Sequence[int],
     ) -> None:
         if self._connection is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
+            open_private(self.path, "ab").close()  # sqlite gives its other files the rights of this one
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             # A kill must not lose what was written (the kernel keeps it); a power cut may.
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -260,13 +267,12 @@ class Writer:
             self._descriptors = descriptors.keep_open(self.path)
         connection = self._connection
         connection.execute("BEGIN")
-        connection.executemany(f"INSERT OR REPLACE INTO events VALUES ({','.join('?' * 12)})", rows)
-        connection.executemany("INSERT INTO points VALUES (?, ?, ?)", points)
-        connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(meta.items()))
+        _insert(connection, "events", rows)
+        _insert(connection, "points", points)
+        _insert(connection, "meta", list(meta.items()))
         for sample in samples:
             number = self._name_list(connection, sample.names)
-            packed = (sample.step, sample.role, number, pack(sample.rows))
-            connection.execute("INSERT INTO samples VALUES (?, ?, ?, ?)", packed)
+            _insert(connection, "samples", [(sample.step, sample.role, number, pack(sample.rows))])
         connection.executemany("DELETE FROM samples WHERE step = ?", [(step,) for step in gone])
         connection.execute("COMMIT")
 
@@ -274,16 +280,32 @@ class Writer:
         """Names are long and always the same, so the rows only point to them."""
         if names not in self._names:
             self._names[names] = len(self._names)
-            connection.execute("INSERT INTO names VALUES (?, ?)", (self._names[names], json.dumps(names)))
+            _insert(connection, "names", [(self._names[names], json.dumps(names))])
         return self._names[names]
+
+
+def storable(name: str) -> str:
+    """A name as SQLite takes it. Of a file name that is not UTF-8 the odd bytes are spelled out (reader.as_named)."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _place(site: Site, module: str | None) -> tuple[str | int | None, ...]:
+    file, function, module = (None if name is None else storable(name) for name in (site.file, site.function, module))
+    return file, site.line, function, module
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    if rows:
+        marks = ",".join("?" * (len(rows[0]) + 1))
+        summed = [(*row, checksum(row)) for row in rows]
+        connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", summed)
 
 
 def append(path: Path, kind: str, data: Mapping[str, Any]) -> None:
     """Add a fact to a record that nobody writes to any more."""
-    row = (kind, time.time(), 0, 0, 1, "setup", json.dumps(data))
     connection = sqlite3.connect(path)
     with connection:
-        connection.execute(
-            "INSERT INTO events (kind, time, step, last_step, count, phase, data) VALUES (?, ?, ?, ?, ?, ?, ?)", row
-        )
+        (number,) = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM events").fetchone()
+        row = (number, kind, time.time(), 0, 0, 1, "setup", None, None, None, None, json.dumps(data))
+        _insert(connection, "events", [row])
     connection.close()

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from paramedic import voice
-from paramedic.cli.output import wants_color
-from paramedic.errors import ParamedicError
+from paramedic.cli.output import wants_color, write_text
 from paramedic.findings import LossCurve
 from paramedic.lab.experiment import Result
 from paramedic.lab.session import cost
@@ -132,10 +131,7 @@ def write(conclusion: Conclusion, *, json: Path | None, html: Path | None) -> No
     for path, render in ((json, render_json), (html, render_html)):
         if path is None:
             continue
-        try:
-            path.write_text(render(conclusion), encoding="utf-8")
-        except OSError as error:
-            raise ParamedicError(f"cannot write {path}: {error.strerror}", fix="choose another folder") from None
+        write_text(path, render(conclusion), fix="choose another folder")
         voice.say(f"paramedic: wrote {path}")
 
 

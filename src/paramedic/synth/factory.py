@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from paramedic.errors import ParamedicError
+from paramedic.paths import kind_of
 
 
 def load(words: str) -> Callable[[], Any]:
@@ -32,7 +33,7 @@ def load(words: str) -> Callable[[], Any]:
 
 
 def _script(path: Path) -> ModuleType:
-    if not path.is_file():
+    if kind_of(path) != "file":
         raise ParamedicError(f"there is no file {path}", expected="a Python file", fix="model.py:make_model")
     sys.path.insert(0, str(path.parent.resolve()))  # as if it were run: it finds its neighbours
     spec = importlib.util.spec_from_file_location(path.stem, path)

@@ -39,7 +39,7 @@ def to_numpy(value: Any) -> Array:
 
 
 def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -> Source:
-    inputs, target = _pair(data)
+    inputs, target = _pair(data, title)
     if target is not None and len(target) != len(inputs):
         raise ParamedicError(
             f"{len(inputs):,} inputs, but {len(target):,} targets",
@@ -67,16 +67,39 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
     )
 
 
-def _pair(data: Any) -> tuple[Values, Array | None]:
+def _pair(data: Any, title: str) -> tuple[Values, Array | None]:
     if not isinstance(data, tuple):
-        return _inputs(data), None
-    return _inputs(data[0]), to_numpy(data[1]) if len(data) > 1 and data[1] is not None else None
+        return _inputs(data, title), None
+    target = _rows(to_numpy(data[1]), title) if len(data) > 1 and data[1] is not None else None
+    return _inputs(data[0], title), target
 
 
-def _inputs(data: Any) -> Values:
-    """Texts stay a list; everything else is an array."""
-    array = to_numpy(data)
-    return [str(text) for text in array.tolist()] if array.dtype.kind in "OUS" and array.ndim == 1 else array
+def _inputs(data: Any, title: str) -> Values:
+    """Texts stay a list; everything else is an array of numbers."""
+    array = _rows(to_numpy(data), title)
+    if array.dtype.kind in "OUS" and array.ndim == 1:
+        return [str(text) for text in array.tolist()]
+    if array.dtype.kind not in "biufc":
+        raise _no_numbers(f"{title} holds values of type {array.dtype}")
+    return array
+
+
+def _rows(array: Array, title: str) -> Array:
+    """One row per sample; points and spans of time in seconds, where NaN is one that is missing."""
+    if array.ndim == 0:
+        raise _no_numbers(f"{title} holds a single value")
+    if array.dtype.kind in "Mm":
+        seconds = array.astype(f"{array.dtype.kind}8[s]").astype(np.float64)
+        return np.where(np.isnat(array), np.nan, seconds)
+    return array
+
+
+def _no_numbers(what: str) -> ParamedicError:
+    return ParamedicError(
+        what,
+        expected="an array with a row of numbers, or a text, for each sample",
+        fix="np.savez(file, x=inputs, y=targets)",
+    )
 
 
 def _is_tensor(value: Any) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
 from paramedic.audit.sources.choosing import chosen
+from paramedic.audit.sources.images import regular
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -57,7 +58,7 @@ def open_voc(folder: Path, *, sample: int | None) -> Source:
 
 
 def _voc_boxes(file: Path) -> Boxes:
-    root = ElementTree.parse(file).getroot()
+    root = ElementTree.parse(regular(file)).getroot()
     size = root.find("size")
     objects = root.findall("object")
     numbers = [[float(o.findtext(f"bndbox/{corner}") or "nan") for corner in _CORNERS] for o in objects]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from paramedic.audit.chunk import Source
 from paramedic.errors import ParamedicError
+from paramedic.paths import check_input, kind_of
 
 _TRAIN = ("train", "training", "trn")
 _HELD_OUT = ("val", "valid", "validation", "dev", "test")
@@ -14,8 +15,7 @@ _HELD_OUT = ("val", "valid", "validation", "dev", "test")
 def open_path(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
     from paramedic.audit.sources import boxes, images, masks, tables, zipped
 
-    if not path.exists():
-        raise ParamedicError(f"there is no file or folder {path}", fix="paramedic audit path/to/data")
+    check_input(path, what="file or folder", fix="paramedic audit path/to/data")
     kind = path.suffix.lower()
     if path.is_dir():
         if boxes.is_voc(path):
@@ -54,7 +54,7 @@ def open_splits(data: Path, val: Path | None, *, label: str | None, sample: int 
 
 def _splits_in(path: Path) -> tuple[Path, Path | None]:
     """A folder with train/ and val/ inside holds two splits; everything else is one."""
-    if path.is_dir():
+    if kind_of(path) == "folder":
         inside = {child.name.lower(): child for child in path.iterdir() if child.is_dir()}
         train = next((inside[name] for name in _TRAIN if name in inside), None)
         held_out = next((inside[name] for name in _HELD_OUT if name in inside), None)

@@ -39,7 +39,9 @@ def needed() -> Any:
         import polars
     except ImportError:
         raise ParamedicError(
-            "tables are read with polars, which is not installed", fix="pip install 'paramedic[data]'"
+            "tables are read with polars, which is not installed",
+            expected="the package polars",
+            fix="pip install 'paramedic[data]'",
         ) from None
     return polars
 

@@ -14,6 +14,7 @@ from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import chosen, in_pieces
 from paramedic.audit.sources.samples import put_together
 from paramedic.errors import ParamedicError
+from paramedic.paths import kind_of
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 CHUNK = 64
@@ -26,6 +27,7 @@ def open_folder(folder: Path, *, sample: int | None) -> Source:
         raise ParamedicError(
             f"there are no images in {folder}",
             expected=f"files ending in {', '.join(ENDINGS[:4])} …, best in one folder per class",
+            fix="paramedic audit path/to/images",
         )
     classes = sorted({path.relative_to(folder).parts[0] for path in files if len(path.relative_to(folder).parts) > 1})
     labelled = len(classes) > 1 and all(len(path.relative_to(folder).parts) > 1 for path in files)
@@ -69,18 +71,28 @@ def needed() -> Any:
         from PIL import Image
     except ImportError:
         raise ParamedicError(
-            "images are read with Pillow, which is not installed", fix="pip install 'paramedic[data]'"
+            "images are read with Pillow, which is not installed",
+            expected="the package pillow",
+            fix="pip install 'paramedic[data]'",
         ) from None
     return Image
 
 
 def pixels(pillow: Any, path: Path) -> Any:
-    with pillow.open(path) as image:
+    with pillow.open(regular(path)) as image:
         image.load()  # a truncated file fails here, not later
         if image.mode.startswith(("I", "F")):
             return _in_bytes(np.asarray(image))
         plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
         return np.asarray(plain)
+
+
+def regular(path: Path) -> Path:
+    """Not a pipe, which could keep us waiting for ever: that is a bad sample."""
+    kind = kind_of(path)
+    if kind not in (None, "file"):
+        raise ValueError(f"it is a {kind}")
+    return path
 
 
 def _in_bytes(deep: Any) -> Any:

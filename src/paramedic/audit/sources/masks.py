@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import chosen, in_pieces
-from paramedic.audit.sources.images import CHUNK, ENDINGS, needed, pixels
+from paramedic.audit.sources.images import CHUNK, ENDINGS, needed, pixels, regular
 from paramedic.audit.sources.samples import put_together
 from paramedic.errors import ParamedicError
 
@@ -35,6 +35,7 @@ def open_masks(images: Path, masks: Path, *, sample: int | None) -> Source:
         raise ParamedicError(
             f"no image of {images.name}/ has a mask of its name in {masks.name}/",
             expected="images/cat.jpg and masks/cat.png",
+            fix="give both files of a pair the same name",
         )
     alone = len(ours) + len(theirs) - 2 * len(stems)
     indices = chosen(len(stems), sample)
@@ -64,7 +65,7 @@ def open_masks(images: Path, masks: Path, *, sample: int | None) -> Source:
 
 def classes_of(pillow: Any, path: Path) -> Any:
     """A mask as it is stored: the numbers of a palette, not its colours."""
-    with pillow.open(path) as image:
+    with pillow.open(regular(path)) as image:
         image.load()
         return np.asarray(image if image.mode in ("L", "P", "I", "I;16", "1") else image.convert("L"))
 

@@ -54,5 +54,7 @@ def _unreadable(path: Path, kind: str, error: Exception) -> ParamedicError:
     said = uneven_line(path) if kind in DELIMITED else ""
     said = said or (str(error).splitlines() or [type(error).__name__])[0]
     return ParamedicError(
-        f"{path.name} cannot be read: {said}", expected=expected.get(kind, "a table with a line of names")
+        f"{path.name} cannot be read: {said}",
+        expected=expected.get(kind, "a table with a line of names"),
+        fix="correct that place",
     )

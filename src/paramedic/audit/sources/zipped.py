@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tokenize
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +15,12 @@ import numpy as np
 from paramedic.audit.chunk import Source
 from paramedic.audit.sources.arrays import open_arrays
 from paramedic.audit.sources.choosing import target_name
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, message_of
 
 INPUTS = ("x", "inputs", "input", "data", "images", "features", "arr_0")
 _TARGETS = ("y", "arr_1")
+UNREADABLE = (OSError, ValueError, EOFError, BadZipFile, KeyError, TypeError, NotImplementedError, RuntimeError,
+              SyntaxError, MemoryError, OverflowError, RecursionError, zlib.error, tokenize.TokenError)  # fmt: skip
 
 
 def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: str = "train") -> Source:
@@ -24,7 +28,7 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
     if isinstance(loaded, np.ndarray):
         return open_arrays(loaded, title=path.name, sample=sample)
     named = _names(loaded.files, label, part)
-    names = named or _by_shape(loaded, label)
+    names = named or _by_shape({name: _array(loaded, name, path).shape for name in loaded.files}, label)
     if names is None:
         raise ParamedicError(
             f"{path.name} holds {', '.join(loaded.files)}",
@@ -32,7 +36,8 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
             fix="np.savez(file, x=inputs, y=targets)",
         )
     inputs, target = names
-    pair = (loaded[inputs], loaded[target]) if target else loaded[inputs]
+    x, *y = (_array(loaded, name, path) for name in names if name)
+    pair = (x, *y) if y else x
     found = open_arrays(pair, title=f"{path.name}:{inputs}", sample=sample, label=target or "")
     if named is not None:
         return found
@@ -40,9 +45,8 @@ def open_arrays_in(path: Path, *, label: str | None, sample: int | None, part: s
     return replace(found, guessed=label is None, notices=(guess,))
 
 
-def _by_shape(loaded: Any, label: str | None) -> tuple[str, str | None] | None:
+def _by_shape(shapes: Mapping[str, tuple[int, ...]], label: str | None) -> tuple[str, str | None] | None:
     """Where no name tells: the only array of rows, and the only one with a single number for each of them."""
-    shapes = {name: loaded[name].shape for name in loaded.files}
     rows = [name for name, shape in shapes.items() if len(shape) >= 2 and name != label]
     if len(rows) != 1:
         return None
@@ -54,11 +58,27 @@ def _by_shape(loaded: Any, label: str | None) -> tuple[str, str | None] | None:
 def _load(path: Path) -> Any:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, BadZipFile) as error:
-        raise ParamedicError(
-            f"{path.name} cannot be read: {error}",
-            expected="a file written by np.save or np.savez, without pickled objects",
-        ) from None
+    except UNREADABLE as error:
+        raise _unreadable(path.name, error) from None
+
+
+def _array(loaded: Any, name: str, path: Path) -> Any:
+    """An array of an npz file, which is only read now."""
+    try:
+        found = loaded[name]
+    except UNREADABLE as error:
+        raise _unreadable(f"{name} in {path.name}", error) from None
+    if not isinstance(found, np.ndarray):
+        raise _unreadable(f"{name} in {path.name}", ValueError("it is no array"))
+    return found
+
+
+def _unreadable(what: str, error: Exception) -> ParamedicError:
+    return ParamedicError(
+        f"{what} cannot be read: {message_of(error) or type(error).__name__}",
+        expected="arrays of numbers or texts, written by np.save or np.savez; pickled objects could execute code",
+        fix="np.savez(file, x=np.asarray(inputs, dtype=float), y=targets)",
+    )
 
 
 def has_two_parts(path: Path) -> bool:

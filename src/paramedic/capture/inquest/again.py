@@ -19,7 +19,7 @@ from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.tracer import Op, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site
-from paramedic.errors import ParamedicError
+from paramedic.errors import ParamedicError, message_of
 from paramedic.postmortem.tensors import summary
 
 CLEAN, REPRODUCED, IMPOSSIBLE = 0, 1, 2
@@ -45,6 +45,9 @@ class Replay:
         except ParamedicError as error:
             voice.say(str(error))
             code = IMPOSSIBLE
+        except Exception as error:  # numbers that do not fit the script: the bundle may come from anywhere
+            voice.say(f"paramedic: the step cannot be run again: {type(error).__name__}: {message_of(error)[:500]}")
+            code = IMPOSSIBLE
         self.watcher.emit("replay", site=frame_site(frame), data={"code": code})
         self.watcher.stop_with = code
 
@@ -60,6 +63,7 @@ class Replay:
             if statements is None:
                 raise ParamedicError(
                     f"the lines before {frame_site(frame).file}:{frame.f_lineno} cannot be run by themselves",
+                    expected="plain statements that lead to backward()",
                     fix="put the computation of the loss into plain statements before backward()",
                 )
             tracer = tracer_for(self.watcher)

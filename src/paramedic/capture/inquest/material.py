@@ -18,6 +18,7 @@ from paramedic.capture.inquest.randomness import RandomState, random_state
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.masking import is_secret, masked_text, masked_words
 from paramedic.postmortem.bundle import is_plain, save
 from paramedic.record.writer import Site
 
@@ -37,9 +38,10 @@ def write_bundle(
     if settings.bundle_limit <= 0:
         return None
     path = watcher.writer.path.parent / f"{watcher.writer.path.stem}-step{watcher.step}.pt"
-    inputs = {name: value for name, value in found.inputs.items() if is_plain(value)} if settings.bundle_data else {}
+    kept = found.inputs if settings.bundle_data else {}
+    inputs = {name: value for name, value in kept.items() if is_plain(value) and not _is_secret(name, value)}
     content = {
-        "reason": reason,
+        "reason": masked_text(reason),
         "failure": failure,  # or a step that somebody wanted to look at
         "step": watcher.step,
         "place": list(found.place),
@@ -113,7 +115,12 @@ def _random(state: RandomState) -> dict[str, Any]:
 def _command() -> dict[str, Any]:
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     module = spec.name.removesuffix(".__main__") if spec is not None and spec.name != "__main__" else None
-    return {"arguments": [str(word) for word in sys.argv], "module": module, "folder": os.getcwd()}
+    words = masked_words([str(word) for word in sys.argv])
+    return {"arguments": list(words), "module": module, "folder": os.getcwd()}
+
+
+def _is_secret(name: str, value: Any) -> bool:
+    return isinstance(value, str) and is_secret(name)
 
 
 def _text(place: Site) -> str:
