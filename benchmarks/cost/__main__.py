@@ -64,7 +64,7 @@ def main() -> None:
     options.add_argument("--only", default="", help="programs whose name contains this")
     chosen = options.parse_args()
     columns = ("wall s", "processor s", "steady s", "peak MB", "record MB")
-    print("| program | " + " | ".join(columns) + " |\n|---" * 1 + "|---" * len(columns) + "|")
+    print("| program | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|")
     for name, (body, steps) in PROGRAMS.items():
         if chosen.only in name:
             text = HEAD + body.replace("STEPS", str(max(8, round(steps * chosen.scale))))
