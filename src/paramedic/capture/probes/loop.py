@@ -82,6 +82,13 @@ class Loop:
 
             return init
 
+        def watched_state(original: Any) -> Any:
+            def set_state(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
+                original(optimizer, *args, **kwargs)
+                watcher.ask("loop", self._restored, optimizer)
+
+            return set_state
+
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
                 if not (watcher.resting and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
@@ -93,6 +100,7 @@ class Loop:
         watcher.on_wake.append(self._catch_up)
         self.statistics.install()
         watcher.patches.wrap(Optimizer, "__init__", watched_init)
+        watcher.patches.wrap(Optimizer, "__setstate__", watched_state)
         watcher.patches.wrap(Optimizer, "zero_grad", watched_zero, light=True)
         watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
 
@@ -107,6 +115,10 @@ class Loop:
     def _born(self, optimizer: Optimizer) -> None:
         self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
+
+    def _restored(self, optimizer: Optimizer) -> None:
+        """Unpickled or copied: nobody called its constructor, and its steps count from here on."""
+        self._born_at.setdefault(optimizer, self.watcher.step)
 
     def account(self, optimizer: Optimizer) -> Account:
         account = self.accounts.get(optimizer)
