@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import math
 import re
@@ -18,11 +19,14 @@ from paramedic.findings import (
     Diagnosis,
     Finding,
     LossCurve,
+    Progress,
     RunFacts,
     Verdict,
 )
 from paramedic.record.reader import Run, open_runs
+from paramedic.rules.curves import loss_curves
 from paramedic.rules.growth import memory_lines
+from paramedic.rules.outcome import outcome
 from paramedic.rules.rule import Abstain, Rule, missing_need
 from paramedic.rules.timing import time_shares
 
@@ -62,6 +66,7 @@ def diagnose(
             abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
     ranked = rank(_not_ignored(findings.values()), rules)
     facts = _facts(folder, runs, trained, ranked)
+    ranked = _serious(ranked, facts)
     verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
     if incomplete and verdict == "healthy":
         verdict, reason = "inconclusive", f"the record ends at step {facts.steps}: {incomplete}"
@@ -139,6 +144,14 @@ def _not_ignored(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if not _ignored_on_its_line(finding)]
 
 
+def _serious(ranked: list[Finding], facts: RunFacts) -> list[Finding]:
+    """A loss that ends as NaN or infinity is never a mere warning, whichever rule explains it."""
+    broken = any(curve.values and not math.isfinite(curve.values[-1]) for curve in facts.losses)
+    if not broken or not ranked or ranked[0].severity != "warning":
+        return ranked
+    return [replace(ranked[0], severity="error"), *ranked[1:]]
+
+
 def _ignored_on_its_line(finding: Finding) -> bool:
     found = _IGNORE.search(source_line(finding.where.file, finding.where.line))
     words = [word.strip() for word in found.group(1).split(",")] if found else []
@@ -183,11 +196,14 @@ def _facts(folder: Path, runs: Sequence[Run], trained: Sequence[Run], findings: 
         seconds=float(meta.get("seconds") or _last_time(first) - float(meta.get("started", 0))),
         exit_code=meta.get("exit_code"),
         overhead=first.meta.get("overhead"),
+        first_look=first.meta.get("first_look"),
+        steady=first.meta.get("steady"),
         coverage=first.meta.get("coverage", {}),
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),
         losses=tuple(_loss_curves(first)),
+        progress=_progress(first),
         times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
@@ -212,6 +228,18 @@ def _loss_curves(run: Run) -> Iterable[LossCurve]:
         if kind == "loss":
             points = run.series(name)
             yield LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v for _, v in points))
+
+
+def _progress(run: Run) -> Progress | None:
+    """How the run's loss went; judged only where its value means something."""
+    curves = loss_curves(run)
+    if len(curves) != 1 or curves[0].broke:
+        return None
+    curve = curves[0]
+    with contextlib.suppress(Abstain):
+        judged = outcome(run)
+        return Progress(first=curve.values[0], last=curve.end, guessing=judged.prior, learnt=not judged.bad)
+    return Progress(first=curve.values[0], last=curve.end)
 
 
 def _describe_model(model: Mapping[str, Any]) -> str:

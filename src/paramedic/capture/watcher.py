@@ -61,6 +61,7 @@ class Watcher:
         self.spent = 0.0  # seconds of the training thread's time,
         self.glanced = 0.0  # and those of naps, which no budget governs
         self.started = time.perf_counter()
+        self._first_look: tuple[float, float] | None = None  # when it was over: our seconds, and all seconds
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
         self.on_gear: list[Callable[[bool], None]] = []
         self.on_sampling: list[Callable[[bool], None]] = []
@@ -236,6 +237,8 @@ class Watcher:
         self.step = max(step, self.step)
         self.on_count(self.step)
         self._book()
+        if self._first_look is None and self.step >= FIRST_STEPS:
+            self._first_look = (self._cost(), time.perf_counter() - self.started)
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
@@ -354,7 +357,8 @@ class Watcher:
         self.writer.set_meta(
             steps=self.step,
             seconds=round(seconds, 3),
-            overhead=round((self.spent + self.glanced + self.budget.slowed) / max(seconds, 1e-9), 5),
+            overhead=round(self._cost() / max(seconds, 1e-9), 5),
+            **self._apart(seconds),
             coverage={
                 "examined": self.budget.examined,
                 "watched": self.budget.watched,
@@ -362,3 +366,13 @@ class Watcher:
             },
             dropped=self.writer.dropped,
         )
+
+    def _cost(self) -> float:
+        return self.spent + self.glanced + self.budget.slowed
+
+    def _apart(self, seconds: float) -> dict[str, float]:
+        """What the first look cost in seconds, and the share of the time after it that watching took."""
+        ours, elapsed = self._first_look or (self._cost(), seconds)
+        if elapsed >= seconds:
+            return {"first_look": round(ours, 3)}
+        return {"first_look": round(ours, 3), "steady": round((self._cost() - ours) / (seconds - elapsed), 5)}

@@ -15,12 +15,15 @@ from paramedic.reports.words import (
     by_reason,
     coverage,
     fold,
+    headline,
     moment,
     number,
     percent,
     place,
     plural,
+    saw_too_little,
     short_time,
+    shortest,
     verdict,
 )
 
@@ -130,11 +133,15 @@ def _notices(screen: Screen, notices: Sequence[str], verbose: int) -> None:
 
 
 def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
-    if diagnosis.abstained:
-        screen.line(("Could not be checked", "bold"))
-        for reason, codes in by_reason(diagnosis.abstained).items():
+    reasons = by_reason(diagnosis.abstained)
+    for title, little in (("Do not apply", False), ("Saw too little", True)):
+        group = {reason: codes for reason, codes in reasons.items() if saw_too_little(reason) is little}
+        if group:
+            screen.line((title, "bold"))
+        for reason, codes in group.items():
             screen.line(f"{reason}: {' '.join(codes)}", label="  - ", indent=4)
-        screen.blank()
+        if group:
+            screen.blank()
     if diagnosis.crashed:
         screen.line(("Rules that crashed", "bold"), " (a fault of the rule, not of your script)")
         for crash in diagnosis.crashed:
@@ -175,12 +182,15 @@ def _memory(screen: Screen, run: RunFacts) -> None:
 
 def _run_name(run: RunFacts) -> str:
     """What `paramedic report` will find: the id where runs usually are, otherwise the folder."""
-    usual = run.record == f"{DEFAULT_RUNS}/{run.id}"
-    return shlex.quote(run.id if usual else run.record)
+    record = shortest(run.record)
+    usual = record == f"{DEFAULT_RUNS}/{run.id}"
+    return shlex.quote(run.id if usual else record)
 
 
 def _verdict(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
     why = " (-v says why)" if verbose < 1 else ""
     how = " (-vv shows how)" if verbose < 2 else ""
     style = VERDICT_STYLES[diagnosis.verdict]
-    screen.line(("Verdict: ", "bold"), (f"{diagnosis.verdict}.", style), " " + verdict(diagnosis, why=why, how=how))
+    word = headline(diagnosis)
+    style = style if word == diagnosis.verdict else VERDICT_STYLES["inconclusive"]
+    screen.line(("Verdict: ", "bold"), (f"{word}.", style), " " + verdict(diagnosis, why=why, how=how))

@@ -87,7 +87,7 @@ def _severity(run: Run, event: Event) -> Severity:
     if event.get("scaled"):  # the scaler skips such steps; only if they do not end is anything lost
         return "error" if lost and len(lost) > max(3, 0.2 * (run.steps - event.step)) else "note"
     if steps:  # the loss was bad, its gradient was not
-        return "warning" if event["reached"] == "loss" else "note"
+        return "error" if event["reached"] == "loss" else "note"
     return "note" if run.steps > event.step else "error"
 
 

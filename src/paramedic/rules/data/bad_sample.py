@@ -6,7 +6,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM320", "bad-sample", severity="error", needs=["bad_sample"])
+@rule("PM320", "bad-sample", severity="error", needs=["loader"])
 def check(run: Run) -> Iterator[Finding]:
     """A sample could not be loaded, or does not fit the others of its batch.
 
