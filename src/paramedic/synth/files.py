@@ -131,7 +131,7 @@ def _polars() -> Any:
         import polars
     except ImportError:
         raise ParamedicError(
-            "parquet files need polars", expected="polars installed", fix="pip install 'paramedic[data]'"
+            "parquet files need polars", expected="polars installed", fix="pip install polars"
         ) from None
     return polars
 

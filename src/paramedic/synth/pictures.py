@@ -71,6 +71,6 @@ def _image() -> Any:
         from PIL import Image
     except ImportError:
         raise ParamedicError(
-            "pictures need Pillow", expected="Pillow installed", fix="pip install 'paramedic[data]'"
+            "pictures need Pillow", expected="Pillow installed", fix="pip install pillow"
         ) from None
     return Image

@@ -39,7 +39,7 @@ def needed() -> Any:
         import polars
     except ImportError:
         raise ParamedicError(
-            "tables are read with polars, which is not installed", fix="pip install 'paramedic[data]'"
+            "tables are read with polars, which is not installed", fix="pip install polars"
         ) from None
     return polars
 

@@ -69,7 +69,7 @@ def needed() -> Any:
         from PIL import Image
     except ImportError:
         raise ParamedicError(
-            "images are read with Pillow, which is not installed", fix="pip install 'paramedic[data]'"
+            "images are read with Pillow, which is not installed", fix="pip install pillow"
         ) from None
     return Image
 
