@@ -38,9 +38,7 @@ def needed() -> Any:
     try:
         import polars
     except ImportError:
-        raise ParamedicError(
-            "tables are read with polars, which is not installed", fix="pip install polars"
-        ) from None
+        raise ParamedicError("tables are read with polars, which is not installed", fix="pip install polars") from None
     return polars
 
 

@@ -68,9 +68,7 @@ def needed() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise ParamedicError(
-            "images are read with Pillow, which is not installed", fix="pip install pillow"
-        ) from None
+        raise ParamedicError("images are read with Pillow, which is not installed", fix="pip install pillow") from None
     return Image
 
 
