@@ -8,6 +8,11 @@ import time
 
 from paramedic.settings import DEFAULT_BUDGET, Settings
 
+# What is looked at first goes by counts, so that a busy machine finds what an idle one finds. The clock has a say only
+# where a look is dear even when nothing disturbs it: the fastest one so far tells.
+SURE_WATCHED, SURE_SAMPLED = 128, 512  # steps in which the clock is not asked
+FURTHER = 6  # samples are taken this much further apart with each one: a sixth of the steps so far
+DEAR = 0.03  # seconds of the fastest look
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
@@ -35,13 +40,13 @@ class Budget:
         self.statistics = settings.every is not None or settings.budget > 0
         self.every = settings.every
         self.share = settings.budget or DEFAULT_BUDGET  # of the run's time; without statistics, watching keeps it
-        self.examination = Mean()  # seconds that an examined step takes us
+        self.examination = self._sampling = math.inf  # seconds that an examined step, and a sample, took at least
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
         self._sample = Mean()  # seconds that a sample adds on top
         self._device = Mean()  # and seconds that it takes an accelerator
         self._last = time.perf_counter()
-        self._since_watch = self._since_sample = 0
+        self._since_watch = self._since_sample = self._steps = 0
         self._samples = 0
         self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
         self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
@@ -62,7 +67,7 @@ class Budget:
         self.watched += watched
         self.sampled += sampled
         if examined:
-            self.examination.add(spent)
+            self.examination = min(self.examination, spent)
         else:
             # What is looked up again and again slows down more than itself: the step shows by how much.
             cost = spent if self._step.value is None else min(max(spent, elapsed - self._step.value), DEAREST * spent)
@@ -77,6 +82,8 @@ class Budget:
                 self._sample.value = None  # warming up costs more than it ever will again
             self._wait = self._random.uniform(0.75, 1.25)
             self._sample.add(sampling)
+            self._sampling = min(self._sampling, sampling)
+        self._steps += steps
         self._since_watch = 0 if watched or examined else self._since_watch + steps
         self._since_sample = 0 if sampled else self._since_sample + steps
 
@@ -98,6 +105,8 @@ class Budget:
         return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
+        if self._steps < SURE_WATCHED and (self._watch.value or 0.0) < DEAR:
+            return 0
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
 
     def _until_sampled(self) -> float:
@@ -107,6 +116,8 @@ class Budget:
             return self.every - self._since_sample - 1
         if self._close:
             return 0
+        if self._steps < SURE_SAMPLED and self._sampling + (self._device.value or 0.0) < DEAR:
+            return max(1, self._steps // FURTHER) - self._since_sample - 1
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
         return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1
 

@@ -28,6 +28,7 @@ from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
 FIRST_STEPS = 10  # examined from the start
+SURE_STEPS, SURE_SECONDS = 256, 3.0  # in which small looks are always afforded, up to so much of our time
 AFTER_NEWS = 2  # steps examined after something new happened
 AFTER_CHANGE = 6  # steps watched after the calls of a step came in an order that was never seen before
 MOST_CHANGES = 16  # times that this is worth it: some loops are never the same
@@ -223,7 +224,8 @@ class Watcher:
 
     def affordable(self) -> bool:
         """Whether there is time for work that is welcome but not needed at this very step."""
-        return self.examining or self.spent < self.budget.share * (time.perf_counter() - self.started)
+        sure = self.step < SURE_STEPS and self.spent < SURE_SECONDS
+        return self.examining or sure or self.spent < self.budget.share * (time.perf_counter() - self.started)
 
     def relax(self) -> None:
         """Nothing new is to be expected before the next optimizer step."""

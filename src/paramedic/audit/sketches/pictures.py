@@ -60,7 +60,7 @@ def fingerprints(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
 
 
 def patches(values: Values) -> NDArray[np.float32]:
-    """(n, 3, PATCHES, PATCHES): the average colour of each part, as it is: the thumbnail knows no colour or brightness."""
+    """(n, 3, PATCHES, PATCHES): the average colour of each part, as it is; a thumbnail is grey and normalised."""
     if isinstance(values, list):
         return np.concatenate([patches(value[None]) for value in values])
     axis = channel_axis(values.shape[1:])
