@@ -40,7 +40,8 @@ class Budget:
         self.statistics = settings.every is not None or settings.budget > 0
         self.every = settings.every
         self.share = settings.budget or DEFAULT_BUDGET  # of the run's time; without statistics, watching keeps it
-        self.examination = self._sampling = math.inf  # seconds that an examined step, and a sample, took at least
+        # Seconds that an examined step, a watched one and a sample took us at least.
+        self.examination = self._watching = self._sampling = math.inf
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
         self._sample = Mean()  # seconds that a sample adds on top
@@ -74,6 +75,7 @@ class Budget:
             self._step.add(max(elapsed - (cost if watched else spent), 1e-7) / steps)
             if watched:
                 self._watch.add(cost - sampling)
+                self._watching = min(self._watching, spent - sampling)
                 self.slowed += cost - spent
         if sampled:
             self._samples += 1
@@ -105,7 +107,7 @@ class Budget:
         return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
-        if self._steps < SURE_WATCHED and (self._watch.value or 0.0) < DEAR:
+        if self._steps < SURE_WATCHED and self._watching < DEAR:
             return 0
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
 

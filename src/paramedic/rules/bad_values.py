@@ -21,7 +21,7 @@ _ADVICE: dict[str, tuple[str, str]] = {
     "sqrt": ("the slope of a root is infinite at 0", "add a small number under the root: (x + 1e-12).sqrt()"),
     "rsqrt": ("1/sqrt(x) is infinite at 0", "add a small number under the root: (x + 1e-12).rsqrt()"),
     "pow": ("the slope of a root is infinite at 0", "keep the base above 0: x.clamp(min=1e-8) ** p, or x + 1e-12"),
-    "acos": ("its slope is infinite at -1 and 1", "stay inside: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2"),
+    "acos": ("its slope is infinite at -1 and 1", "stay inside the domain: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2"),
     "exp": ("exp overflows above 88 in float32", "subtract the maximum first, clamp the argument, or use logsumexp"),
     "norm": ("the slope of a norm is infinite at 0", "use (x.pow(2).sum(-1) + 1e-12).sqrt()"),
     "mean": ("the mean of no values is 0/0", "skip empty batches, or divide a sum by count.clamp(min=1)"),
@@ -102,7 +102,10 @@ def advice(event: Event) -> tuple[str, str]:
     if op == "div" and [operand["size"] for operand in operands] == [1, 1] and operands[1]["zeros"]:
         return "nothing was counted for this batch", "divide by count.clamp(min=1), or leave such a batch out"
     if event.get("own_backward"):
-        return "your own backward() made it from good values", "guard that operation in backward(), or derive it again"
+        return (
+            "your own backward() made it from good values",
+            "guard that operation in backward(), or derive it again",
+        )
     if op in _ADVICE:
         return _ADVICE[op]
     return "the result leaves the range of its type", "look at the ranges above: which operand should not be so large?"

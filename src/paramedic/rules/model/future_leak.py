@@ -25,7 +25,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     Models whose labels are not the shifted inputs are not judged: they may look both ways.
 
     ## Options
-    `tolerance`: relative change of an output that is still taken for rounding.
+    `tolerance`: relative change of an output that still counts as rounding.
     """
     asked = [event for event in run.events("asked") if event.get("future") is not None]
     if not asked:

@@ -17,8 +17,8 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     The model has learnt nothing, or no more than how often each class occurs or what the mean of the targets is.
 
     ## What to try first
-    Can it learn a single batch by heart? If not, look for a fault in the model or the loss; if it can, look at the
-    data: do inputs and labels belong together? Then try a learning rate ten times higher and lower.
+    Can it overfit a single batch? If not, look for a fault in the model or the loss; if it can, look at the data: do
+    inputs and labels match? Then try a learning rate ten times higher and lower.
 
     ## When this is wrong
     Losses of GANs and of reinforcement learning do not have to fall and are not judged. A run that starts from a
@@ -50,7 +50,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         why=f"it is stuck at {prior:.3g}, what a model reaches that {_GUESSES[curve.task == 'mse_loss']}"
         if at_prior
         else "nothing is being learnt from the inputs",
-        remedy="check that inputs and labels belong together, then try to learn one batch by heart",
+        remedy="check that inputs and labels match, then try to overfit one batch",
         where=curve.where,
         evidence=(
             Evidence(name="improvement", value=round(curve.improvement, 4), limit=f"≥ {improvement:g}"),

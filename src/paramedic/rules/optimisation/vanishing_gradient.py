@@ -32,7 +32,7 @@ def check(
     initialisation with the gain of the activation (`nn.init.kaiming_normal_`).
 
     ## When this is wrong
-    Small gradients alone are no illness: Adam divides by their size. It is an alarm only when the loss has not moved
+    Small gradients alone are not reported: Adam divides by their size. It is an alarm only when the loss has not moved
     away from guessing; otherwise a note.
 
     ## Options
