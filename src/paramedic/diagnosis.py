@@ -51,7 +51,7 @@ def diagnose(
     crashed: list[Crash] = []
     for rule in rules:
         if rule.reads == "audit":
-            abstained.append(Abstention(code=rule.code, reason="only an audit of the data can tell (paramedic audit)"))
+            abstained.append(Abstention(code=rule.code, reason="needs an audit of the data (paramedic audit)"))
             continue
         outcomes = [ask(rule, run, (options or {}).get(rule.code, {})) for run in trained]
         fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
@@ -174,7 +174,10 @@ def _verdict(
         return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
-            return "inconclusive", f"the loss at {curve.label} is {curve.values[-1]} in the end, and no rule knows why"
+            return (
+                "inconclusive",
+                f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it",
+            )
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
     if crashed:
@@ -261,4 +264,4 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
         for event in run.events("gear"):
             yield str(event["reason"])
         if run.meta.get("dropped"):
-            yield f"{run.meta['dropped']} facts were not recorded because there were too many of their kind"
+            yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"

@@ -81,7 +81,7 @@ def test_healthy_with_notes_does_not_claim_that_there_was_nothing() -> None:
         (INCONCLUSIVE, "No optimizer step was seen. Run the part that trains"),
         (
             replace(INCONCLUSIVE, reason="only 3 optimizer steps seen", run=replace(RUN, steps=3, notices=())),
-            "Only 3 optimizer steps seen. Let it take more steps",
+            "Only 3 optimizer steps seen. Run it for more steps",
         ),
         (
             replace(
@@ -89,7 +89,7 @@ def test_healthy_with_notes_does_not_claim_that_there_was_nothing() -> None:
                 reason="the script ended with ValueError at train.py:3",
                 run=replace(RUN, exit_code=1, notices=()),
             ),
-            "The script ended with ValueError at train.py:3. Repair what ended the script (exit code 1)",
+            "The script ended with ValueError at train.py:3. Fix what ended the script (exit code 1)",
         ),
     ],
 )

@@ -12,7 +12,8 @@ from paramedic.settings import DEFAULT_BUDGET, Settings
 # where a look is dear even when nothing disturbs it: the fastest one so far tells.
 SURE_WATCHED, SURE_SAMPLED = 128, 512  # steps in which the clock is not asked
 FURTHER = 6  # samples are taken this much further apart with each one: a sixth of the steps so far
-DEAR = 0.03  # seconds of the fastest look
+DEAR = 0.03  # seconds of the fastest look,
+ENOUGH = 32  # among so many
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
@@ -107,7 +108,7 @@ class Budget:
         return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
-        if self._steps < SURE_WATCHED and self._watching < DEAR:
+        if self._steps < SURE_WATCHED and (self._watching < DEAR or self.watched < ENOUGH):
             return 0
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
 

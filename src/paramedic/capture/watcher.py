@@ -159,7 +159,7 @@ class Watcher:
             self._trainer, self.trainer = here, identity
             return False
         if not self.busy:
-            reason = "several threads train at the same time: only the first of them was watched"
+            reason = "several threads train at the same time: only the first was watched"
             self.emit("gear", data={"reason": reason}, key="threads")
         self._thread.ignored = self._thread.busy = True
         return True
@@ -173,7 +173,7 @@ class Watcher:
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
             self.emit("probe_failed", data={"probe": probe, "error": text})
-        voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training goes on.")
+        voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training continues.")
 
     # Facts ------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under `paramedic run`.")]) -> None:
-    """Show the stacks, values, step and batch of a running or hanging run, which goes on.
+    """Show the stacks, values, step and batch of a running or hanging job without stopping it.
 
     `kill -USR1 PID` does the same and shows it on the run's own stderr.
 
@@ -33,7 +33,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
         known = ", ".join(map(str, watched)) or "none"
         raise ParamedicError(
             f"no process {pid} is being watched here",
-            expected=f"one of those that are: {known}",
+            expected=f"one of these: {known}",
             fix="paramedic run train.py",
         )
     folder = watched[pid]
@@ -45,7 +45,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
     while request.exists():
         if time.monotonic() > end:
             request.unlink(missing_ok=True)
-            raise ParamedicError(f"the process {pid} does not answer", fix=f"py-spy dump --pid {pid}")
+            raise ParamedicError(f"process {pid} does not respond", fix=f"py-spy dump --pid {pid}")
         time.sleep(0.05)
     with told.open(encoding="utf-8") as stream:
         stream.seek(before)

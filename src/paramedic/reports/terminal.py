@@ -52,7 +52,7 @@ def render(
             screen.line(("Looked at ", "bold"), said)
             screen.blank()
     if verbose >= 2 and diagnosis.clear:
-        screen.line(("Looked at and clear", "bold"))
+        screen.line(("Checked and clear", "bold"))
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
         screen.blank()
     if diagnosis.verdict == "sick" and verbose >= 0 and diagnosis.run.record:
@@ -143,7 +143,7 @@ def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
         if group:
             screen.blank()
     if diagnosis.crashed:
-        screen.line(("Rules that crashed", "bold"), " (a fault of the rule, not of your script)")
+        screen.line(("Rules that crashed", "bold"), " (a bug in the rule, not in your script)")
         for crash in diagnosis.crashed:
             screen.line(f"{crash.code}: {crash.error}", label="  - ", indent=4)
             if verbose >= 2:

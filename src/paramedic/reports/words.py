@@ -239,11 +239,11 @@ def _inconclusive(diagnosis: Diagnosis) -> str:
 def what_would_help(diagnosis: Diagnosis) -> str:
     """The next thing to do when nothing could be concluded."""
     if diagnosis.run.samples is not None:
-        return "Let it read more of the data."
+        return "Let it read more data."
     if diagnosis.run.exit_code not in (0, None):
-        return f"Repair what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
+        return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:
-        return "There were backward passes: give weights that are updated by hand to an optimizer of torch.optim."
+        return "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand."
     if diagnosis.run.steps == 0:
-        return "Run the part that trains: paramedic judges by what happens around optimizer.step()."
-    return "Let it take more steps, then look again."
+        return "Run the part that trains: paramedic looks at what happens around optimizer.step()."
+    return "Run it for more steps."

@@ -50,7 +50,7 @@ class Active:
         if self.watcher.settings.probes:
             self.watcher.on_step.append(("active", self._stepped))
         else:
-            data = {"reason": "no copy of the model was asked: --no-probes was given"}
+            data = {"reason": "no copy of the model was probed: --no-probes was given"}
             self.watcher.emit("asked", phase="setup", data=data)
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
@@ -107,7 +107,7 @@ class Active:
 
     def _ask(self, subject: Subject) -> dict[str, Any]:
         if not is_repeatable(subject):
-            return {"reason": "it does not give the same twice in eval mode"}
+            return {"reason": "it gives different outputs for the same input in eval mode"}
         questions = {"mixing": mixing, "present": present, "ignored": ignored, "row": row, "padding": padding}
         answers = {name: _answer(question, subject) for name, question in questions.items()}
         later = _answer(future, subject) or {"gap": None, "site": None}

@@ -39,7 +39,7 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     """
     yield from _renumbered(run)
     if not run.events("experiment"):
-        raise Abstain("experiments would answer this: paramedic diagnose")
+        raise Abstain("needs experiments (paramedic diagnose)")
     lab = Lab(run)
     permuted = lab.get("permuted-labels")
     if permuted is None:

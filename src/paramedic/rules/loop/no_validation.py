@@ -31,7 +31,7 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     if run.meta.get("forked") or run.rank:
         raise Abstain("another process may evaluate")
     if len({event["optimizer"] for event in run.events("step")}) > 1:
-        raise Abstain("several optimizers take turns: what is trained against something else is judged in other ways")
+        raise Abstain("several optimizers take turns, as in adversarial training")
     if not run.events("loader") and not run.events("loss_call"):
         raise Abstain("nothing is compared with targets, and no loader gives data that could be held out")
     modes = [event for event in run.events("mode") if not event["training"]]

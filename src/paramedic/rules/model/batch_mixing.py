@@ -34,7 +34,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     yield from _row(run, tolerance)
     asked = [event for event in run.events("asked") if event.get("mixing")]
     if not asked:
-        raise Abstain(why_not(run) or "no batch could be exchanged")
+        raise Abstain(why_not(run) or "no model could be probed with exchanged batches")
     given = {loader["batch_size"] for loader in run.events("loader")}
     cuts = [op for op in run.events("op") if op["op"] == "cutting view"]
     across = [op for op in run.events("op") if op["op"] == "normalised across samples"]

@@ -30,7 +30,7 @@ def check(run: Run) -> Iterator[Finding]:
         if event.get("ignored") is not None:
             rounds.setdefault(event.module, []).append(event)
     if not any(len(events) > 1 for events in rounds.values()):
-        raise Abstain(why_not(run) or "no model could be asked twice")
+        raise Abstain(why_not(run) or "no model could be probed twice")
     for events in rounds.values():
         paths = set.intersection(*({path for path, idle in e["ignored"].items() if idle} for e in events))
         if all(path in paths for path in events[0]["ignored"]):

@@ -51,7 +51,7 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
         raise Abstain("the optimizer's updates were not sampled")
     optimizer = optimizer_of(run)
     if optimizer is None:
-        raise Abstain("several optimizers are at work")
+        raise Abstain("several optimizers are used")
     if exploded is not None:
         step, before, after = exploded
         worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)

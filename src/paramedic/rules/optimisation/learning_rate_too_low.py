@@ -39,7 +39,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
         return
     optimizer = optimizer_of(run)
     if optimizer is None:
-        raise Abstain("several optimizers are at work")
+        raise Abstain("several optimizers are used")
     if run.steps < fewest:
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     if _is_zero(run):

@@ -31,12 +31,12 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     if not curves:
         raise Abstain("the loss is not a single number")
     if len(curves) > 1:
-        raise Abstain("several losses are trained against or beside each other")
+        raise Abstain("several losses are trained together or against each other")
     curve = curves[0]
     if len(curve.values) < horizon:
         raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
     if curve.task is None:
-        raise Abstain("the loss is not one whose value can be judged: a sum of terms, or written by hand")
+        raise Abstain("this loss cannot be judged by its value: a sum of terms, or hand-written")
     prior = guess(run, curve)
     if curve.start <= 0 or curve.improvement >= improvement or curve.trend_down:
         return

@@ -43,7 +43,7 @@ def check(
     judged = outcome(run)
     order = depth_order(run)
     if len(order) < fewest_layers:
-        raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed to speak of depth")
+        raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed")
     part = max(1, len(order) // 4)
     ratios, first, last, cliffs = [], [], [], []
     for sample in run.samples("gradient"):

@@ -80,7 +80,7 @@ def _expected(call: Event) -> tuple[float, str]:
     if call["function"] in _CLASSES and not call["target"]["dtype"].startswith("float"):
         normalised = abs(values["row_exp_max"] - 1) < 0.01 and abs(values["row_exp_min"] - 1) < 0.01
         if call["function"] == "nll_loss" and not normalised:
-            raise Abstain("nll_loss got something else than log-probabilities")
+            raise Abstain("the input of nll_loss is not log-probabilities")
         count = call["input"]["shape"][1] if len(call["input"]["shape"]) > 1 else call["input"]["shape"][0]
         if count > 1:
             return math.log(count), f"ln {count}"
