@@ -35,6 +35,8 @@ _ADVICE |= {
     "xlogy": _ADVICE["log"], "logit": _ADVICE["log"], "std_mean": _ADVICE["std"], "acosh": _ADVICE["acos"],
 }  # fmt: skip
 
+_LOGARITHMS = ("log", "log2", "log10")
+
 
 def illness(event: Event) -> str:
     """The code of the rule that an inquest's outcome belongs to."""
@@ -135,13 +137,18 @@ def moment(event: Event) -> str:
     return f" in the evaluation after step {event.step}" if event["reached"] == "evaluation" else ""
 
 
+def _is_log_of_zero(event: Event) -> bool:
+    operands: list[Mapping[str, Any]] = event.get("operands") or []
+    return event.get("op") in _LOGARITHMS and bool(operands) and bool(operands[0]["zeros"])
+
+
 def kind_of(event: Event) -> str:
     """NaN or inf: of what was found first at the operation, else of the loss."""
     result = event.get("result") or {}
     if result.get("nan"):
         return "NaN"
     if result.get("inf"):
-        return "inf"
+        return "-inf" if _is_log_of_zero(event) else "inf"
     loss = event.get("loss")
     return "inf" if loss is not None and math.isinf(loss) else "NaN"
 
@@ -152,6 +159,8 @@ def operation(event: Event) -> str:
     signs = {"div": "/", "mul": "*", "add": "+", "sub": "-", "mm": "@", "bmm": "@"}
     if op == "pow" and scalars:
         return f"… ** {scalars[0]:g}"
+    if _is_log_of_zero(event):
+        return f"{op}(0)"
     return f"'{signs[op]}'" if op in signs else f"{op}()"
 
 

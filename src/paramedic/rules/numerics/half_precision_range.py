@@ -43,7 +43,7 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
         if lost:
             became = "infinite" if abs(lost["value"]) > 1 else "0"
             what = f"the constant {lost['value']:g} became {became} in {lost['dtype']}"
-            what += f", and {operation(event)} made {kind_of(event)}"
+            what += f", and {operation(event)} gave {kind_of(event)}"
             remedy = (
                 "mask with torch.finfo(scores.dtype).min or -1e4, or compute the scores in float32"
                 if became == "infinite"

@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Finding]:
         if diverged is not None:
             why, remedy = diverged, SLOW_DOWN
         yield Finding(
-            what=f"{operation(event)} made {kind_of(event)} from finite values{moment(event)}: "
+            what=f"{operation(event)} gave {kind_of(event)} for finite inputs{moment(event)}: "
             + operands_in_words(event),
             why=why,
             remedy=remedy,

@@ -53,7 +53,7 @@ def check(run: Run) -> Iterator[Finding]:
         if illness(event) != "PM101":
             what, (why, remedy) = f"the loss is {loss}{moment(event) or f' at step {event.step}'}", ELSEWHERE
         elif event["origin"] == "op":
-            made = f"{operation(event)} made {kind_of(event)}{moment(event)}, and the loss is {loss}"
+            made = f"{operation(event)} gave {kind_of(event)}{moment(event)}, and the loss is {loss}"
             what = f"{made}: {operands_in_words(event)}"
             why, remedy = advice(event)
             explained = True
