@@ -276,7 +276,7 @@ def test_one_shape_in_many_colours_is_no_copy() -> None:
         inside = (rows - y) ** 2 + (columns - x) ** 2 <= 9 if label else (abs(rows - y) <= 3) & (abs(columns - x) <= 3)
         image[:, inside] = random.random((3, 1))
     (few,) = found(paramedic.audit((images, labels), select=["PM308"]), "PM308") or [None]
-    assert few is None or few.severity == "note" and len(few.samples) <= 8
+    assert few is None or (few.severity == "note" and len(few.samples) <= 8)
     images[100:120] = images[:20] + 0.01
     (copies,) = found(paramedic.audit((images, labels), select=["PM308"]), "PM308")
     assert set(copies.samples) >= {*range(20), *range(100, 120)}
