@@ -75,20 +75,6 @@ class Loop:
         self.heed(True)
         watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
 
-        def watched_init(original: Any) -> Any:
-            def init(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
-                original(optimizer, *args, **kwargs)
-                watcher.ask("loop", self._born, optimizer)
-
-            return init
-
-        def watched_state(original: Any) -> Any:
-            def set_state(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
-                original(optimizer, *args, **kwargs)
-                watcher.ask("loop", self._restored, optimizer)
-
-            return set_state
-
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
                 if not (watcher.resting and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
@@ -99,8 +85,8 @@ class Loop:
 
         watcher.on_wake.append(self._catch_up)
         self.statistics.install()
-        watcher.patches.wrap(Optimizer, "__init__", watched_init)
-        watcher.patches.wrap(Optimizer, "__setstate__", watched_state)
+        watcher.patches.follow(Optimizer, "__init__", lambda made: watcher.ask("loop", self._born, made))
+        watcher.patches.follow(Optimizer, "__setstate__", lambda made: watcher.ask("loop", self._restored, made))
         watcher.patches.wrap(Optimizer, "zero_grad", watched_zero, light=True)
         watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
 
