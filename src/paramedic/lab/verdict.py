@@ -103,7 +103,7 @@ def ruled_out(run: Run, cause: Cause) -> tuple[str, ...]:
         return ()
     found = []
     if lab.learns_twin or lab.learns_one_batch:
-        what = "a plain rule" if lab.learns_twin else "one batch by heart"
+        what = "a simple rule" if lab.learns_twin else "a single batch"
         found.append(f"a model that cannot learn: it learns {what}")
     control = lab.get("permuted-labels")
     if control is not None and lab.trouble == "none" and lab.base.better_than(control):

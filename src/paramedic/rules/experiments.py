@@ -145,7 +145,7 @@ class Lab:
 
     @property
     def is_small(self) -> bool:
-        """Whether the model has so few weights that it could not learn a batch by heart if it wanted to."""
+        """Whether the model has so few weights that it could not memorise a batch."""
         models = self.run.events("model")
         weights = max((sum(p["numel"] for p in m["parameters"] if p["requires_grad"]) for m in models), default=0)
         sizes = [loader["batch_size"] or 0 for loader in self.run.events("loader")]

@@ -90,7 +90,7 @@ def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
         most = max(call["values"]["target_max"] for call in calls)
         yield Finding(
             what=f"F.{calls[0]['function']} got targets from {least:.4g} to {most:.4g}",
-            why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls for ever",
+            why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls without bound",
             remedy="scale the targets into 0 to 1, or use a loss for values: F.mse_loss",
             where=calls[0].where,
             evidence=(
