@@ -10,6 +10,7 @@ import contextlib
 import gc
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -35,9 +36,19 @@ class Warm:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, args: list[str], *, cwd: Path, env: dict[str, str], out: Path, err: Path, timeout: float) -> int:
-        """`paramedic ARGS`; its exit code, negative for a signal as subprocess has it."""
-        self._send({"args": args, "cwd": str(cwd), "env": env, "out": str(out), "err": str(err)})
+    def run(
+        self,
+        args: list[str],
+        *,
+        cwd: Path,
+        env: dict[str, str],
+        out: Path,
+        err: Path,
+        timeout: float,
+        program: str = "paramedic",
+    ) -> int:
+        """`paramedic ARGS`, or `python ARGS`; its exit code, negative for a signal as subprocess has it."""
+        self._send({"program": program, "args": args, "cwd": str(cwd), "env": env, "out": str(out), "err": str(err)})
         pid = self._receive()
         killer = threading.Timer(timeout, _kill, (pid,))
         killer.start()
@@ -90,19 +101,26 @@ def become(order: dict[str, Any]) -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
-    sys.argv = ["paramedic", *order["args"]]
+    sys.argv = ["paramedic", *order["args"]] if order["program"] == "paramedic" else order["args"]
 
 
 if __name__ == "__main__":
     import importlib
 
     sys.path.pop(0)  # this folder
+    from paramedic.capture.apart.handlers import fork_handlers
+
     for name in PRELOADED:
         importlib.import_module(name)
+    fork_handlers()  # while they can still be found
     gc.freeze()  # else every fork would go through all of torch again whenever it collects garbage
     order = serve()
     if order is not None:
         become(order)
-        from paramedic.__main__ import main
+        if order["program"] == "python":
+            sys.path.insert(0, "")
+            runpy.run_path(sys.argv[0], run_name="__main__")
+        else:
+            from paramedic.__main__ import main
 
-        main()
+            main()

@@ -71,7 +71,7 @@ def test_the_json_is_the_contract(sick: Workshop) -> None:
     assert set(finding["where"]) == {"file", "line", "function", "module", "step", "rank"}
     assert all({"name", "value", "limit"} <= set(evidence) for evidence in finding["evidence"]) and finding["evidence"]
     assert set(found["rules"]) == {"clear", "abstained", "crashed"}
-    assert all(set(rule) == {"code", "reason"} for rule in found["rules"]["abstained"])
+    assert all(set(rule) == {"code", "reason", "blind"} for rule in found["rules"]["abstained"])
     assert {"id", "steps", "seconds", "exit_code", "overhead", "record"} <= set(found["run"])
     assert (found["run"]["steps"], found["run"]["exit_code"]) == (12, 0)
     assert 0 <= found["run"]["overhead"] < 1 and found["run"]["seconds"] > 0

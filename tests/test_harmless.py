@@ -12,6 +12,7 @@ import pytest
 from workshop import TRAIN, Done, Workshop
 
 PROGRAMS = Path(__file__).parent / "programs"
+COMPILED = ("compiled", "scripted")  # their calls cannot be examined, and the verdict says so
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "fingerprint")
 
 
@@ -24,7 +25,8 @@ def test_losses_weights_and_random_states_are_bit_identical(shop: Workshop, name
     assert watched.code == 0, watched.stderr
     assert watched.stdout.splitlines() == plain.stdout.splitlines()
     assert watched.alarms == []
-    assert watched.found["verdict"] == "healthy" and watched.found["run"]["steps"] >= 12
+    assert watched.found["verdict"] == ("inconclusive" if name in COMPILED else "healthy"), watched.found["reason"]
+    assert watched.found["run"]["steps"] >= 12
     assert watched.found["rules"]["crashed"] == []
     assert "detached" not in watched.stderr and not [n for n in watched.found["run"]["notices"] if "failed" in n]
     assert watched.stderr.count("Warning:") <= plain.stderr.count("Warning:"), watched.stderr

@@ -150,6 +150,33 @@ print(int(net.seen), total, torch.rand(1).item(), net.fc.weight.sum().item())
     assert watched.stdout == plain.stdout and watched.code == 0
 
 
+COUNTED = """
+import signal
+draw, calls = torch.Generator().manual_seed(1), []
+def noise(module, given):
+    calls.append(1)
+    return given[0] + 0.01 * torch.randn(given[0].shape, generator=draw)
+model.register_forward_pre_hook(noise)
+{setting}
+"""
+
+
+@pytest.mark.parametrize("setting", ["pass", "signal.signal(signal.SIGCHLD, lambda *_: None)"])
+def test_what_a_step_uses_beside_its_tensors_is_not_used_up(warm_shop: Workshop, setting: str) -> None:
+    """Where the program would notice another process, the step is not run again, and that is said."""
+    body = LOOP.format(loss=ROOT, after="print(loss.item())\n    if step == 20: continue")
+    body = body.replace("first = ", COUNTED.format(setting=setting) + "first = ") + "print(len(calls))\n"
+    warm_shop.write("train.py", body)
+    plain, watched = warm_shop.python("train.py"), warm_shop.run("train.py", options=("--on-nan", "continue"))
+    assert watched.stdout == plain.stdout and plain.stdout.endswith("40\n") and watched.code == 0
+    why = "a failing step was not run again: the program handles SIGCHLD, and would notice another process"
+    assert (why in watched.found["run"]["notices"]) == (setting != "pass")
+    if setting != "pass":  # a run that stops anyway is worth it
+        script = warm_shop.write("train.py", body.replace("if step == 20: continue", "pass"))
+        line = warm_shop.run("train.py").found["findings"][0]["where"]["line"]
+        assert ROOT in script.read_text().splitlines()[line - 1]
+
+
 def test_large_but_finite_gradients_are_no_alarm(warm_shop: Workshop) -> None:
     """Their norm, and their sum in half precision, overflow although nothing is wrong with them."""
     huge = LOOP.format(loss="out.sub(y).pow(2).mean() * 1e30", after="pass").replace("lr=0.05", "lr=1e-32")

@@ -92,11 +92,14 @@ class Workshop:
         return path
 
     def python(self, *args: object, **options: Any) -> Done:
+        """With `warm`, the arguments are a script and its own."""
+        if self._warm is not None and not options:
+            return self._fork(self._warm, [str(arg) for arg in args], "python")
         return self._wait([sys.executable, *map(str, args)], **options)
 
     def paramedic(self, *args: object, **options: Any) -> Done:
         if self._warm is not None and not options:
-            return self._fork(self._warm, [str(arg) for arg in args])
+            return self._fork(self._warm, [str(arg) for arg in args], "paramedic")
         return self.python("-m", "paramedic", *args, **options)
 
     def run(self, *args: object, options: tuple[object, ...] = (), **more: Any) -> Done:
@@ -140,10 +143,10 @@ class Workshop:
         found = json.loads(report.read_text()) if report.exists() else None
         return Done(code=done.returncode, stdout=done.stdout, stderr=done.stderr, json=found)
 
-    def _fork(self, warm: Warm, args: list[str]) -> Done:
+    def _fork(self, warm: Warm, args: list[str], program: str) -> Done:
         report, out, err = (self.folder / name for name in ("out.json", "stdout.txt", "stderr.txt"))
         report.unlink(missing_ok=True)
-        code = warm.run(args, cwd=self.folder, env=self.env, out=out, err=err, timeout=TIMEOUT)
+        code = warm.run(args, cwd=self.folder, env=self.env, out=out, err=err, timeout=TIMEOUT, program=program)
         found = json.loads(report.read_text()) if report.exists() else None
         return Done(code=code, stdout=out.read_text(), stderr=err.read_text(), json=found)
 

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from paramedic import voice
+from paramedic.capture.apart.handlers import fork_handlers
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class _OnTorchImport(importlib.abc.MetaPathFinder):
 
 
 def when_torch_is_imported(then: Callable[[], None]) -> None:
+    fork_handlers()
     if "torch" in sys.modules:
         then()
     else:

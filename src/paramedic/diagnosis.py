@@ -24,6 +24,7 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.reader import Run, open_runs
+from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import outcome
@@ -68,6 +69,9 @@ def diagnose(
     facts = _facts(folder, runs, trained, ranked)
     ranked = _serious(ranked, facts)
     verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
+    blind = [abstention for abstention in abstained if abstention.blind]
+    if blind and verdict == "healthy":
+        verdict, reason = "inconclusive", _blindness(blind)
     if incomplete and verdict == "healthy":
         verdict, reason = "inconclusive", f"the record ends at step {facts.steps}: {incomplete}"
     return Diagnosis(
@@ -84,18 +88,36 @@ def diagnose(
 def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abstention | Crash:
     """What a rule says of the run, or of the audit, that it reads."""
     findings: list[Finding] = []
+    for member in getattr(run, "ranks", ()):  # an audit has none
+        member.read.clear()
     try:
         reason = missing_need(rule, run) if rule.needs else None
         if reason is not None:
-            return Abstention(code=rule.code, reason=reason)
+            return _blind(rule, run) or Abstention(code=rule.code, reason=reason)
         for finding in rule.check(run, **options):
             severity = finding.severity or rule.severity
             findings.append(replace(finding, code=rule.code, name=rule.name, severity=severity))
     except Abstain as abstention:
-        return findings or Abstention(code=rule.code, reason=str(abstention))
+        return findings or _blind(rule, run) or Abstention(code=rule.code, reason=str(abstention))
     except Exception as error:  # a bad rule must never cost the report
         return Crash(code=rule.code, error=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
-    return findings
+    return findings or _blind(rule, run) or findings
+
+
+def _blind(rule: Rule, run: Any) -> Abstention | None:
+    """The rule's own answer does not count when facts that it read are missing."""
+    reason = not_looked(run) if isinstance(run, Run) else None
+    return Abstention(code=rule.code, reason=reason, blind=True) if reason is not None else None
+
+
+def _blindness(blind: Sequence[Abstention]) -> str:
+    """Why nobody can say "healthy", and what would let the rules look."""
+    reasons = {abstention.reason: 0 for abstention in blind}
+    for abstention in blind:
+        reasons[abstention.reason] += 1
+    parts = [f"{reason} ({count} rule{'s' * (count > 1)} could not look)" for reason, count in reasons.items()]
+    compiled = any("torch.compile" in reason for reason in reasons)
+    return "; ".join(parts) + ("; try paramedic run --eager-first 10" if compiled else "")
 
 
 def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:

@@ -57,6 +57,7 @@ class Abstention:
 
     code: str
     reason: str
+    blind: bool = False  # it applies, but what it looks at could not be seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ class Settings:
     log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
     audit: bool = False  # hold on to the loaders, whose data is audited when the script is over
     compiled_outputs: bool = False  # look at module outputs inside compiled graphs, too
+    eager_first: int = 0  # steps of a compiled program that run eagerly, so that its calls can be examined
     trace: int = 0  # steps to write a profiler's trace of
 
     intervention: str | None = None  # what an experiment changes around the script (see lab/interventions)

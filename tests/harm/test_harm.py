@@ -19,7 +19,7 @@ OURS = (".paramedic", "out.json", "stdout.txt", "stderr.txt", "__pycache__")
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_nothing_a_program_can_notice_is_different(tmp_path: Path, warm: Warm, program: Path) -> None:
-    alone, watched = Workshop(tmp_path / "alone"), Workshop(tmp_path / "watched", warm)
+    alone, watched = Workshop(tmp_path / "alone", warm), Workshop(tmp_path / "watched", warm)
     for shop in (alone, watched):
         shop.folder.mkdir()
         shutil.copy(program, shop.folder / "train.py")

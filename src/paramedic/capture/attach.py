@@ -11,7 +11,9 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.apart.process import within_fork
 from paramedic.capture.details import Details
+from paramedic.capture.eager_first import EagerFirst
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.evaluation import Evaluation
@@ -105,7 +107,7 @@ class Attachment:
         ops.loss_function = losses.function_of
         ops.inside_model = calls.in_forward
         ops.module_site = calls.native_site
-        calls.loader, calls.holds = lambda: loaders.current, loop.holds
+        calls.loader, calls.holds = lambda: loaders.current, loop.owners.__contains__
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
         if settings.replay is not None:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
@@ -129,7 +131,8 @@ class Attachment:
         dropout.on_tied, seeds = calls.dropped, Seeds(watcher)
         calls.draws_apart = seeds.draws_apart
         self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
-        watcher.on_step += [("calls", calls.settle), ("ops", ops.forget_cycle)]
+        watcher.each_round("calls", calls.settle)
+        watcher.each_round("ops", ops.forget_cycle)
 
         for probe in (
             clock, windows, stall, Transfers(watcher, clock, ops), self.trace, self.compiles, self.compiled_outputs,
@@ -144,15 +147,14 @@ class Attachment:
 
     def _leave_compilers_alone(self) -> None:
         watcher, patches = self.watcher, self.watcher.patches
+        eager = EagerFirst(watcher)
 
         def watched_compile(original: Any) -> Any:
             def compile(*args: Any, **kwargs: Any) -> Any:
                 watcher.ask("compiles", self.compiles.called, args)
                 if watcher.settings.compiled_outputs:
                     watcher.ask("compiled_outputs", self.compiled_outputs.about_to_compile, args[0] if args else None)
-                watcher.no_function_mode(
-                    "torch.compile is used, so module calls and tensor operations were not examined"
-                )
+                eager.compiled()
                 return original(*args, **kwargs)
 
             return compile
@@ -246,7 +248,7 @@ def current() -> Attachment | None:
 
 def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
-    writer = Writer(folder / f"{name}.db", meta=meta | _environment())
+    writer = Writer(folder / f"{name}.db", meta=meta | environment())
     attachment = Attachment(writer, settings, name)
     _current.append(attachment)
     if eager:
@@ -266,7 +268,7 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
 
     def after_in_child() -> None:
         held.clear()
-        if not attachment.watcher.closed:
+        if not attachment.watcher.closed and not within_fork():
             _adopt_fork(attachment, folder, meta)
 
     os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
@@ -281,7 +283,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     """A forked child gets a record of its own, created only if it trains; a DataLoader worker never does."""
     watcher = attachment.watcher
     watcher.writer.abandon()
-    watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | _environment() | {"forked": True})
+    watcher.writer = Writer(folder / f"p{os.getpid()}.db", meta=meta | environment() | {"forked": True})
     watcher.on_count = lambda _: None  # the box to write it into is the parent's
     attachment.calls.follow_this_thread()
     attachment.log.forget(f"p{os.getpid()}")
@@ -289,7 +291,7 @@ def _adopt_fork(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> N
     watcher.relax()
 
 
-def _environment() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """What a reader needs to know about the machine; never the environment's variables themselves."""
     return {
         "pid": os.getpid(),

@@ -14,6 +14,7 @@ SURE_WATCHED, SURE_SAMPLED = 128, 512  # steps in which the clock is not asked
 FURTHER = 6  # samples are taken this much further apart with each one: a sixth of the steps so far
 DEAR = 0.03  # seconds of the fastest look,
 ENOUGH = 32  # among so many
+SURE_STEPS, SURE_SECONDS = 256, 3.0  # in which small looks are always afforded, up to so much of our time
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
@@ -53,6 +54,7 @@ class Budget:
         self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
         self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
         self._beginnings = 0
+        self._first_look: tuple[float, float] | None = None  # when it was over: our seconds, and all seconds
         self._close = CLOSE_SAMPLES  # samples still to be taken one after the other
         self._quiet_until = 0  # alarms before this many samples change nothing: each one doubles the wait
         self._patience = 16
@@ -90,6 +92,24 @@ class Budget:
         self._since_watch = 0 if watched or examined else self._since_watch + steps
         self._since_sample = 0 if sampled else self._since_sample + steps
 
+    def affords(self, step: int, spent: float, elapsed: float) -> bool:
+        """Whether there is time for a small look at this step."""
+        return (step < SURE_STEPS and spent < SURE_SECONDS) or spent < self.share * elapsed
+
+    def looked(self, over: bool, spent: float, elapsed: float) -> None:
+        """Whether the first look is over, so many seconds after the start; the first time counts."""
+        if over and self._first_look is None:
+            self._first_look = (spent + self.slowed, elapsed)
+
+    def bill(self, spent: float, seconds: float) -> dict[str, float]:
+        """What watching took: of the whole run, of the first look in seconds, and of the time after it."""
+        cost = spent + self.slowed
+        first, elapsed = self._first_look or (cost, seconds)
+        found = {"overhead": cost / max(seconds, 1e-9), "first_look": first}
+        if elapsed < seconds:
+            found["steady"] = (cost - first) / (seconds - elapsed)
+        return {name: round(value, 5) for name, value in found.items()}
+
     def device_time(self, seconds: float) -> None:
         """What statistics cost on an accelerator, known later than what they cost here."""
         self._device.add(seconds)
@@ -100,9 +120,10 @@ class Budget:
     def should_sample(self) -> bool:
         return self._until_sampled() <= 0
 
-    def rest(self) -> int:
+    def rest(self, *, sampling: bool = True) -> int:
         """Steps until the next one that should be watched or sampled."""
-        return max(1, math.ceil(min(self._until_watched(), self._until_sampled())))
+        until = min(self._until_watched(), self._until_sampled()) if sampling else self._until_watched()
+        return max(1, math.ceil(until))
 
     def steps_in(self, seconds: float) -> int:
         return int(seconds / self._step.value) if self._step.value else 1

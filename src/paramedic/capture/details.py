@@ -58,12 +58,12 @@ class Details:
         loop: Loop,
         checkpoints: Checkpoints,
     ) -> None:
-        followers = Followers(watcher, ops, loop.holds)
-        averages = Averages(watcher, ops, followers, loop.holds)
+        followers = Followers(watcher, ops, loop.owners.__contains__)
+        averages = Averages(watcher, ops, followers, loop.owners.__contains__)
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
         leftovers, advantages, draws = Leftovers(watcher), Advantages(watcher, ops), Draws(watcher, ops)
-        loaded, forgotten = Loaded(watcher, ops, loop.holds), Forgotten(watcher, loop)
+        loaded, forgotten = Loaded(watcher, ops, loop.owners.__contains__), Forgotten(watcher, loop)
         mixtures = Mixtures(watcher, loop)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         tables = Tables(watcher, ops, answers.knows)
@@ -90,7 +90,7 @@ class Details:
         losses.on_value = objectives.loss
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
-            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.holds), tables,
+            Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
         )  # fmt: skip

@@ -9,6 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture.stats.layout import flatten, pieces
+
+PIECE = 1 << 18  # elements that are copied at a time
+LARGE = 64 << 20  # bytes of a tensor that is not gone through as a whole
 MOST_VALUES = 4_000_000  # larger tensors are described by their first samples
 VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
 
@@ -60,6 +64,14 @@ def sample(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
+def some_values(tensor: torch.Tensor, most: int) -> torch.Tensor:
+    """A copy of at most so many elements, spread over the tensor; never of more, however it lies in memory."""
+    flat, _ = flatten(tensor.detach())
+    while flat.dim() > 1:  # it has gaps: to flatten it would be to copy it
+        flat = flat[0]
+    return flat[:: -(-flat.numel() // most)].clone()
+
+
 def wide(tensor: torch.Tensor) -> torch.Tensor:
     """In the widest float type that the device has."""
     return tensor.to(torch.float32 if tensor.device.type == "mps" else torch.float64)
@@ -67,20 +79,32 @@ def wide(tensor: torch.Tensor) -> torch.Tensor:
 
 def values(tensor: torch.Tensor) -> torch.Tensor:
     """The numbers named in VALUE_NAMES, on the tensor's device. Non-finite values are counted and left out."""
-    x = wide(sample(tensor))
+    x, floats = sample(tensor), tensor.dtype.is_floating_point
+    # On the host a large tensor goes through in pieces: copies of it could be what memory has no room for.
+    parts = list(pieces(x, PIECE)) if x.device.type == "cpu" else [x]
+    found = torch.stack([_counted(wide(part), floats) for part in parts])
+    low, high = found[:, 0].min(), found[:, 1].max()
+    total, nan, inf, finite = found[:, 2:].sum(0)
+    count = finite.clamp(min=1)
+    mean = total / count
+    spread = torch.stack([_squares(wide(part), mean) for part in parts]).sum()
+    size = torch.full((), x.numel(), device=x.device)
+    return torch.stack([low, high, mean, (spread / count).sqrt(), nan, inf, size.to(mean)])
+
+
+def _counted(x: torch.Tensor, floats: bool) -> torch.Tensor:
+    """The lowest, the highest and the sum of what is finite; how many are NaN, infinite and finite."""
     finite = torch.isfinite(x)
-    if tensor.dtype.is_floating_point:
-        nan, inf = torch.isnan(x).sum(), torch.isinf(x).sum()
-    else:
-        nan = inf = torch.zeros((), dtype=torch.int64, device=x.device)
-    count = finite.sum().clamp(min=1)
+    none = torch.zeros((), dtype=torch.int64, device=x.device)
+    nan, inf = (torch.isnan(x).sum(), torch.isinf(x).sum()) if floats else (none, none)
     low = torch.where(finite, x, float("inf")).min()
     high = torch.where(finite, x, float("-inf")).max()
-    kept = torch.where(finite, x, 0.0)
-    mean = kept.sum() / count
-    deviation = ((torch.where(finite, kept - mean, 0.0) ** 2).sum() / count).sqrt()
-    size = torch.full((), x.numel(), device=x.device)
-    return torch.stack([low, high, mean, deviation, nan.to(x), inf.to(x), size.to(x)])
+    total = torch.where(finite, x, 0.0).sum()
+    return torch.stack([low, high, total, nan.to(x), inf.to(x), finite.sum().to(x)])
+
+
+def _squares(x: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
+    return (torch.where(torch.isfinite(x), x - mean, 0.0) ** 2).sum()
 
 
 def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
@@ -98,5 +122,7 @@ def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str
 
 
 def content_hash(tensor: torch.Tensor) -> str:
-    raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
-    return hashlib.blake2b(raw.tobytes(), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(digest_size=8)
+    for piece in pieces(tensor.detach(), PIECE):
+        digest.update(piece.contiguous().view(torch.uint8).numpy())
+    return digest.hexdigest()

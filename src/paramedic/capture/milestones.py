@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from paramedic.capture.budget import DEAR
-from paramedic.capture.watcher import Watcher
+
+if TYPE_CHECKING:
+    from paramedic.capture.watcher import Watcher
 
 SURE = 64  # steps; later milestones wait until the budget allows them,
 SURE_IF_CHEAP = 1024  # or come all the same where a look is cheap: a small model, and soon over
@@ -18,7 +22,7 @@ class Milestones:
 
     def due(self, steps: int) -> bool:
         """Whether the step after this many is to be examined."""
-        self._owed |= is_milestone(steps)
+        self._owed |= is_milestone(steps) and not (self.watcher.many_parts and steps & (steps - 1))
         if self._owed and (steps <= SURE or self._is_cheap(steps) or self.watcher.affordable()):
             self._owed = False
             return True

@@ -13,7 +13,7 @@ _MISSING = object()
 
 
 class Patches:
-    """All replacements of one watcher, undone in reverse order."""
+    """All replacements of one watcher. Only what is still ours is taken away: what the user put on top of it stays."""
 
     def __init__(self) -> None:
         self._done: list[tuple[Any, str, Any, Any]] = []  # owner, name, what was there, what is there now
@@ -28,11 +28,17 @@ class Patches:
         self._plan = []
         setattr(owner, name, value)
 
-    def take_back(self, owner: Any, name: str) -> None:
-        for patch in [patch for patch in self._done if patch[0] is owner and patch[1] == name]:
-            self._done.remove(patch)
-            self._plan = []
-            _restore(*patch[:3])
+    def take_back(self, owner: Any, name: str) -> bool:
+        """Whether the thing is as it was. If not, somebody replaced ours in turn, and still calls it."""
+        mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
+        self._done = [patch for patch in self._done if patch[0] is not owner or patch[1] != name]
+        self._plan = []
+        restored = [_restore(*patch) for patch in reversed(mine)]
+        return all(restored)
+
+    def standing(self) -> list[str]:
+        """The names of everything that is replaced at the moment."""
+        return sorted({f"{_name_of(owner)}.{name}" for owner, name, _, _ in self._done})
 
     def wrap(
         self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]], *, light: bool = False
@@ -99,25 +105,56 @@ class Patches:
     def paused(self) -> Iterator[None]:
         """The untouched torch, for code that reads its source: torch.jit.script."""
         self.put_back()
-        for owner, name, before, _ in reversed(self._done):
-            _restore(owner, name, before)
+        away = [patch for patch in reversed(self._done) if _restore(*patch)]
         try:
             yield
         finally:
-            for owner, name, _, after in self._done:
-                setattr(owner, name, after)
+            for owner, name, before, after in reversed(away):
+                if vars(owner).get(name, _MISSING) is before:
+                    setattr(owner, name, after)
 
     def undo(self) -> None:
         self.put_back()
-        for owner, name, before, _ in reversed(self._done):
-            _restore(owner, name, before)
+        for patch in reversed(self._done):
+            _restore(*patch)
         for undo in reversed(self._undo):
             undo()
         self._done, self._undo = [], []
 
 
-def _restore(owner: Any, name: str, before: Any) -> None:
+def _restore(owner: Any, name: str, before: Any, ours: Any) -> bool:
+    """Put back what was there, unless what is there now is somebody else's."""
+    if vars(owner).get(name, _MISSING) is not ours:
+        return False
     if before is _MISSING:
         delattr(owner, name)
     else:
         setattr(owner, name, before)
+    return True
+
+
+def _name_of(owner: Any) -> str:
+    home = getattr(owner, "__module__", None)
+    name = getattr(owner, "__qualname__", None) or getattr(owner, "__name__", type(owner).__name__)
+    return f"{home}.{name}" if home else str(name)
+
+
+def before_next_backward(action: Callable[[], object], patches: Patches) -> None:
+    """Do something once, before the next Tensor.backward(): outside of all calls that are going on now.
+
+    Within a call that came through a function mode the mode is off the stack, and torch puts it back afterwards.
+    """
+    original = torch.Tensor.backward
+
+    @functools.wraps(original)
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        put_back()
+        action()
+        return original(*args, **kwargs)
+
+    def put_back() -> None:
+        if torch.Tensor.backward is backward:
+            torch.Tensor.backward = original
+
+    torch.Tensor.backward = backward
+    patches.on_undo(put_back)

@@ -24,20 +24,19 @@ from paramedic.capture.budget import Budget
 from paramedic.capture.deferred import Deferred
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
+from paramedic.capture.stopping import StopTraining, is_over
+from paramedic.capture.turns import Turns
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
-FIRST_STEPS = 10  # examined from the start
-SURE_STEPS, SURE_SECONDS = 256, 3.0  # in which small looks are always afforded, up to so much of our time
+FIRST_STEPS = 10  # examined from the start,
+FEWER_STEPS = 6  # or so many
+MANY_PARTS = 1_000  # where an optimizer holds so many tensors: each step takes long to examine, and shows a lot
 AFTER_NEWS = 2  # steps examined after something new happened
 AFTER_CHANGE = 6  # steps watched after the calls of a step came in an order that was never seen before
 MOST_CHANGES = 16  # times that this is worth it: some loops are never the same
 POLL_WHILE_RESTING = 16  # steps,
 POLL_EVERY = 0.05  # or so many seconds, if that is longer
-
-
-class StopTraining(SystemExit):
-    """Ends the script after the wanted number of steps. A SystemExit, so that `except Exception` lets it pass."""
 
 
 class Watcher:
@@ -62,17 +61,20 @@ class Watcher:
         self.spent = 0.0  # seconds of the training thread's time,
         self.glanced = 0.0  # and those of naps, which no budget governs
         self.started = time.perf_counter()
-        self._first_look: tuple[float, float] | None = None  # when it was over: our seconds, and all seconds
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
         self.on_gear: list[Callable[[bool], None]] = []
         self.on_sampling: list[Callable[[bool], None]] = []
         self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
         # Called after each optimizer step that is examined or watched, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
+        self.on_turn: list[tuple[str, Callable[[], object]]] = []  # the same, of what lasts one round of any loop
         self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
         self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
         self.stop_with: int | None = None  # end the script with this exit code before its next step
         self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
+        self.turns = Turns(self)
+        self.turning = False  # the loop goes round without steps of an optimizer
+        self.many_parts = False
         self._examine_until = FIRST_STEPS
         self._watch_until = self._changes = 0
         self._examined = False  # at any time since the last step
@@ -212,8 +214,16 @@ class Watcher:
     def news(self, steps: int = AFTER_NEWS) -> None:
         """Something was seen for the first time: look closely for a while."""
         self.wake()
+        steps = min(steps, FEWER_STEPS) if self.many_parts else steps
         self._examine_until = max(self._examine_until, self.step + steps)
+        self.turns.anew(steps)
         self._shift(True)
+
+    def expect(self, parts: int) -> None:
+        """An optimizer with so many tensors is about to take its first step."""
+        if parts >= MANY_PARTS and not self.many_parts:
+            self.many_parts = True
+            self._examine_until = min(self._examine_until, self.step + FEWER_STEPS)
 
     def changed(self) -> None:
         """While resting: a step is not like any before."""
@@ -224,8 +234,7 @@ class Watcher:
 
     def affordable(self) -> bool:
         """Whether there is time for work that is welcome but not needed at this very step."""
-        sure = self.step < SURE_STEPS and self.spent < SURE_SECONDS
-        return self.examining or sure or self.spent < self.budget.share * (time.perf_counter() - self.started)
+        return self.examining or self.budget.affords(self.step, self.spent, time.perf_counter() - self.started)
 
     def relax(self) -> None:
         """Nothing new is to be expected before the next optimizer step."""
@@ -238,9 +247,10 @@ class Watcher:
         """
         self.step = max(step, self.step)
         self.on_count(self.step)
+        self.turning = False
+        self.turns.stepped()
         self._book()
-        if self._first_look is None and self.step >= FIRST_STEPS:
-            self._first_look = (self._cost(), time.perf_counter() - self.started)
+        self.budget.looked(self.step >= FIRST_STEPS, self.spent + self.glanced, time.perf_counter() - self.started)
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
@@ -261,6 +271,27 @@ class Watcher:
         """Steps that may go by before somebody looks again."""
         return self._rest - self._rested if self.resting and not self.sampling else 0
 
+    def each_round(self, probe: str, callback: Callable[[], object]) -> None:
+        """Have it called after each step, and after each round of a loop that has none."""
+        self.on_step.append((probe, callback))
+        self.on_turn.append((probe, callback))
+
+    def turned(self, closely: bool, over: bool) -> None:
+        """The loop has gone round without a step. Where there will be none, gears change as if there had been one."""
+        self.turning = True
+        if over:
+            self._book()
+        self._shift(closely)
+        self._call(self.on_turn)
+        if over:
+            self._choose_gear(1)
+
+    def end_turns(self) -> None:
+        """An optimizer is there after all, and about to step: look as closely as at any of its steps."""
+        self.turning = False
+        self.wake()
+        self._shift(self.step < self._examine_until)
+
     def end_nap(self) -> None:
         """Something is not as it was: intercept calls again, from here on."""
         if self.napping:
@@ -271,7 +302,8 @@ class Watcher:
         self._book()
         self.deferred.poll()
         self._choose_gear(actors)
-        self._call(self.on_rested)
+        if not self.turning:
+            self._call(self.on_rested)
 
     def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
         for probe, callback in callbacks:
@@ -281,13 +313,15 @@ class Watcher:
         if self._stay > 0:  # each optimizer has its turn before the gear changes
             self._stay -= 1
             return
-        self._sample(self.budget.should_sample())
+        self._sample(self.budget.should_sample() and not self.turning)
         closely = self.examining or self._every_step or self.step < self._watch_until
         if closely or self.budget.should_watch():
             self.wake()
         else:
             self.resting = True
-            self._rest = min(self.budget.rest(), max(POLL_WHILE_RESTING, self.budget.steps_in(POLL_EVERY)))
+            self._rest = min(
+                self.budget.rest(sampling=not self.turning), max(POLL_WHILE_RESTING, self.budget.steps_in(POLL_EVERY))
+            )
         self._stay = 0 if self.resting and not self.sampling else actors - 1
 
     def wake(self) -> None:
@@ -320,10 +354,7 @@ class Watcher:
 
     def check_stop(self) -> None:
         """After a step: have all the steps that were wanted been taken?"""
-        if self.settings.stop_after is not None and self.step >= self.settings.stop_after:
-            raise StopTraining(0)
-        limit = self.settings.stop_after_seconds
-        if limit is not None and time.perf_counter() - self.started > limit:
+        if is_over(self.settings, self.step, time.perf_counter() - self.started):
             raise StopTraining(0)
 
     def check_alarm(self) -> None:
@@ -344,7 +375,7 @@ class Watcher:
             self.compiled = True
             for callback in self.on_gear:
                 callback(self.examining)
-            self.emit("gear", data={"reason": reason}, key="compiled")
+            self.emit("gear", data={"reason": reason, "unseen": "calls"}, key="compiled")
 
     # Life -------------------------------------------------------------------------------------------------------
 
@@ -359,8 +390,7 @@ class Watcher:
         self.writer.set_meta(
             steps=self.step,
             seconds=round(seconds, 3),
-            overhead=round(self._cost() / max(seconds, 1e-9), 5),
-            **self._apart(seconds),
+            **self.budget.bill(self.spent + self.glanced, seconds),
             coverage={
                 "examined": self.budget.examined,
                 "watched": self.budget.watched,
@@ -368,13 +398,3 @@ class Watcher:
             },
             dropped=self.writer.dropped,
         )
-
-    def _cost(self) -> float:
-        return self.spent + self.glanced + self.budget.slowed
-
-    def _apart(self, seconds: float) -> dict[str, float]:
-        """What the first look cost in seconds, and the share of the time after it that watching took."""
-        ours, elapsed = self._first_look or (self._cost(), seconds)
-        if elapsed >= seconds:
-            return {"first_look": round(ours, 3)}
-        return {"first_look": round(ours, 3), "steady": round((self._cost() - ours) / (seconds - elapsed), 5)}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import audit, bundle, demo, diagnose, dump, explain, replay, report, rules, run, synth
+from paramedic.cli import audit, bundle, demo, diagnose, doctor, dump, explain, replay, report, rules, run, synth
 
 
 def _version(wanted: bool) -> None:
@@ -46,3 +46,4 @@ explain.add_to(app)
 diagnose.add_to(app)
 rules.add_to(app)
 demo.add_to(app)
+doctor.add_to(app)

@@ -61,6 +61,9 @@ Every = Annotated[
 Compiled = Annotated[
     bool, typer.Option("--compiled-outputs", help="Record module outputs inside compiled graphs, too.")
 ]
+Eager = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Run N steps of a compiled program eagerly, to examine its calls.")
+]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
@@ -91,6 +94,7 @@ def run(
     budget: Budget = "2%",
     every: Every = None,
     compiled_outputs: Compiled = False,
+    eager_first: Eager = 0,
     log: Log = False,
     trace: Trace = 0,
     tensorboard: Board = None,
@@ -113,6 +117,7 @@ def run(
         budget=share(budget),
         every=every,
         compiled_outputs=compiled_outputs,
+        eager_first=eager_first,
         log=log,
         trace=trace,
         pdb=pdb,
@@ -139,6 +144,7 @@ def check(
     quiet: Quiet = False,
     on_nan: Nan = None,
     probes: Probes = True,
+    eager_first: Eager = 0,
 ) -> None:
     """Run a training script for a few steps, stop it, and give a verdict.
 
@@ -148,7 +154,7 @@ def check(
 
       paramedic check --steps 50 train.py --epochs 3
     """
-    settings = Settings(stop_after=steps, probes=probes, **on_nan_settings(on_nan))
+    settings = Settings(stop_after=steps, probes=probes, eager_first=eager_first, **on_nan_settings(on_nan))
     _watch(ctx, settings, json, html, None, runs, select, ignore, verbose, quiet, None)
 
 

@@ -88,13 +88,14 @@ def _install_in_ipython() -> None:
 def _set_tensor_repr(ours: bool) -> None:
     import torch
 
+    from paramedic.capture.patching import Patches
     from paramedic.postmortem.tensors import summary
 
-    if "repr" not in _previous:
-        _previous["repr"] = (torch.Tensor.__repr__, torch.nn.Parameter.__repr__)
-    plain, parameter = _previous["repr"]
-    torch.Tensor.__repr__ = (lambda self, **_: f"tensor {summary(self)}") if ours else plain
-    torch.nn.Parameter.__repr__ = (lambda self: f"parameter {summary(self)}") if ours else parameter
+    patches = _previous.setdefault("repr", Patches())
+    patches.undo()
+    if ours:
+        patches.set(torch.Tensor, "__repr__", lambda self, **_: f"tensor {summary(self)}")
+        patches.set(torch.nn.Parameter, "__repr__", lambda self: f"parameter {summary(self)}")
 
 
 # What is shown --------------------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
+        self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
         self._events: dict[str, list[Event]] = {}
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
@@ -74,6 +75,7 @@ class Run:
 
     def events(self, kind: str, *, phase: str | None = None) -> list[Event]:
         """All facts of a kind, in the order in which they first happened."""
+        self.read.add(kind)
         if kind not in self._events:
             rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (kind,))
             self._events[kind] = [self._event(row) for row in rows]
@@ -93,6 +95,7 @@ class Run:
 
     def samples(self, role: str) -> list[Sample]:
         """Statistics of all tensors of a role ("gradient", "weight", "update" or "output"), by step."""
+        self.read.add(f"samples of {role}")
         if role not in self._samples:
             rows = self._connection.execute(
                 "SELECT step, names.names, rows FROM samples JOIN names ON names.id = samples.names "

@@ -21,7 +21,9 @@ def render(diagnosis: Diagnosis) -> str:
         "findings": [_finding(finding) for finding in diagnosis.findings],
         "rules": {
             "clear": diagnosis.clear,
-            "abstained": [{"code": rule.code, "reason": rule.reason} for rule in diagnosis.abstained],
+            "abstained": [
+                {"code": rule.code, "reason": rule.reason, "blind": rule.blind} for rule in diagnosis.abstained
+            ],
             "crashed": [{"code": rule.code, "error": rule.error} for rule in diagnosis.crashed],
         },
         "run": _run(diagnosis.run),

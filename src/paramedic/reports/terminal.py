@@ -133,9 +133,8 @@ def _notices(screen: Screen, notices: Sequence[str], verbose: int) -> None:
 
 
 def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
-    reasons = by_reason(diagnosis.abstained)
     for title, little in (("Do not apply", False), ("Saw too little", True)):
-        group = {reason: codes for reason, codes in reasons.items() if saw_too_little(reason) is little}
+        group = by_reason(rule for rule in diagnosis.abstained if saw_too_little(rule) is little)
         if group:
             screen.line((title, "bold"))
         for reason, codes in group.items():

@@ -130,14 +130,14 @@ def by_reason(abstained: Iterable[Abstention]) -> dict[str, list[str]]:
     return groups
 
 
-def saw_too_little(reason: str) -> bool:
+def saw_too_little(rule: Abstention) -> bool:
     """Whether a longer or fuller look would have answered; otherwise the rule does not apply to this run."""
-    return _TOO_LITTLE.search(reason) is not None
+    return rule.blind or _TOO_LITTLE.search(rule.reason) is not None
 
 
 def unchecked(abstained: Sequence[Abstention]) -> str:
     """Such as "30 do not apply, 11 saw too little"."""
-    little = sum(saw_too_little(rule.reason) for rule in abstained)
+    little = sum(map(saw_too_little, abstained))
     other = len(abstained) - little
     parts = [f"{other} {'does' if other == 1 else 'do'} not apply"] if other else []
     return ", ".join([*parts, *([f"{little} saw too little"] if little else [])])

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 from paramedic.findings import Where
 from paramedic.record.reader import Event, Run
@@ -75,12 +76,24 @@ class ParameterHistory:
 
 
 def parameter_histories(run: Run) -> list[ParameterHistory]:
-    """The census of all examined steps, parameter by parameter."""
+    """The census of all examined steps, parameter by parameter; several rules ask, and a model may have thousands."""
+    known = _histories.get(run)
+    if known is None:
+        known = _histories[run] = _read_histories(run)
+    return known
+
+
+_histories: WeakKeyDictionary[Run, list[ParameterHistory]] = WeakKeyDictionary()
+
+
+def _read_histories(run: Run) -> list[ParameterHistory]:
     found: dict[tuple[int, str], ParameterHistory] = {}
     for census in run.events("census"):
         for name, flags, rate in zip(census["names"], census["flags"], census["rates"], strict=True):
             key = (census["optimizer"], name)
-            history = found.setdefault(key, ParameterHistory(name, census["optimizer"], first_step=census.step))
+            history = found.get(key)
+            if history is None:
+                history = found[key] = ParameterHistory(name, census["optimizer"], first_step=census.step)
             history.examined += 1
             history.trainable += bool(flags & TRAINABLE)
             history.with_gradient += bool(flags & GRADIENT)

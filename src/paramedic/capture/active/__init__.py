@@ -1,5 +1,4 @@
-"""Questions that only an experiment answers, put to a copy of the model and a copy of a batch.
+"""Questions that only an experiment answers, put to a model and a batch in a process of their own.
 
-Does one sample's output depend on another sample? Does output t depend on inputs after t? Is an input used at all? The
-live model, its buffers, gradients and hooks and all random states stay as they are.
+Does one sample's output depend on another sample? Does output t depend on inputs after t? Is an input used at all?
 """

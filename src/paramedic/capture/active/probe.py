@@ -13,17 +13,10 @@ import torch
 from torch import nn
 
 from paramedic.capture.active.company import padding, row
-from paramedic.capture.active.copying import CannotCopy, private_copy, unnoticed
 from paramedic.capture.active.future import future
-from paramedic.capture.active.questions import (
-    Batch,
-    Subject,
-    ignored,
-    is_repeatable,
-    mixing,
-    present,
-)
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
+from paramedic.capture.apart.process import Refused, apart
+from paramedic.capture.facts import own_parameters, readable, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
@@ -31,8 +24,10 @@ FIRST, SECOND = 6, 40  # the steps from which on the first and the second round 
 ROUNDS = 2
 MOST_MODELS = 3
 MOST_VALUES = 2_000_000  # in a batch
-FORWARDS = 21  # that a round takes, roughly
+MOST_PARAMETERS = 20_000_000
+FORWARDS = 22  # that a round takes, roughly
 GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
+PATIENCE = 2.0  # seconds without an answer; and as many times as long as expected
 
 
 class Active:
@@ -91,27 +86,33 @@ class Active:
         if model is None:
             return
         self._rounds[id(model)] += 1
-        data: dict[str, Any] = {"round": self._rounds[id(model)], "names": _argument_names(model)}
-        data["mask_left_out"] = _mask_left_out(model, batch)
         try:
-            with unnoticed():
-                data |= self._ask(Subject(private_copy(model), batch))
-        except CannotCopy as reason:
-            data["reason"] = str(reason)
-        except Exception as error:  # a model that cannot be run again this way
-            data["reason"] = f"it could not be run again ({type(error).__name__})"
+            if _size(model) > MOST_PARAMETERS:
+                raise Refused("the model is too large to be probed")
+            data = apart(lambda: self._ask(model, batch), PATIENCE * (1 + FORWARDS * self._step_time))
+        except Refused as reason:
+            data = {"reason": str(reason), "mask_left_out": None}
         if "reason" in data:
             self._given_up.add(id(model))
-        data |= self._about_module(model, data.get("mixing"))
+        data["round"] = self._rounds[id(model)]
         self.watcher.emit("asked", site=call.site, module=path, phase="train", data=data)
 
-    def _ask(self, subject: Subject) -> dict[str, Any]:
-        if not is_repeatable(subject):
-            return {"reason": "it gives different outputs for the same input in eval mode"}
-        questions = {"mixing": mixing, "present": present, "ignored": ignored, "row": row, "padding": padding}
-        answers = {name: _answer(question, subject) for name, question in questions.items()}
-        later = _answer(future, subject) or {"gap": None, "site": None}
-        return {**answers, "future": later["gap"], "future_at": later["site"], "size": subject.size}
+    def _ask(self, model: nn.Module, batch: Batch) -> dict[str, Any]:
+        """All questions about one model. Runs in a process of its own: whatever the model does is lost."""
+        data: dict[str, Any] = {"names": _argument_names(model), "mask_left_out": _mask_left_out(model, batch)}
+        subject = Subject(model, batch)
+        questions = {"mixing": mixing, "present": present, "row": row, "padding": padding, "future": future}
+        with torch.no_grad():
+            before = subject.run(batch)
+            answers = {}
+            if before and same(before, subject.run(batch)):
+                answers = {name: _answer(question, subject) for name, question in questions.items()}
+            if not answers or not same(before, subject.run(batch)):
+                return {**data, "reason": "it gives different outputs for the same input in eval mode"}
+            answers["ignored"] = _answer(ignored, subject)  # the last one: it trains, which may change the answers
+        later = answers.pop("future") or {"gap": None, "site": None}
+        data |= {**answers, "future": later["gap"], "future_at": later["site"], "size": subject.size}
+        return data | self._about_module(model, answers["mixing"])
 
     def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
         """The module after which samples are mixed: what it is, and where the user built it or what contains it."""
@@ -126,6 +127,16 @@ class Active:
             "batch_first": None if wrong is None else False,
             "built_at": list(sites[0]) if sites else None,
         }
+
+
+def _size(model: nn.Module) -> int:
+    """The number of its weights, without calling anything that the user may have redefined."""
+    found, waiting = {id(model): model}, [model]
+    while waiting:
+        inner = [m for m in waiting.pop()._modules.values() if m is not None and id(m) not in found]
+        found |= {id(module): module for module in inner}
+        waiting += inner
+    return sum(p.numel() for module in found.values() for p in own_parameters(module).values())
 
 
 def _answer(question: Callable[[Subject], Any], subject: Subject) -> Any:

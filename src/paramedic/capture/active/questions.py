@@ -1,4 +1,4 @@
-"""The questions themselves. Each runs the copy on a changed batch and compares the outputs."""
+"""The questions themselves. Each runs the model on a changed batch and compares the outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLERANCE = 1e-4  # of the outputs' size
 
 @dataclass(slots=True)
 class Subject:
-    """A copy of a model and a batch that it was trained on."""
+    """A model, in a process of its own, and a batch that it was trained on."""
 
     model: nn.Module
     batch: Batch
@@ -65,12 +65,8 @@ def distance(a: torch.Tensor, b: torch.Tensor) -> float:
     return gap / size if gap == gap and size == size else float("inf")
 
 
-def is_repeatable(subject: Subject) -> bool:
-    """The same twice, in evaluation: without that nothing can be concluded from a difference."""
-    first, second = subject.run(subject.batch), subject.run(subject.batch)
-    return (
-        bool(first) and len(first) == len(second) and all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
-    )
+def same(a: list[torch.Tensor], b: list[torch.Tensor]) -> bool:
+    return len(a) == len(b) and all(torch.equal(one, other) for one, other in zip(a, b, strict=True))
 
 
 def mixing(subject: Subject) -> dict[str, Any] | None:

@@ -136,7 +136,7 @@ class Alarm:
 
     def _look_for_leap(self, state: Any) -> None:
         """All gradients are finite. Has one of them become larger than ever, by orders of magnitude?"""
-        if self.loop.scaled is not None or _distributed():
+        if self.loop.scaled is not None or _distributed() or not self.watcher.settings.probes:
             return
         for optimizer in self.loop.accounts:
             sentinel = self._sentinels.get(optimizer) or self._choose(optimizer)
@@ -145,8 +145,9 @@ class Alarm:
                 self._inquests += 1
                 edge = find_edge(self.watcher, state)
                 if edge is not None:
-                    op, data = edge.op, {**edge.data, "leap": leap}
-                    self.watcher.emit("edge", site=op.site, module=op.module, phase="train", data=data, key=op.site)
+                    site, module = Site(*edge.pop("site")), edge.pop("module")
+                    data = {**edge, "leap": leap}
+                    self.watcher.emit("edge", site=site, module=module, phase="train", data=data, key=site)
 
     def _suspect(self) -> None:
         self.suspicious = True
@@ -178,7 +179,8 @@ class Alarm:
             self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
             return
         self._inquests += 1
-        found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state)
+        stopping = self.watcher.settings.on_nan != "continue"
+        found = hold(self.watcher, losses, backward=reached == "gradient", random_state=state, stopping=stopping)
         if not found.place.file:
             here = at_this_step()
             found.place, found.inputs = here.place, here.inputs

@@ -6,12 +6,14 @@ gradient of the weights is small the second time is the suspect guilty.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import torch
 
+from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.graph import Reach, reach
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import frames, tracer_for
@@ -20,6 +22,7 @@ from paramedic.capture.inquest.statement import measure
 from paramedic.capture.inquest.tracer import Op, Tracer
 from paramedic.capture.watcher import Watcher
 
+LONGEST = 20.0  # seconds that an attempt may take
 NEAR = 1e-3  # how close to its edge a value must be to be a suspect
 STEEP = 1e3  # how much larger than what it got a derivative must be
 GUILTY = 100.0  # how much smaller the gradient of the weights must be without it
@@ -27,37 +30,43 @@ _AT_ZERO = ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")
 _AT_ONE = ("acos", "asin", "atanh")
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An operation near its edge, and what that did to the gradient."""
-
-    op: Op
-    data: dict[str, Any]
-
-
-def find_edge(watcher: Watcher, random_state: Any) -> Edge | None:
-    """Run the step again that a backward pass has just ended; leaves everything as it was."""
+def find_edge(watcher: Watcher, random_state: Any) -> dict[str, Any] | None:
+    """Run the step again that a backward pass has just ended, in a process of its own: the operation near its edge."""
     for frame in frames():
-        statements = excerpt(frame)
-        if statements is None:
+        attempt = functools.partial(_attempt, watcher, frame, random_state)
+        try:
+            found, loops = apart(attempt, LONGEST, differentiates=True)
+        except Impossible as reason:
+            watcher.emit(
+                "gear", data={"reason": f"a step with a large gradient was not run again: {reason}"}, key="edge"
+            )
+            return None
+        except Refused:
             continue
-        tracer = tracer_for(watcher)
-        with without_trace(watcher.registry.roots(), random_state):
-            again = rerun(statements, tracer)
-            found = _try(tracer, again) if isinstance(again, list) else None
-        if found is not None or (statements.in_loop and statements.count > 1):
+        if found is not None or loops:
             return found
     return None
 
 
-def _try(tracer: Tracer, losses: list[torch.Tensor]) -> Edge | None:
+def _attempt(watcher: Watcher, frame: FrameType, random_state: Any) -> tuple[dict[str, Any] | None, bool]:
+    statements = excerpt(frame)
+    if statements is None:
+        return None, False
+    tracer = tracer_for(watcher)
+    with without_trace(watcher.registry.roots(), random_state):
+        again = rerun(statements, tracer)
+        found = _try(tracer, again) if isinstance(again, list) else None
+    return found, statements.in_loop and statements.count > 1
+
+
+def _try(tracer: Tracer, losses: list[torch.Tensor]) -> dict[str, Any] | None:
     try:
         return _suspect(tracer, losses)
     except RuntimeError:  # part of the graph was not rebuilt, and the old one is gone
         return None
 
 
-def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> Edge | None:
+def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> dict[str, Any] | None:
     found = reach(*[loss.grad_fn for loss in losses])
     suspects = {node: op for node in found.nodes if (op := _op_of(node, tracer)) is not None and _is_near(op)}
     slopes: dict[Any, float] = {}
@@ -76,7 +85,9 @@ def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> Edge | None:
     if not after < before / GUILTY:
         return None
     op, distance = suspects[steepest], _distance(suspects[steepest])
-    data = {
+    return {
+        "site": op.site,
+        "module": op.module,
         "op": op.name.strip("_"),
         "operands": [measure(seen) for seen in op.inputs[:2]],
         "scalars": op.scalars[:4],
@@ -87,7 +98,6 @@ def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> Edge | None:
         "gradient": before,
         "without": after,
     }
-    return Edge(op, data)
 
 
 def _op_of(node: Any, tracer: Tracer) -> Op | None:

@@ -55,7 +55,7 @@ class Evaluation:
         self.watcher.patches.set(torch.Tensor, name, read)
 
     def _evaluating(self) -> bool:
-        if self.alarm.suspicious or self._inquests >= MOST_INQUESTS:
+        if self.alarm.suspicious or self._inquests >= MOST_INQUESTS or not self.watcher.settings.probes:
             return False
         roots = [root for root in self.watcher.registry.roots() if any(True for _ in root.parameters())]
         return bool(roots) and (not torch.is_grad_enabled() or not any(root.training for root in roots))

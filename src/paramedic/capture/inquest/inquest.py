@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import torch
 
+from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.origin import Origin, backward_origin, forward_origin
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure, testimony
-from paramedic.capture.inquest.tracer import Seen, Tracer, look
+from paramedic.capture.inquest.tracer import MOST_SECONDS, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site
 from paramedic.record.writer import NOWHERE, Site
 
 MOST_FRAMES = 6  # tried, from the one that called backward() outwards
+LONGEST = 60.0  # seconds that one attempt may take after a training has failed
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
@@ -39,6 +42,14 @@ class Conclusion:
     whole: bool | None = False  # statements without a gradient were run again as well; None: nothing was
     text: str = ""  # the statements themselves
 
+    def plain(self) -> dict[str, Any]:
+        """All but the variables, as it can be sent from one process to another."""
+        return {name: getattr(self, name) for name in ("site", "module", "data", "place", "whole", "text")}
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Conclusion:
+        return cls(**{**plain, "site": Site(*plain["site"]), "place": Site(*plain["place"])})
+
     @property
     def certain(self) -> bool:
         return self.data.get("origin") in ("op", "parameter", "buffer")
@@ -50,25 +61,57 @@ class Conclusion:
         return worth(self) > worth(other)
 
 
-def hold(
-    watcher: Watcher, losses: list[torch.Tensor], *, backward: bool, random_state: Any, until: str = "backward"
-) -> Conclusion:
-    """Find out where a bad loss, or with `backward` a bad gradient, came from. Leaves everything as it was.
+Attempt = Callable[[], tuple[Conclusion | None, bool]]
 
-    `until` says what the statements lead to (see Tracer).
+
+def hold(
+    watcher: Watcher,
+    losses: list[torch.Tensor],
+    *,
+    backward: bool,
+    random_state: Any,
+    until: str = "backward",
+    stopping: bool = False,
+) -> Conclusion:
+    """Find out where a bad loss, or with `backward` a bad gradient, came from.
+
+    Each attempt has a process of its own. Where there can be none, the statements are run again in this process if it
+    is `stopping` anyway, else not at all. `until` says what the statements lead to (see Tracer).
     """
-    best = Conclusion(data={"origin": "unknown", "reproduced": False})
+    best, at = Conclusion(data={"origin": "unknown", "reproduced": False}), None
     for frame in frames():
         for whole in (False, True):
-            tracer = tracer_for(watcher, until)
-            found, loops = _try(watcher, frame, losses, tracer, backward, random_state, whole=whole)
-            if found is not None and found.better_than(best):
-                best = found
-            if best.certain and best.data.get("same_loss"):
+            attempt = functools.partial(_try, watcher, frame, losses, until, backward, random_state, whole=whole)
+            try:
+                found, loops = _ask(attempt, backward, LONGEST if until == "backward" else MOST_SECONDS, stopping)
+            except Impossible as reason:
+                watcher.emit("gear", data={"reason": f"a failing step was not run again: {reason}"}, key="inquest")
                 return best
+            if found is not None and found.better_than(best):
+                best, at = found, frame
+            if best.certain and best.data.get("same_loss"):
+                break
         if best.certain or loops:  # what lies outside of the training loop is not part of the step
             break
+    if at is not None and until == "backward" and (statements := excerpt(at, whole=bool(best.whole))) is not None:
+        best.inputs = statements.inputs
     return best
+
+
+def _ask(attempt: Attempt, backward: bool, seconds: float, stopping: bool) -> tuple[Conclusion | None, bool]:
+    def plain() -> tuple[dict[str, Any] | None, bool]:
+        found, loops = attempt()
+        return (found.plain() if found is not None else None), loops
+
+    try:
+        found, loops = apart(plain, seconds, differentiates=backward)
+    except Impossible:
+        if not stopping:
+            raise
+        return attempt()
+    except Refused:
+        return None, False
+    return (Conclusion.of(found) if found is not None else None), loops
 
 
 def frames() -> Iterator[FrameType]:
@@ -96,7 +139,7 @@ def _try(
     watcher: Watcher,
     frame: FrameType,
     losses: list[torch.Tensor],
-    tracer: Tracer,
+    until: str,
     backward: bool,
     random_state: Any,
     *,
@@ -106,8 +149,7 @@ def _try(
     statements = excerpt(frame, whole=whole)
     if statements is None:
         return None, False
-    loops = statements.in_loop and statements.count > 1
-    place, inputs = frame_site(frame), statements.inputs
+    loops, tracer = statements.in_loop and statements.count > 1, tracer_for(watcher, until)
     with without_trace(watcher.registry.roots(), random_state):
         again = rerun(statements, tracer)
         if isinstance(again, BaseException):
@@ -121,7 +163,7 @@ def _try(
             return None, loops
         same = all(_same(a, b) for a, b in zip(again, losses, strict=False))
         found = _conclude(watcher, origin, tracer, frame, statements, same)
-        found.place, found.inputs, found.whole, found.text = place, inputs, whole, statements.text
+        found.place, found.whole, found.text = frame_site(frame), whole, statements.text
         return found, loops
 
 

@@ -40,7 +40,7 @@ class Advantages:
 
     def install(self) -> None:
         self.ops.handle(_PRODUCTS, self._multiplied, "advantages")
-        self.watcher.on_step.append(("advantages", self._forget))
+        self.watcher.each_round("advantages", self._forget)
         for kind in (distributions.Categorical, distributions.Normal, distributions.Bernoulli):
             self._watch(kind)
 

@@ -24,7 +24,7 @@ class Answers:
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], Call]] = {}
 
     def install(self) -> None:
-        self.watcher.on_step.append(("answers", self._forget))
+        self.watcher.each_round("answers", self._forget)
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not call.grad:

@@ -32,7 +32,7 @@ class AttentionAxes:
         self.ops.handle(_SOFTMAX, self._normalised, "attention_axes")
         self.ops.handle([F.dropout], self._dropped, "attention_axes")
         self.ops.handle(_PRODUCTS, self._multiplied, "attention_axes")
-        self.watcher.on_step.append(("attention_axes", self._weights.clear))
+        self.watcher.each_round("attention_axes", self._weights.clear)
 
     def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Over the last axis but one of scores that are square: as many queries as keys, and products of the two."""

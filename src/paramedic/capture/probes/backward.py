@@ -72,6 +72,7 @@ class BackwardPasses:
                     raise
                 if not (self.watcher.resting and self.alarm is not None and self.alarm.glance()):
                     self.watcher.ask("alarm", self.over, tensors)
+                self.watcher.turns.passed()
                 return result
 
             return backward
@@ -83,6 +84,7 @@ class BackwardPasses:
                 result = original(outputs, *args, **kwargs)
                 if self.watcher.examining:
                     self.watcher.ask("backward", self._got_gradients, outputs, result)
+                self.watcher.turns.passed()
                 return result
 
             return grad

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.facts import sample
+
 MOST_EXAMPLES = 3
 
 
@@ -13,7 +15,7 @@ def boxes(tensor: torch.Tensor) -> dict[str, Any] | None:
     """How many would be empty or turned around if they were x0, y0, x1, y1; and how many as x, y, width, height."""
     if tensor.dim() < 2 or tensor.shape[-1] != 4 or not tensor.numel():
         return None
-    rows = tensor.detach().reshape(-1, 4).double()
+    rows = sample(tensor).reshape(-1, 4).double()
     if tensor.dim() > 2 and tensor.shape[-2] > 1:
         rows = rows[~((rows == 0) | (rows == -1)).all(1)]  # samples with fewer boxes are filled up with these
     if not len(rows):

@@ -7,7 +7,8 @@ import weakref
 import torch
 from torch import nn
 
-from paramedic.capture.facts import readable, wide
+from paramedic.capture.facts import LARGE, PIECE, readable, some_values, wide
+from paramedic.capture.stats.layout import pieces
 from paramedic.capture.watcher import Watcher
 
 MOST_LOOKS = 40
@@ -59,6 +60,6 @@ class ByHand:
 
 
 def _mark(tensor: torch.Tensor) -> torch.Tensor:
-    """Two numbers that change when the values do."""
-    values = wide(tensor.detach())
-    return torch.stack([values.sum(), values.square().sum()])
+    """Two numbers that change when the values do; of a very large tensor, when some of them do."""
+    parts = pieces(tensor.detach(), PIECE) if tensor.nbytes <= LARGE else [some_values(tensor, PIECE)]
+    return torch.stack([torch.stack([wide(part).sum(), wide(part).square().sum()]) for part in parts]).sum(0)

@@ -217,6 +217,7 @@ class Calls:
         call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.relax()
+        self.watcher.turns.called(asked=True)
 
     def _same_input_again(self, args: Any) -> bool:
         first = next((tensor for _, tensor in tensors_in(args)), None)

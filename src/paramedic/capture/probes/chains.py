@@ -40,7 +40,7 @@ class Chains:
         self._waiting: list[Chain] = []
 
     def install(self) -> None:
-        self.watcher.on_step.append(("chains", self._forget))
+        self.watcher.each_round("chains", self._forget)
 
     def _forget(self) -> None:
         """The samples of a GAN are made before the step of one optimizer, and go back before that of the other."""

@@ -46,7 +46,7 @@ class Draws:
         self.ops.handle([torch.normal], self._normal, "draws")
         self.ops.handle([T.sub, T.__sub__, T.__rsub__, torch.sub], self._subtracted, "draws")
         self.watcher.patches.wrap(distributions.Normal, "log_prob", self._watched_likelihood)
-        self.watcher.on_step.append(("draws", self._forget))
+        self.watcher.each_round("draws", self._forget)
 
     def _forget(self) -> None:
         self._drawn.clear()

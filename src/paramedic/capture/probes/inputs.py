@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import LARGE, readable, sample, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 
@@ -52,8 +52,11 @@ class Inputs:
         layers = (nn.Linear, nn.modules.conv._ConvNd)
         if x is None or not isinstance(call.module, layers) or not readable(x) or not x.dtype.is_floating_point:
             return
-        if x.requires_grad or x.dim() < 2 or x.shape[0] < 2:
+        if x.requires_grad or x.dim() < 2:
             return  # made by something that is trained
+        x = sample(x) if x.nbytes > LARGE else x
+        if x.shape[0] < 2:
+            return
         loader = None if call.grad else self.loader()  # evaluations may be of several kinds of data
         key = (call.path, call.grad, tuple(x.shape[1:]) if x.dim() == 2 else x.shape[1], loader)
         seen = self._seen.get(key)

@@ -5,6 +5,7 @@ Pure bookkeeping: the loop probe reports calls, the ledger says what they did to
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,8 @@ import torch
 from paramedic.record.writer import Site
 
 MOST_SENTINELS = 8
+
+Sentinel = tuple[torch.Tensor, "weakref.ref[torch.Tensor]", int]  # a parameter, its gradient, and the version of that
 
 
 @dataclass(slots=True, eq=False)
@@ -48,7 +51,7 @@ class Account:
     empty: bool = True  # no state (momenta) yet before the first step that we saw
     rates: list[Any] = field(default_factory=list)  # learning rates of the groups at the last step
     highest_rates: list[float | None] = field(default_factory=list)
-    sentinels: list[tuple[torch.Tensor, Any, int]] = field(default_factory=list)  # parameter, its grad, its version
+    sentinels: list[Sentinel] = field(default_factory=list)
 
     @property
     def taken(self) -> int:
@@ -59,7 +62,7 @@ class Account:
         """A few parameters stand for all: the first and last with a gradient, and some between."""
         held = [p for p in parameters if p.grad is not None]
         chosen = held[:: max(1, len(held) // MOST_SENTINELS)][:MOST_SENTINELS]
-        self.sentinels = [(p, p.grad, p.grad._version) for p in chosen]
+        self.sentinels = _seen(chosen)
 
     def stepped(self) -> tuple[list[Backward], list[torch.Tensor]]:
         """The optimizer has used what is there. Returns the backward passes and the soiled parameters it used."""
@@ -69,7 +72,7 @@ class Account:
             backward.used = True
         self.stale, self.blind, self.unknown = True, False, False
         self.steps += 1
-        self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
+        self.sentinels = _seen([p for p, _, _ in self.sentinels])
         return used, soiled
 
     def rested(self, *, blind: bool, used: bool) -> None:
@@ -79,7 +82,7 @@ class Account:
         """
         self.blind, self.unknown, self.stale, self.unsure = blind, not used, used, True
         self.pending, self.soiled = [], []
-        self.sentinels = [(p, p.grad, p.grad._version) for p, _, _ in self.sentinels if p.grad is not None]
+        self.sentinels = _seen([p for p, _, _ in self.sentinels])
 
     def cleared(self) -> list[Backward]:
         """zero_grad was called. Returns the backward passes whose gradients were lost by it."""
@@ -114,10 +117,18 @@ class Account:
         self.unsure = not may_wait and any(p.device.type != "cpu" for p, _, _ in self.sentinels)
         if self.unsure:
             return []
-        dirty = [p for p, grad, _ in self.sentinels if p.grad is grad and not _is_zero(p.grad)]
+        dirty = [p for p, grad, _ in self.sentinels if _is_there(p, grad) and not _is_zero(p.grad)]
         if not dirty:
             self.stale = False
         return dirty
+
+    def gradients(self, some: bool, passes: int) -> str:
+        """How old the gradients are that it is about to use, if there are `some`, after so many passes of the run."""
+        if some and (self.pending or self.new_by_hand()):
+            return "new"
+        if passes > self.passes:
+            return "untouched"  # there was a backward pass, for the sake of other optimizers
+        return "old" if some else "none"
 
     def new_by_hand(self) -> bool:
         """Whether gradients were written since the last step without a backward pass that we saw.
@@ -126,10 +137,19 @@ class Account:
         """
         if not self.sentinels or not self.fed:
             return True
-        return any(p.grad is not grad or p.grad._version != version for p, grad, version in self.sentinels)
+        return any(not _is_there(p, grad) or p.grad._version != version for p, grad, version in self.sentinels)
 
 
-def _is_zero(grad: torch.Tensor) -> bool:
+def _seen(parameters: list[torch.Tensor]) -> list[Sentinel]:
+    """Not the gradients themselves: who holds one that the script lets go takes as much memory as it does."""
+    return [(p, weakref.ref(p.grad), p.grad._version) for p in parameters if p.grad is not None]
+
+
+def _is_there(p: torch.Tensor, gradient: weakref.ref[torch.Tensor]) -> bool:
+    return p.grad is not None and p.grad is gradient()
+
+
+def _is_zero(grad: Any) -> bool:
     if grad.is_sparse:
         return grad._nnz() == 0
     return not bool(grad.detach().any())

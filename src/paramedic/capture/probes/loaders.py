@@ -13,7 +13,7 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
-from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, readable, tensors_in, values
+from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, tensors_in, values
 from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
 from paramedic.capture.probes.datasets import (
@@ -368,7 +368,8 @@ class Loaders:
                 facts = {"path": path, **describe(tensor)}
                 if tensor.device.type == "cpu" and readable(tensor):
                     facts["values"] = dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True))
-                    facts["hash"] = content_hash(tensor)
+                    if tensor.nbytes <= LARGE:
+                        facts["hash"] = content_hash(tensor)
                     facts["boxes"] = boxes(tensor)
                 described.append(facts)
         data = {"loader": number, "position": position, "epoch": epoch, "place": place, "tensors": described}

@@ -20,6 +20,7 @@ from paramedic.capture.probes.optimizers import (
     describe_optimizer,
     holds_only,
     note_rates,
+    tell_discard,
     tell_end,
     tell_stale,
     tell_step,
@@ -60,6 +61,7 @@ class Loop:
         self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
+        self._paused = False  # nobody listens to single calls, while torch's own optimizer steps
         self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
         self.after_step: Callable[[Optimizer], None] = lambda _: None
         self.on_rested: Callable[[Optimizer, Account, list[Beat]], None] = lambda *_: None  # the calls of its step
@@ -74,11 +76,14 @@ class Loop:
         watcher.patches.on_undo(lambda: self.heed(False))
         self.heed(True)
         watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
+        watcher.turns.alone, watcher.turns.on_turn = lambda: not self.births, self._turned
 
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
                 if not (watcher.resting and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
                     watcher.ask("loop", self._clearing, holder)
+                if watcher.examining:
+                    return self.census.ops.unheard(original, holder, *args, **kwargs)
                 return original(holder, *args, **kwargs)
 
             return zero_grad
@@ -101,6 +106,8 @@ class Loop:
     def _born(self, optimizer: Optimizer) -> None:
         self.births[optimizer] = built_at(optimizer)
         self._born_at[optimizer] = self.watcher.step
+        if self.watcher.turning:
+            self.watcher.news(FIRST_STEPS)
 
     def _restored(self, optimizer: Optimizer) -> None:
         """Unpickled or copied: nobody called its constructor, and its steps count from here on."""
@@ -112,6 +119,7 @@ class Loop:
             account = self.accounts[optimizer] = Account(number=self.count)
             account.offset = self._born_at.get(optimizer, 0)
             self.count += 1
+            self.watcher.expect(sum(len(group["params"]) for group in optimizer.param_groups))
             self.watcher.news(FIRST_STEPS)
             self.watcher.budget.begins_anew()
         return account
@@ -127,9 +135,6 @@ class Loop:
     def held(self) -> dict[int, int]:
         """id of a parameter -> number of the optimizer that holds it."""
         return {identity: found[0].number for identity in self.owners if (found := self.accounts_of(identity))}
-
-    def holds(self, identity: int) -> bool:
-        return identity in self.owners
 
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
@@ -170,6 +175,11 @@ class Loop:
                     self.accounts[optimizer].cleared()
             self._ops += beat.entries
         self.rhythm.path.clear()
+
+    def _turned(self) -> None:
+        """A round without a step, where no optimizer is at work: the next call begins a pattern."""
+        self.rhythm.close()
+        self._ops, self._written = [], set()
 
     def note(self, op: str, site: Site, who: int | None = None, *, on: Hashable = None, **flags: Any) -> None:
         """Add a call to the current cycle of the loop; `on` is what it was called on."""
@@ -260,18 +270,7 @@ class Loop:
         if any(backward in other.pending for other in self.accounts.values()):
             return
         backward.told = True
-        self.watcher.emit(
-            "discard",
-            site=site,
-            phase="train",
-            key=(backward.site, site, backward.measured),
-            data={
-                "optimizer": account.number,
-                "measured": backward.measured,
-                "backward_file": backward.site.file,
-                "backward_line": backward.site.line,
-            },
-        )
+        tell_discard(self.watcher, account, backward, site)
 
     # Steps ------------------------------------------------------------------------------------------------------
 
@@ -279,6 +278,8 @@ class Loop:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return None
         closure = has_closure(args, kwargs)
+        if self.watcher.turning:
+            self.watcher.end_turns()
         if closure:
             self.watcher.wake()  # its calls differ from step to step
         if not self.watcher.resting:
@@ -288,6 +289,8 @@ class Loop:
         elif self.watcher.sampling:
             self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
         self.clock.step_began()
+        if not closure and type(optimizer).__module__.startswith("torch.optim"):
+            self._paused = self.census.ops.pause()  # of thousands of parameters each is asked for its gradient
         return guarded(args, kwargs, lambda: self._look_at_gradients(optimizer)) if closure else None
 
     def _look_at_gradients(self, optimizer: Optimizer) -> None:
@@ -298,6 +301,9 @@ class Loop:
         if self.watcher.napping:
             self.slept(optimizer)
             return
+        if self._paused:
+            self._paused = False
+            self.census.ops.resume()
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return
         self.clock.step_ended()
@@ -349,12 +355,7 @@ class Loop:
             return
         site = user_site()
         some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
-        if some and (account.pending or account.new_by_hand()):
-            state = "new"
-        elif self._passes > account.passes:
-            state = "untouched"  # there was a backward pass, for the sake of other optimizers
-        else:
-            state = "old" if some else "none"
+        state = account.gradients(some, self._passes)
         tell_step(self.watcher, account, site, state, scaled=bool(self.scaled) and not self.in_scaler_step)
 
     def _stepped(self, optimizer: Optimizer, closure: bool) -> None:

@@ -56,7 +56,7 @@ class Losses:
     def install(self) -> None:
         for name in LOSSES:
             self._watch(name)
-        self.watcher.on_step.append(("losses", self.results.clear))
+        self.watcher.each_round("losses", self.results.clear)
 
     def _after(self, name: str, result: Any) -> None:
         if not isinstance(result, torch.Tensor):
@@ -124,6 +124,8 @@ class Losses:
             def loss(*args: Any, **kwargs: Any) -> Any:
                 if self._inside:  # torch's own dispatch comes through here a second time
                     return original(*args, **kwargs)
+                if not self.watcher.examining:
+                    self.watcher.turns.called()
                 if self.watcher.resting and self._glance(name, args, kwargs):
                     result = original(*args, **kwargs)
                     if not torch.is_grad_enabled():

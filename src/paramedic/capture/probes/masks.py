@@ -59,7 +59,7 @@ class Masks:
         self.ops.handle(_FILLS, self._fill, "masks")
         self.ops.handle(_SOFTMAX, self._softmax, "masks")
         self.ops.handle([F.scaled_dot_product_attention], self._attended, "masks")
-        self.watcher.on_step.append(("masks", self._forget))
+        self.watcher.each_round("masks", self._forget)
 
     def _forget(self) -> None:
         self._products.clear()

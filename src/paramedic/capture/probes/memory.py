@@ -14,6 +14,7 @@ from contextlib import suppress
 import psutil
 import torch
 
+from paramedic.capture.apart.process import at_work
 from paramedic.capture.host import footprint, limit, peak, proportional
 from paramedic.capture.watcher import Watcher
 
@@ -131,7 +132,7 @@ class Memory:
             children = {child.pid: child for child in psutil.Process(self._owner).children(recursive=True)}
             kept = {pid: name for pid, name in self._children.items() if pid in children}
             for pid, child in children.items():
-                if pid not in known and pid not in kept and len(kept) < MOST_CHILDREN:
+                if pid not in known | kept.keys() | at_work and len(kept) < MOST_CHILDREN:
                     with suppress(psutil.Error):
                         if footprint(child).rss >= SMALL:
                             kept[pid] = f"child {pid} ({child.name()})"

@@ -53,7 +53,7 @@ class Metrics:
         self.ops.handle(_CASTS, self._cast, "metrics")
         self.ops.handle(_EQUAL, self._compare, "metrics")
         self._tallies.install()
-        self.watcher.on_step.append(("metrics", self._decided.clear))
+        self.watcher.each_round("metrics", self._decided.clear)
 
     def _remember(self, tensor: torch.Tensor, decision: Decision) -> None:
         if len(self._decided) < 10_000:

@@ -43,7 +43,7 @@ class Objectives:
         self.ops.handle(_MOST, lambda *call: self._chosen("max", *call), "objectives")
         self.ops.handle([*_PRODUCTS, *_REDUCTIONS], self._scalar, "objectives")
         self.ops.handle(_SUMS, self._added, "objectives")
-        self.watcher.on_step.append(("objectives", self._scalars.clear))
+        self.watcher.each_round("objectives", self._scalars.clear)
         for kind in (
             distributions.Categorical,
             distributions.Normal,

@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
 from paramedic.capture.graph import kinds_behind, producer, reach, terms
+from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_restoring, is_users, user_site
@@ -123,8 +124,8 @@ class OpMode(TorchFunctionMode):
     def _shift(self, examining: bool) -> None:
         if examining and not self.watcher.compiled and "ops" not in self.watcher.detached:
             self.resume()
-        else:
-            self.pause()
+        elif not self.pause() and self._active:  # amid a backward() that came through this mode
+            before_next_backward(lambda: None if self.watcher.examining else self.pause(), self.watcher.patches)
 
     def pause(self) -> bool:
         """Take the mode off, unless the user's own mode lies on top of it. Returns whether it was taken off."""
@@ -139,6 +140,15 @@ class OpMode(TorchFunctionMode):
         if not self._active:
             self.__enter__()
             self._active = True
+
+    def unheard(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Make a call of torch's own that consists of thousands, to which nobody need listen."""
+        off = self.pause()
+        try:
+            return call(*args, **kwargs)
+        finally:
+            if off:
+                self.resume()
 
     def forget_cycle(self) -> None:
         """The optimizer has stepped: what was waiting for a backward pass waits no more."""

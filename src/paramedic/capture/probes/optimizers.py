@@ -75,6 +75,22 @@ def tell_step(
     watcher.emit("step", site=site, phase="train", key=(account.number, site, gradients, scaled, closure), data=data)
 
 
+def tell_discard(watcher: Watcher, account: Account, backward: Backward, site: Site) -> None:
+    """Gradients were cleared that no optimizer has used."""
+    watcher.emit(
+        "discard",
+        site=site,
+        phase="train",
+        key=(backward.site, site, backward.measured),
+        data={
+            "optimizer": account.number,
+            "measured": backward.measured,
+            "backward_file": backward.site.file,
+            "backward_line": backward.site.line,
+        },
+    )
+
+
 def tell_stale(watcher: Watcher, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
     """A step whose gradients are known to be its own, or known to lie on top of used ones."""
     watcher.emit(

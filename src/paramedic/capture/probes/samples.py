@@ -20,6 +20,7 @@ from paramedic.record.thinning import thinned
 MOST_INDICES = 200_000  # remembered per loader
 MOST_CONTENTS = 20_000
 MOST_LOADERS = 32
+MOST_BYTES = 16_000_000  # of a batch that is gone through sample by sample
 LEAST_VALUES = 4  # of a sample that is told from others by its content
 
 
@@ -70,9 +71,9 @@ class Samples:
         inputs = next((t for _, t in tensors if t.dim() > 1), None)
         if inputs is None or inputs.device.type != "cpu" or not readable(inputs):
             return
-        rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
-        if rows.shape[1] < LEAST_VALUES or rows.numel() * rows.element_size() > 16_000_000:
+        if inputs.numel() < LEAST_VALUES * inputs.shape[0] or inputs.nbytes > MOST_BYTES:
             return
+        rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
         kept = _without_padding(rows)
         raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
         for row, length in zip(raw, kept, strict=True):

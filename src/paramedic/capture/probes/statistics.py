@@ -29,6 +29,7 @@ MOST_HELD_OF_DEVICE = 0.02  # or this share of an accelerator's memory
 MOST_PER_CALL = 4  # tensors of one module's output
 SPIKE = 8.0  # times the usual gradient norm
 LONGEST_WAIT = 60.0  # seconds for a compiler at the end of a run
+TOO_LARGE = "too large to be copied before the step"
 TIMED = 4  # samples timed on the device, and then every 16th
 
 _SCALED = (layout.MEAN, layout.STD, layout.ABSMAX, layout.MIN, layout.MAX, layout.NORM)
@@ -50,7 +51,7 @@ class Statistics:
         self._held: list[tuple[str, torch.Tensor, int]] = []  # outputs not yet summarised, with their version
         self._room = MOST_HELD  # bytes that may still be held
         self._changed_later: set[str] = set()  # modules whose output is changed in place right after
-        self._call: Any = None  # nn.Module.__call__ as it was, while another stands in its place
+        self._sampling = False  # outputs are wanted of the calls of nn.Module
         self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
         self._names_version = -1
         self._norms: deque[float] = deque(maxlen=64)
@@ -72,13 +73,14 @@ class Statistics:
         self._remove_hook()
         if sampling and not self.watcher.compiled:
             self._due = dict(self.watcher.registry.module_names())
-            self._call = nn.Module.__call__
-            nn.Module.__call__ = _watched(self._call, self._called)
+            self.watcher.patches.set(nn.Module, "__call__", _watched(nn.Module.__call__, self._called))
+            self._sampling = True
 
     def _remove_hook(self) -> None:
-        if self._call is not None:
-            nn.Module.__call__ = self._call
-            self._call = None
+        if self._sampling:
+            self._sampling = False
+            self._due = {}  # whoever wrapped our call still reaches it
+            self.watcher.patches.take_back(nn.Module, "__call__")
 
     def _called(self, module: nn.Module, output: Any) -> None:
         # Called for every module of a sampled step, so the usual case is kept short.
@@ -132,7 +134,8 @@ class Statistics:
         with undisturbed():
             gradients = [] if closure else self._gradients(optimizer, parameters)
             self._add(self._let_go(), *gradients, ("weight", self._names(parameters), parameters))
-            self.copies.take(optimizer, parameters)
+            too_large = self._names(self.copies.take(optimizer, parameters))
+        self._tell_missing(self.watcher.step, "update", too_large, dict.fromkeys(range(len(too_large)), TOO_LARGE))
 
     def _prepare(self, parameters: list[torch.Tensor]) -> None:
         """Kernels for a GPU take seconds to compile: that goes on beside the training."""
@@ -152,7 +155,7 @@ class Statistics:
             self.collector.send((step, labels))
         self.stopwatch.close()
         self._count += 1
-        if self._call is not None:  # the next step may be sampled as well
+        if self._sampling:  # the next step may be sampled as well
             self._due = dict(self.watcher.registry.module_names())
 
     def _gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[Part]:

@@ -50,7 +50,7 @@ class Tables:
         self.ops.handle(_KEEPING, self._changed, "tables")
         self.ops.handle(_PRODUCTS, self._weighted, "tables")
         self.ops.handle(_DIFFERENCES, self._compared, "tables")
-        self.watcher.on_step.append(("tables", self._tables.clear))
+        self.watcher.each_round("tables", self._tables.clear)
 
     def _combined(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """What the model said, without its history, against plain numbers of as many samples."""

@@ -46,7 +46,7 @@ class Units:
         self._join(_RELU, "relu")
         self._join(_SIGMOID, "sigmoid")
         self._join(_TANH, "tanh")
-        self.watcher.on_step.append(("units", self._calls.clear))
+        self.watcher.each_round("units", self._calls.clear)
 
     def _join(self, functions: tuple[Any, ...], kind: str) -> None:
         def handler(func: Any, args: Any, kwargs: Any, result: Any) -> None:

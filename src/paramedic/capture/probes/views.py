@@ -39,7 +39,7 @@ class Views:
         self.ops.handle([T.view, T.reshape, torch.reshape], self._reshaped, "views")
         self.ops.handle([T.view, T.reshape, torch.reshape, T.flatten, torch.flatten], self._flattened, "views")
         self.ops.handle([F.normalize], self._normalised, "views")
-        self.watcher.on_step.append(("views", self._rows.clear))
+        self.watcher.each_round("views", self._rows.clear)
 
     def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """F.normalize along the first axis of something that the model computed, not of its weights."""

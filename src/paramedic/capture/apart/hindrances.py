@@ -1,0 +1,47 @@
+"""Would anybody notice that this process is forked? Then it is not."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import signal
+import sys
+import threading
+
+import torch
+
+from paramedic.capture.apart import kernel
+from paramedic.capture.apart.handlers import foreign_handler
+from paramedic.capture.where import is_users
+
+MOST_MEMORY = 4 << 30  # bytes of this process: the first write to each page costs after a fork, some 0.2 s per GB
+_WAITS = re.compile(r"\bos\.wait3?\(|\bos\.wait(pid|4)\(\s*(-1|0)\b|\bP_ALL\b|\bfrom os import .*\bwait")
+
+
+def hindrance() -> str | None:
+    """Why nothing can be asked in a process of its own, if that is so."""
+    if not hasattr(os, "fork") or not kernel.is_known():
+        return "on this system no process can be confined to computing"
+    if torch.cuda.is_initialized():
+        return "an accelerator is in use, and a forked process cannot use it"
+    if signal.getsignal(signal.SIGCHLD) not in (signal.SIG_DFL, signal.SIG_IGN):
+        return "the program handles SIGCHLD, and would notice another process"
+    handler = foreign_handler()
+    if handler is not None:
+        return f"{handler} reacts when the process is forked"
+    if threading.active_count() > 1 and any(_WAITS.search(text) for text in _users_sources()):
+        return "the program waits for any child process, and would notice another one"
+    if _memory() > MOST_MEMORY:
+        return "the process is too large to be forked"
+    return None
+
+
+def _users_sources() -> list[str]:
+    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    return ["".join(linecache.getlines(file)) for file in files if file and is_users(file)]
+
+
+def _memory() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

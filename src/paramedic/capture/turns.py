@@ -1,0 +1,78 @@
+"""Loops that no optimizer closes: updates by hand, gradients that are only looked at, evaluation, inference.
+
+Where an optimizer steps, its steps say when what was kept for one round of the loop is over, and when to look less
+closely. Where none does, each backward pass is the end of a round; where there is none either, calls are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from paramedic.capture.milestones import is_milestone
+
+if TYPE_CHECKING:
+    from paramedic.capture.watcher import Watcher
+
+FIRST_TURNS = 16  # examined, where there is no optimizer
+MOST_ACCUMULATED = 64  # backward passes that an optimizer's step may gather, each of which is examined
+GIVEN_UP = 1024  # backward passes without a step: no optimizer is at work any more
+MOST_CALLS = 256  # of models or losses, with never a backward pass
+
+
+class Turns:
+    """Counts rounds of the loop since the last step of an optimizer."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.alone: Callable[[], bool] = lambda: True  # whether there is no optimizer that could step
+        self.on_turn: Callable[[], object] = lambda: None  # told of each round, watched or not
+        self._passes = self._calls = 0
+        self._total = 0  # backward passes, steps or not
+        self._close = FIRST_TURNS  # rounds that are still to be examined
+        self._over = False  # no optimizer is at work
+
+    def stepped(self) -> None:
+        """An optimizer has: these are no rounds, but parts of one."""
+        self._passes = self._calls = 0
+        self._over = False
+
+    def anew(self, steps: int) -> None:
+        """Something new has come: look closely for as long as so many steps would take."""
+        self._close = max(self._close, 2 * steps)
+        self._calls = 0
+        self._over = False
+
+    def passed(self) -> None:
+        """A backward pass is over, or gradients were asked for."""
+        watcher = self.watcher
+        if watcher.busy or (watcher.resting and not watcher.turning):
+            return
+        self._calls = 0
+        self._passes += 1
+        self._total += 1
+        self._close -= 1
+        self._over = self._over or self.alone() or self._passes > GIVEN_UP
+        if self._close < 0 and (self._over or self._passes >= MOST_ACCUMULATED):
+            self._turn(closely=is_milestone(self._total))
+
+    def called(self, *, asked: bool = False) -> None:
+        """A model or a loss was called; `asked`: by a probe that was asked about it."""
+        watcher = self.watcher
+        if self._passes or watcher.busy is not asked or (watcher.resting and not watcher.turning):
+            return
+        self._calls += 1
+        if self._calls >= MOST_CALLS and self.alone():
+            self._over = True
+            self._turn(closely=False)
+
+    def _turn(self, *, closely: bool) -> None:
+        watcher, over = self.watcher, self._over
+        if over:
+            self.on_turn()
+        if watcher.resting and not closely:
+            watcher.rested(watcher.step, 1)
+        elif watcher.busy:
+            watcher.ask_within("watcher", watcher.turned, closely, over)
+        else:
+            watcher.ask("watcher", watcher.turned, closely, over)

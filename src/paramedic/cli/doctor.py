@@ -1,0 +1,57 @@
+"""`paramedic doctor`: what paramedic finds on this machine, and what of torch and Python it would replace in a run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXTRAS = {"polars": "data", "PIL": "data", "tensorboard": "tensorboard", "ray": "ray"}
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("doctor", rich_help_panel="Any time")(doctor)
+
+
+def doctor(
+    patches: Annotated[bool, typer.Option("--patches", help="List every function that a run replaces.")] = False,
+) -> None:
+    """Show versions, optional packages and settings, and what a run replaces in torch.
+
+    Example:
+
+      paramedic doctor --patches
+    """
+    from paramedic import __version__
+    from paramedic.capture.attach import environment
+    from paramedic.config import load_config
+
+    replaced, versions = _replaced(), environment()["versions"]
+    print(f"paramedic {__version__}, Python {versions['python']}, torch {versions['torch']}")
+    print(f"Processes can be forked: {'yes' if hasattr(os, 'fork') else 'no, so the model is asked fewer questions'}")
+    print(f"Settings: {load_config().source}")
+    for package, extra in EXTRAS.items():
+        missing = importlib.util.find_spec(package) is None
+        print(f"{package}: {f'not installed (pip install paramedic[{extra}])' if missing else 'installed'}")
+    print(
+        f"A run replaces {len(replaced)} functions, and puts them back at its end{':' if patches else ' (--patches)'}"
+    )
+    for name in replaced if patches else ():
+        print(f"  {name}")
+
+
+def _replaced() -> list[str]:
+    """Attach to this very process for a moment, and look."""
+    from paramedic.capture.attach import attach
+    from paramedic.settings import Settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        attachment = attach(Path(folder), name="main", meta={}, settings=Settings(), eager=False)
+        try:
+            return attachment.watcher.patches.standing()
+        finally:
+            attachment.finish()

@@ -1,0 +1,34 @@
+"""What a run could not see. A rule that read such facts and found nothing has not looked, and must not be called clear.
+
+Nobody has to declare what a rule reads: the record notes it while the rule is asked. What stands behind the facts is
+in `record/sources.py`.
+"""
+
+from __future__ import annotations
+
+from paramedic.record.reader import Run
+from paramedic.record.sources import EXAMINED_CALLS, STATED_BY
+
+ENOUGH = 5  # examined steps after which a program may be compiled: its calls have been seen
+
+
+def unseen(run: Run) -> dict[str, str]:
+    """The kinds of facts of which some may be missing, each with the reason."""
+    reasons: dict[str, str] = {}
+    for event in run.events("gear"):
+        if event.get("unseen") == "calls" and event.step < ENOUGH:
+            reasons.update(dict.fromkeys(EXAMINED_CALLS, str(event["reason"])))
+    for event in run.events("probe_failed"):
+        lost = [kind for kind, probes in STATED_BY.items() if event["probe"] in probes]
+        reasons.update(dict.fromkeys(lost, f"the probe {event['probe']} failed at step {event.step}"))
+    return reasons
+
+
+def not_looked(run: Run) -> str | None:
+    """Why what was read of this run, and of the ranks beside it, is not all there is, if so."""
+    for member in run.ranks:
+        read = set(member.read)
+        missing = unseen(member)
+        if blind := sorted(read & missing.keys()):
+            return missing[blind[0]]
+    return None

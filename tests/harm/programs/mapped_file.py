@@ -1,0 +1,37 @@
+"""A file in memory that the model writes to."""
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+table = numpy.memmap("table.bin", dtype="float32", mode="w+", shape=(64,))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        table[int(table[0]) % 60 + 1] = x.mean().item()
+        table[0] += 1
+        return self.last(F.relu(self.first(x)))
+
+
+model = Net()
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    x = torch.randn(16, 8)
+    y = x[:, :3].argmax(1)
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(step, loss.item())
+table.flush()
+print(table.sum())

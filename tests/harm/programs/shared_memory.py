@@ -1,0 +1,42 @@
+"""Counters in memory that other processes see, and a lock between processes."""
+
+import multiprocessing
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+count = multiprocessing.Value("i", 0)
+total = torch.zeros(1).share_memory_()
+places = multiprocessing.BoundedSemaphore(1000)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        with count.get_lock():
+            count.value += 1
+        total.add_(x.detach().mean())
+        places.acquire()
+        x = x + 1e-3 * total
+        return self.last(F.relu(self.first(x)))
+
+
+model = Net()
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    x = torch.randn(16, 8)
+    y = x[:, :3].argmax(1)
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(step, loss.item())
+print(count.value, total.item(), places.get_value())

@@ -1,0 +1,37 @@
+"""The loop puts a temperature into a queue, and the model takes it."""
+
+import queue
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+given = queue.Queue()
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        x = x * given.get()
+        return self.last(F.relu(self.first(x)))
+
+
+model = Net()
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    x = torch.randn(16, 8)
+    y = x[:, :3].argmax(1)
+    given.put(1.0 + 0.01 * step)
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(step, loss.item())
+print(given.qsize())

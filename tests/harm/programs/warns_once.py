@@ -1,0 +1,42 @@
+"""A warning that is shown once, and one that is shown whenever its text is new."""
+
+import warnings
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+
+def show(message, category, filename, lineno, file=None, line=None):
+    print("shown:", message)
+
+
+warnings.showwarning = show
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        warnings.warn("the model is called", stacklevel=1)
+        warnings.warn(f"batch of {len(x)}", stacklevel=1)
+        return self.last(F.relu(self.first(x)))
+
+
+model = Net()
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    x = torch.randn(16, 8)
+    y = x[:, :3].argmax(1)
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(step, loss.item())
+warnings.warn("the end", stacklevel=1)

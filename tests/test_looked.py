@@ -1,0 +1,78 @@
+"""A rule is called clear only if it could look: nothing compiled away from it, and no probe of it detached."""
+
+from __future__ import annotations
+
+from workshop import Done, Workshop
+
+SCRIPT = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(4, 8), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.last(F.relu(self.first(x))).softmax(dim=1)
+
+{extra}
+model = Net()
+net = {net}
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(30):
+    x = torch.randn(32, 4)
+    loss = F.cross_entropy(net(x), x[:, :3].argmax(dim=1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+"""
+SCRIPTED = """
+@torch.jit.script
+def unrelated(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+"""
+COMPILED = "torch.compile(model, backend='eager')"
+
+
+def blind(done: Done) -> dict[str, str]:
+    return {rule["code"]: rule["reason"] for rule in done.found["rules"]["abstained"] if rule["blind"]}
+
+
+def test_an_unrelated_scripted_function_blinds_rules_and_they_say_so(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", SCRIPT.format(extra=SCRIPTED, net="model"))
+    done = warm_shop.run("train.py")
+    assert "PM506" not in done.found["rules"]["clear"] and "torch.jit" in blind(done)["PM506"]
+    assert done.found["verdict"] in ("sick", "inconclusive")
+
+
+def test_a_compiled_program_is_not_called_healthy_unseen(warm_shop: Workshop) -> None:
+    healthy = SCRIPT.replace(".softmax(dim=1)", "")
+    warm_shop.write("train.py", healthy.format(extra="", net=COMPILED))
+    done = warm_shop.run("train.py")
+    assert done.alarms == [] and done.found["verdict"] == "inconclusive"
+    assert "torch.compile" in done.found["reason"] and "--eager-first" in done.found["reason"]
+
+
+def test_the_first_steps_run_eagerly_on_request(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", SCRIPT.format(extra="", net=COMPILED))
+    done = warm_shop.run("train.py", options=("--eager-first", 10))
+    assert done.codes[0] == "PM502" and blind(done) == {}
+    warm_shop.write("train.py", SCRIPT.replace(".softmax(dim=1)", "").format(extra="", net=COMPILED))
+    done = warm_shop.run("train.py", options=("--eager-first", 10))
+    assert done.found["verdict"] == "healthy", done.found["reason"]
+
+
+def test_a_rule_whose_probe_failed_is_not_clear(warm_shop: Workshop) -> None:
+    fail = (
+        "from paramedic.capture.attach import current; current().watcher.detach('ops', ValueError('a fault of ours'))"
+    )
+    broken = SCRIPT.replace("torch.manual_seed(0)", fail)
+    warm_shop.write("train.py", broken.format(extra="", net="model"))
+    done = warm_shop.run("train.py")
+    assert any("ops failed" in reason for reason in blind(done).values()), done.stderr
