@@ -152,3 +152,17 @@ def test_a_forest_tells_the_parts_apart_where_no_single_column_does() -> None:
     val[:, 1] /= val[:, 1].std()
     (note,) = found(paramedic.audit(train, val, select=["PM318"]), "PM318")
     assert note.severity == "note" and "forest" in note.what
+
+
+def test_one_shape_in_many_colours_is_no_copy() -> None:
+    random = np.random.default_rng(0)
+    rows, columns = np.mgrid[:16, :16]
+    images, labels = np.zeros((200, 3, 16, 16), dtype=np.float32), random.integers(0, 2, 200)
+    for image, label, (y, x) in zip(images, labels, random.integers(4, 12, (200, 2)), strict=True):
+        inside = (rows - y) ** 2 + (columns - x) ** 2 <= 9 if label else (abs(rows - y) <= 3) & (abs(columns - x) <= 3)
+        image[:, inside] = random.random((3, 1))
+    (few,) = found(paramedic.audit((images, labels), select=["PM308"]), "PM308") or [None]
+    assert few is None or (few.severity == "note" and len(few.samples) <= 8)
+    images[100:120] = images[:20] + 0.01
+    (copies,) = found(paramedic.audit((images, labels), select=["PM308"]), "PM308")
+    assert set(copies.samples) >= {*range(20), *range(100, 120)}

@@ -60,7 +60,7 @@ def test_the_step_is_run_again_with_the_same_loss(warm_shop: Workshop, bundle: P
     done = warm_shop.paramedic("replay", bundle, "--yes")
     assert done.code == 1
     assert "step 17 again" in done.stderr and "bit for bit the same" in done.stderr
-    assert "sqrt at train.py:15 is where it begins" in done.stderr
+    assert "sqrt at train.py:15 is where it starts" in done.stderr
     every = warm_shop.paramedic("replay", bundle, "--ops", "--yes").stderr
     assert every.count("\n") > done.stderr.count("\n") - 3 and "model.body.1" in every
 
@@ -71,7 +71,7 @@ def test_a_bundle_becomes_a_test_that_passes_once_the_line_is_repaired(warm_shop
     broken = subprocess.run(
         command, cwd=warm_shop.folder, env=warm_shop.env, capture_output=True, text=True, check=False
     )
-    assert broken.returncode == 1 and "where it begins" in broken.stdout
+    assert broken.returncode == 1 and "where it starts" in broken.stdout
     warm_shop.write("train.py", "# repaired\n" + TRAIN.replace(".sum(1).sqrt()", ".sum(1).add(1e-12).sqrt()"))
     repaired = subprocess.run(
         command, cwd=warm_shop.folder, env=warm_shop.env, capture_output=True, text=True, check=False
@@ -94,7 +94,7 @@ def test_a_bundle_that_holds_code_is_refused(warm_shop: Workshop) -> None:
 def test_a_moved_script_gives_a_clear_message_and_can_be_named(warm_shop: Workshop, bundle: Path) -> None:
     (warm_shop.folder / "train.py").rename(warm_shop.folder / "moved.py")
     done = warm_shop.paramedic("replay", bundle, "--yes")
-    assert done.code == 2 and "is not there any more" in done.stderr and "Traceback" not in done.stderr
+    assert done.code == 2 and "no longer exists" in done.stderr and "Traceback" not in done.stderr
     (warm_shop.folder / "sub").mkdir()
     (warm_shop.folder / "moved.py").rename(warm_shop.folder / "sub" / "train.py")
     assert "bit for bit the same" in warm_shop.paramedic("replay", bundle, "--", "sub/train.py").stderr

@@ -182,7 +182,7 @@ def test_a_run_stuck_in_native_code_still_says_where_it_is(shop: Workshop) -> No
     process = start_hanging(shop, holds_the_lock + stuck)
     told = shop.paramedic("dump", process.pid)
     assert told.code == 0, told.stderr
-    assert "python does not answer: it is busy in native code" in told.stdout
+    assert "python does not respond: it is busy in native code" in told.stdout
     assert "train.py:33 in happen" in told.stdout
     assert process.communicate(timeout=TIMEOUT)[0].endswith("trained\n")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -211,6 +213,14 @@ def test_a_note_does_not_make_it_sick(record: Make) -> None:
 def test_a_finding_may_be_milder_than_its_rule(record: Make) -> None:
     diagnosis = outcome(record(), made("XX101", {"severity": "note"}, severity="error"))
     assert diagnosis.verdict == "healthy" and diagnosis.findings[0].severity == "note"
+
+
+def test_a_loss_that_ends_as_nan_is_never_a_mere_warning(record: Make) -> None:
+    folder = record(10)
+    with contextlib.closing(sqlite3.connect(folder / "main.db")) as database, database:
+        database.execute("insert into points values ('loss:train.py:9', 9, 'NaN')")
+    diagnosis = outcome(folder, made("XX101", severity="warning"), made("XX102", severity="note"))
+    assert [finding.severity for finding in diagnosis.findings] == ["error", "note"]
 
 
 def test_the_same_finding_of_several_processes_is_told_once(record: Make) -> None:

@@ -125,7 +125,7 @@ def test_on_nan_and_replay_open_a_shell_with_the_failing_step(shop: Workshop) ->
     shop.write("train.py", SPOILT)
     asked = [("In [1]:", "print('sum', float(x.sum()), w.weight.isfinite().all())"), ("In [2]:", "exit")]
     seen = talk(shop, command("--on-nan", "shell", "train.py"), asked)
-    assert "a shell before the step 4 that would spoil the weights" in seen
+    assert "a shell before the step 4 that would corrupt the weights" in seen
     assert "sum 0.0 tensor(True)" in seen and "stopped before optimizer.step()" in seen and "Verdict" in seen
     (bundle,) = shop.folder.glob(".paramedic/runs/*/*.pt")
     asked = [("In [1]:", "print('ops', len(ops), 'loss', loss.item(), bundle['step'])"), ("In [2]:", "exit")]

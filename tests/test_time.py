@@ -131,7 +131,7 @@ def test_a_trace_holds_the_ops_of_the_wanted_steps_and_training_goes_on(shop: Wo
     done = shop.run("train.py", options=("--trace", 3))
     assert done.stdout == plain and done.found["run"]["steps"] == 40
     (path,) = shop.folder.glob(".paramedic/runs/*/trace.json.gz")
-    assert str(path) in done.stderr
+    assert f"wrote a trace of steps 12 to 14: {path.relative_to(shop.folder)} " in done.stderr
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     names = [event["name"] for event in events]
     assert names.count("aten::cross_entropy_loss") == 3

@@ -201,9 +201,30 @@ for epoch in range(2):
         optimizer.step()
 """
 
+RELOADED = """
+import copy
+x = torch.randn(200, 6)
+y = (x @ torch.randn(6, 3)).argmax(1)
+net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for step in range(40):
+    if step in (3, 20):
+        torch.save((net, optimizer), "whole.pt")
+        net, optimizer = torch.load("whole.pt", weights_only=False)
+        FREEZE
+    if step == 6:
+        net, optimizer = copy.deepcopy((net, optimizer))
+    loss = F.cross_entropy(net(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+WHOLE = RELOADED.replace("FREEZE", "pass")
+FROZEN_IN_A_COPY = RELOADED.replace("FREEZE", "for value in net.state_dict().values(): value.requires_grad = False")
+
 
 @pytest.mark.parametrize(
-    "text", [HEADS, DRAWN_BEFOREHAND, FILLED_UP, RETURNED, TASKS, TESTED, GIVEN_TEACHER, ON_ITS_TASK]
+    "text", [HEADS, DRAWN_BEFOREHAND, FILLED_UP, RETURNED, TASKS, TESTED, GIVEN_TEACHER, ON_ITS_TASK, WHOLE]
 )
 def test_a_choice_is_no_alarm(warm_shop: Workshop, text: str) -> None:
     warm_shop.write("train.py", HEAD + text)
@@ -212,8 +233,20 @@ def test_a_choice_is_no_alarm(warm_shop: Workshop, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(LOST, "PM403"), (SORTED, "PM306"), (UNSCALED, "PM318"), (HELD_TEACHER, "PM403"), (AS_IT_IS, "PM612")],
+    [
+        (LOST, "PM403"),
+        (SORTED, "PM306"),
+        (UNSCALED, "PM318"),
+        (HELD_TEACHER, "PM403"),
+        (AS_IT_IS, "PM612"),
+        (FROZEN_IN_A_COPY, "PM404"),
+    ],
 )
 def test_its_ill_neighbour_is_found(warm_shop: Workshop, text: str, code: str) -> None:
     warm_shop.write("train.py", HEAD + text)
     assert code in [alarm.partition(" ")[0] for alarm in warm_shop.run("train.py").alarms]
+
+
+def test_an_unpickled_optimizer_goes_on_counting(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", HEAD + WHOLE)
+    assert warm_shop.run("train.py").found["run"]["steps"] == 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import traceback
@@ -18,12 +19,15 @@ from paramedic.findings import (
     Diagnosis,
     Finding,
     LossCurve,
+    Progress,
     RunFacts,
     Verdict,
 )
 from paramedic.record.reader import Run, damaged, open_runs
 from paramedic.rules.coverage import not_looked
+from paramedic.rules.curves import loss_curves
 from paramedic.rules.growth import memory_lines
+from paramedic.rules.outcome import outcome
 from paramedic.rules.rule import Abstain, Rule, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
@@ -65,7 +69,7 @@ def _diagnose(
     crashed: list[Crash] = []
     for rule in rules:
         if rule.reads == "audit":
-            abstained.append(Abstention(code=rule.code, reason="only an audit of the data can tell (paramedic audit)"))
+            abstained.append(Abstention(code=rule.code, reason="needs an audit of the data (paramedic audit)"))
             continue
         outcomes = [ask(rule, run, options.get(rule.code, {})) for run in trained]
         fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
@@ -81,6 +85,7 @@ def _diagnose(
     kept: dict[str, str] = {place: text for run in runs for place, text in run.meta.get("sources", {}).items()}
     ranked = rank([finding for finding in findings.values() if not _ignored_on_its_line(finding, kept)], rules)
     facts = _facts(folder, runs, trained, ranked, kept)
+    ranked = _serious(ranked, facts)
     verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
     blind = [abstention for abstention in abstained if abstention.blind]
     if blind and verdict == "healthy":
@@ -178,6 +183,14 @@ def _explains(other: Finding, finding: Finding, rules: Mapping[str, Rule]) -> bo
     return other.severity != "note" and rules[finding.code].symptom and not rules[other.code].symptom
 
 
+def _serious(ranked: list[Finding], facts: RunFacts) -> list[Finding]:
+    """A loss that ends as NaN or infinity is never a mere warning, whichever rule explains it."""
+    broken = any(curve.values and not math.isfinite(curve.values[-1]) for curve in facts.losses)
+    if not broken or not ranked or ranked[0].severity != "warning":
+        return ranked
+    return [replace(ranked[0], severity="error"), *ranked[1:]]
+
+
 def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
     found = _IGNORE.search(source_line(finding.where.file, finding.where.line, kept))
     words = [word.strip() for word in found.group(1).split(",")] if found else []
@@ -218,7 +231,10 @@ def _verdict(
         return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
-            return "inconclusive", f"the loss at {curve.label} is {curve.values[-1]} in the end, and no rule knows why"
+            return (
+                "inconclusive",
+                f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it",
+            )
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
     if crashed:
@@ -242,11 +258,14 @@ def _facts(
         seconds=float(meta.get("seconds") or _last_time(first) - float(meta.get("started", 0))),
         exit_code=meta.get("exit_code"),
         overhead=first.meta.get("overhead"),
+        first_look=first.meta.get("first_look"),
+        steady=first.meta.get("steady"),
         coverage=first.meta.get("coverage", {}),
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),
         losses=tuple(_loss_curves(first)),
+        progress=_progress(first),
         times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
         optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
@@ -273,6 +292,18 @@ def _loss_curves(run: Run) -> Iterable[LossCurve]:
             yield LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v for _, v in points))
 
 
+def _progress(run: Run) -> Progress | None:
+    """How the run's loss went; judged only where its value means something."""
+    curves = loss_curves(run)
+    if len(curves) != 1 or curves[0].broke:
+        return None
+    curve = curves[0]
+    with contextlib.suppress(Abstain):
+        judged = outcome(run)
+        return Progress(first=curve.values[0], last=curve.end, guessing=judged.prior, learnt=not judged.bad)
+    return Progress(first=curve.values[0], last=curve.end)
+
+
 def _describe_model(model: Mapping[str, Any]) -> str:
     total = sum(p["numel"] for p in model["parameters"])
     trainable = sum(p["numel"] for p in model["parameters"] if p["requires_grad"])
@@ -292,4 +323,4 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
         for event in run.events("gear"):
             yield str(event["reason"])
         if run.meta.get("dropped"):
-            yield f"{run.meta['dropped']} facts were not recorded because there were too many of their kind"
+            yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"

@@ -81,11 +81,14 @@ class RunFacts:
     seconds: float = 0.0
     exit_code: int | None = None  # None: the run has not ended, or was killed
     overhead: float | None = None  # share of the run's time spent watching
+    first_look: float | None = None  # seconds that the first, examined steps cost,
+    steady: float | None = None  # and the share of the run's time that watching took after them
     coverage: Mapping[str, int] = field(default_factory=dict)  # steps examined, watched, sampled
     started: float = 0.0  # seconds since the epoch
     ranks: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[LossCurve, ...] = ()
+    progress: Progress | None = None  # of the only loss, if there is one
     times: tuple[TimeShare, ...] = ()  # where a step's time went
     models: tuple[str, ...] = ()  # "net: MLP, 85,002 parameters (85,002 trainable)"
     optimizers: tuple[str, ...] = ()  # "Adam, lr 0.001, 6 tensors"
@@ -103,6 +106,16 @@ class TimeShare:
     part: str  # "data", "forward" …
     seconds: float  # per step
     share: float  # of the time of a step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a run's loss began and ended."""
+
+    first: float
+    last: float
+    guessing: float | None = None  # the loss of a model that knows only the distribution of the targets
+    learnt: bool | None = None  # None: the loss is not one whose value can be judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,9 @@ def _harmless(attach: Any) -> None:
     try:
         attach()
     except Exception as error:
-        voice.say(f"paramedic: cannot watch this run ({type(error).__name__}: {error}). It goes on alone.")
+        voice.say(
+            f"paramedic: cannot watch this run ({type(error).__name__}: {error}). The script continues unwatched."
+        )
 
 
 def check(target: Target) -> None:

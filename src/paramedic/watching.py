@@ -67,7 +67,7 @@ def watch(
 ) -> Watch:
     """Watch the training that follows, in this process.
 
-    Models and optimizers are found by themselves once they are used; naming them here changes nothing but is welcome.
+    Models and optimizers are found by themselves once they are used; naming them here is optional and has no effect.
     Use it as `with paramedic.watch(): train()`, or call it and `stop()` it later. Under `paramedic run` it joins the
     watch that is already on.
 

@@ -78,6 +78,8 @@ RUN = RunFacts(
     seconds=9.1,
     exit_code=0,
     overhead=0.009,
+    first_look=0.06,
+    steady=0.003,
     started=1_700_000_000.0,
     versions={"python": "3.11.7", "torch": "2.7.0"},
     losses=LOSSES,
@@ -95,7 +97,7 @@ RUN = RunFacts(
 
 ABSTAINED = (
     Abstention(code="PM306", reason="no DataLoader is used"),
-    Abstention(code="PM307", reason="no evaluation was seen"),
+    Abstention(code="PM307", reason="only 3 steps; 20 are needed"),
     Abstention(code="PM701", reason="no DataLoader is used"),
 )
 CRASH = Crash(
@@ -118,7 +120,9 @@ HEALTHY = Diagnosis(
     clear=tuple(f"PM{code}" for code in range(401, 439)),
     abstained=ABSTAINED,
     crashed=(),
-    run=RunFacts(id="train-8", record=".paramedic/runs/train-8", steps=120, exit_code=0, overhead=0.0001),
+    run=RunFacts(
+        id="train-8", record=".paramedic/runs/train-8", steps=120, exit_code=0, overhead=0.0001, first_look=0.9
+    ),
 )
 INCONCLUSIVE = Diagnosis(
     verdict="inconclusive",

@@ -80,9 +80,9 @@ def test_rules() -> None:
     assert load(render(SICK))["rules"] == {
         "clear": ["PM101", "PM402", "PM601"],
         "abstained": [
-            {"code": "PM306", "reason": "no DataLoader is used"},
-            {"code": "PM307", "reason": "no evaluation was seen"},
-            {"code": "PM701", "reason": "no DataLoader is used"},
+            {"code": "PM306", "reason": "no DataLoader is used", "blind": False},
+            {"code": "PM307", "reason": "only 3 steps; 20 are needed", "blind": False},
+            {"code": "PM701", "reason": "no DataLoader is used", "blind": False},
         ],
         "crashed": [{"code": "PM999", "error": "KeyError: 'shape'"}],
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paramedic.findings import Diagnosis, Finding, Where
+from paramedic.findings import Diagnosis, Finding, Progress, Where
 from paramedic.reports.screen import speaks_unicode
 from paramedic.reports.terminal import render
 
@@ -33,15 +33,46 @@ def test_everything_reads_exactly_like_this(width: int) -> None:
 
 def test_healthy_says_what_was_looked_at() -> None:
     assert render(HEALTHY) == (
-        "Verdict: healthy. No findings in 120 steps; 38 rules clear, 3 could not be\n"
-        "checked (-v says why). Watching cost less than 0.1 %.\n"
+        "Verdict: healthy. No known fault found in 120 steps. 38 rules clear, 2 do not\n"
+        "apply, 1 saw too little (-v says why). Overhead 0.9 s for the first look.\n"
     )
+
+
+def test_healthy_says_where_the_loss_began_and_ended() -> None:
+    run = replace(HEALTHY.run, progress=Progress(first=1.612, last=0.1234, guessing=1.55, learnt=True))
+    assert "No known fault found in 120 steps. Loss 1.612 → 0.1234 (guessing 1.55). " in render(
+        replace(HEALTHY, run=run), width=200
+    )
+
+
+def test_a_run_that_learnt_nothing_is_not_called_healthy() -> None:
+    run = replace(HEALTHY.run, progress=Progress(first=2.31, last=2.3, guessing=2.3, learnt=False))
+    text = render(replace(HEALTHY, run=run), width=300)
+    assert text.startswith("Verdict: not learning. No known fault found in 120 steps. Loss 2.31 → 2.3 (guessing 2.3).")
+    assert "healthy" not in text and "paramedic diagnose" in text
+
+
+def test_a_record_elsewhere_is_named_by_the_shorter_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = replace(SICK, run=replace(RUN, record=str(tmp_path / ".paramedic/runs/train-7")))
+    there = replace(SICK, run=replace(RUN, record=str(tmp_path / "kept/train-7")))
+    assert "More: paramedic report train-7 --html" in render(here)
+    assert "More: paramedic report kept/train-7 --html" in render(there)
+
+
+def test_a_long_line_of_source_is_shown_whole() -> None:
+    line = "loss = F.cross_entropy(" + ", ".join(f"argument_{n}=value_{n}" for n in range(20)) + ")"
+    shown = render(replace(SICK, run=replace(RUN, source={"train.py:41": line})))
+    quoted = [row.partition("│ ")[2] for row in shown.splitlines() if "│ " in row]
+    assert " ".join(quoted) == line and len(quoted) > 3
 
 
 def test_healthy_with_notes_does_not_claim_that_there_was_nothing() -> None:
     text = render(replace(HEALTHY, findings=(note(1),)), width=200)
     assert text.splitlines()[0] == "• PM701 small-matter-1: matter 1 is worth knowing (train.py:2)"
-    assert text.splitlines()[-1].startswith("Verdict: healthy. No alarms in 120 steps, 1 note; 38 rules clear")
+    assert text.splitlines()[-1].startswith(
+        "Verdict: healthy. No known fault found in 120 steps, 1 note. 38 rules clear"
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +81,7 @@ def test_healthy_with_notes_does_not_claim_that_there_was_nothing() -> None:
         (INCONCLUSIVE, "No optimizer step was seen. Run the part that trains"),
         (
             replace(INCONCLUSIVE, reason="only 3 optimizer steps seen", run=replace(RUN, steps=3, notices=())),
-            "Only 3 optimizer steps seen. Let it take more steps",
+            "Only 3 optimizer steps seen. Run it for more steps",
         ),
         (
             replace(
@@ -58,7 +89,7 @@ def test_healthy_with_notes_does_not_claim_that_there_was_nothing() -> None:
                 reason="the script ended with ValueError at train.py:3",
                 run=replace(RUN, exit_code=1, notices=()),
             ),
-            "The script ended with ValueError at train.py:3. Repair what ended the script (exit code 1)",
+            "The script ended with ValueError at train.py:3. Fix what ended the script (exit code 1)",
         ),
     ],
 )
@@ -145,7 +176,7 @@ def test_at_most_five_notes_and_they_come_after_the_alarms() -> None:
 
 def test_verbosity_of_what_was_not_checked() -> None:
     plain, verbose, everything = (render(SICK, verbose=level, width=300) for level in (0, 1, 2))
-    assert "no DataLoader is used" not in plain and "3 could not be checked (-v says why)" in plain
+    assert "no DataLoader is used" not in plain and "2 do not apply, 1 saw too little (-v says why)" in plain
     assert "  - no DataLoader is used: PM306 PM701\n" in verbose and "(-v says why)" not in verbose
     assert "KeyError: 'shape'" in verbose and "Traceback" not in verbose and "PM601" not in verbose
     assert CRASH.traceback.splitlines()[1].strip() in everything and "PM101 PM402 PM601" in everything

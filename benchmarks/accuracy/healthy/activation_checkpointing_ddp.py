@@ -18,7 +18,8 @@ class Deep(nn.Module):
         super().__init__()
         self.inp = nn.Linear(8, width)
         self.blocks = nn.ModuleList(
-            nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(), nn.Dropout(0.05)) for _ in range(depth)
+            nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(), nn.Dropout(0.05))
+            for _ in range(depth)
         )
         self.out = nn.Linear(width, 1)
 

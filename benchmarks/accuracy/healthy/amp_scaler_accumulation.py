@@ -17,7 +17,12 @@ def make(n):
 
 
 model = nn.Sequential(
-    nn.Conv1d(1, 16, 5, padding=2), nn.BatchNorm1d(16), nn.ReLU(), nn.AdaptiveAvgPool1d(4), nn.Flatten(), nn.Linear(64, 3)
+    nn.Conv1d(1, 16, 5, padding=2),
+    nn.BatchNorm1d(16),
+    nn.ReLU(),
+    nn.AdaptiveAvgPool1d(4),
+    nn.Flatten(),
+    nn.Linear(64, 3),
 )
 loader = DataLoader(make(1200), batch_size=16, shuffle=True, drop_last=True)
 optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)

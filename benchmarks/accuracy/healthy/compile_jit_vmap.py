@@ -48,6 +48,7 @@ plain = {k: v.detach() for k, v in model.named_parameters()}
 per_sample = vmap(grad(sample_loss), in_dims=(None, 0, 0))(plain, x[:16], y[:16])
 print("per-sample gradient norms", per_sample["0.weight"].flatten(1).norm(dim=1).sum().item())
 
+
 # a scripted block inside of an ordinary model
 class Gate(nn.Module):
     def __init__(self):

@@ -15,7 +15,9 @@ loader = DataLoader(TensorDataset(pictures, torch.tensor(digits.target)), batch_
 class Judge(nn.Module):
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(64, 96), nn.LeakyReLU(0.2), nn.Dropout(0.2), nn.Linear(96, 64), nn.LeakyReLU(0.2))
+        self.body = nn.Sequential(
+            nn.Linear(64, 96), nn.LeakyReLU(0.2), nn.Dropout(0.2), nn.Linear(96, 64), nn.LeakyReLU(0.2)
+        )
         self.real, self.digit = nn.Linear(64, 1), nn.Linear(64, 10)
 
     def forward(self, x):

@@ -10,6 +10,7 @@ torch.set_num_threads(1)
 torch.manual_seed(0)
 random.seed(0)
 
+
 # --- curriculum: fewer, as many, or more ones than zeros, length grows with the stage --------------------------------------------------------
 class Counter(nn.Module):
     def __init__(self):

@@ -22,16 +22,24 @@ def stroke(kind):
 
 def generator():
     return nn.Sequential(
-        nn.Conv2d(1, 12, 3, padding=1), nn.InstanceNorm2d(12, affine=True), nn.ReLU(),
-        nn.Conv2d(12, 12, 3, padding=1), nn.InstanceNorm2d(12), nn.ReLU(),
-        nn.Conv2d(12, 1, 3, padding=1), nn.Tanh(),
+        nn.Conv2d(1, 12, 3, padding=1),
+        nn.InstanceNorm2d(12, affine=True),
+        nn.ReLU(),
+        nn.Conv2d(12, 12, 3, padding=1),
+        nn.InstanceNorm2d(12),
+        nn.ReLU(),
+        nn.Conv2d(12, 1, 3, padding=1),
+        nn.Tanh(),
     )
 
 
 def discriminator():
     return nn.Sequential(
-        nn.Conv2d(1, 12, 3, stride=2, padding=1), nn.LeakyReLU(0.2),
-        nn.Conv2d(12, 16, 3, stride=2, padding=1), nn.InstanceNorm2d(16), nn.LeakyReLU(0.2),
+        nn.Conv2d(1, 12, 3, stride=2, padding=1),
+        nn.LeakyReLU(0.2),
+        nn.Conv2d(12, 16, 3, stride=2, padding=1),
+        nn.InstanceNorm2d(16),
+        nn.LeakyReLU(0.2),
         nn.Conv2d(16, 1, 3, padding=1),
     )
 

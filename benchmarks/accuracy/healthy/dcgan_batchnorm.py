@@ -22,13 +22,21 @@ def weights_init(m):
 
 
 netG = nn.Sequential(
-    nn.ConvTranspose2d(nz, ngf * 2, 4, 1, 0, bias=False), nn.BatchNorm2d(ngf * 2), nn.ReLU(True),
-    nn.ConvTranspose2d(ngf * 2, 1, 4, 2, 1, bias=False), nn.Tanh(),
+    nn.ConvTranspose2d(nz, ngf * 2, 4, 1, 0, bias=False),
+    nn.BatchNorm2d(ngf * 2),
+    nn.ReLU(True),
+    nn.ConvTranspose2d(ngf * 2, 1, 4, 2, 1, bias=False),
+    nn.Tanh(),
 ).apply(weights_init)
 netD = nn.Sequential(
-    nn.Conv2d(1, ndf, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, inplace=True),
-    nn.Conv2d(ndf, ndf * 2, 4, 2, 1, bias=False), nn.BatchNorm2d(ndf * 2), nn.LeakyReLU(0.2, inplace=True),
-    nn.Conv2d(ndf * 2, 1, 2, 1, 0, bias=False), nn.Sigmoid(), nn.Flatten(0),
+    nn.Conv2d(1, ndf, 4, 2, 1, bias=False),
+    nn.LeakyReLU(0.2, inplace=True),
+    nn.Conv2d(ndf, ndf * 2, 4, 2, 1, bias=False),
+    nn.BatchNorm2d(ndf * 2),
+    nn.LeakyReLU(0.2, inplace=True),
+    nn.Conv2d(ndf * 2, 1, 2, 1, 0, bias=False),
+    nn.Sigmoid(),
+    nn.Flatten(0),
 ).apply(weights_init)
 
 criterion = nn.BCELoss()

@@ -22,7 +22,9 @@ class Denoiser(nn.Module):
     def __init__(self, frequencies=32):
         super().__init__()
         self.frequencies = nn.Parameter(torch.randn(frequencies))  # learnt Fourier features of the time
-        self.net = nn.Sequential(nn.Linear(2 + 2 * frequencies, 96), nn.SiLU(), nn.Linear(96, 96), nn.SiLU(), nn.Linear(96, 2))
+        self.net = nn.Sequential(
+            nn.Linear(2 + 2 * frequencies, 96), nn.SiLU(), nn.Linear(96, 96), nn.SiLU(), nn.Linear(96, 2)
+        )
 
     def forward(self, x, t):
         phase = t.unsqueeze(1) * self.frequencies

@@ -18,7 +18,9 @@ class Energy(nn.Module):
 
 
 def data(n):
-    return torch.where(torch.rand(n, 1) < 0.5, torch.tensor([1.5, 0.0]), torch.tensor([-1.5, 0.0])) + 0.3 * torch.randn(n, 2)
+    return torch.where(torch.rand(n, 1) < 0.5, torch.tensor([1.5, 0.0]), torch.tensor([-1.5, 0.0])) + 0.3 * torch.randn(
+        n, 2
+    )
 
 
 def langevin(energy, x, steps=12, size=0.1):
@@ -49,7 +51,10 @@ for step in range(120):
     if step % 30 == 0:
         print("ebm", step, loss.item())
 with torch.no_grad():
-    inside, outside = energy(data(500)).mean().item(), energy(torch.tensor([[0.0, 2.5], [0.0, -2.5], [3.5, 3.5]])).mean().item()
+    inside, outside = (
+        energy(data(500)).mean().item(),
+        energy(torch.tensor([[0.0, 2.5], [0.0, -2.5], [3.5, 3.5]])).mean().item(),
+    )
 print("energy of data", inside, "elsewhere", outside)
 assert inside < outside
 

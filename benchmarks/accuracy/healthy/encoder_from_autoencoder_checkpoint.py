@@ -18,7 +18,9 @@ class Classifier(nn.Module):
     def __init__(self, classes):
         super().__init__()
         self.encoder = nn.Sequential(nn.Linear(24, 32), nn.ReLU(), nn.Linear(32, 16))
-        self.head = nn.Sequential(nn.Linear(16, 128), nn.ReLU(), nn.Dropout(0.1), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, classes))
+        self.head = nn.Sequential(
+            nn.Linear(16, 128), nn.ReLU(), nn.Dropout(0.1), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, classes)
+        )
 
     def forward(self, x):
         return self.head(self.encoder(x))

@@ -18,7 +18,9 @@ class Sampler(nn.Module):
     def __init__(self, noise=4, width=48):
         super().__init__()
         self.noise = noise
-        self.net = nn.Sequential(nn.Linear(noise, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+        self.net = nn.Sequential(
+            nn.Linear(noise, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
+        )
 
     def forward(self, n):
         return self.net(torch.randn(n, self.noise))

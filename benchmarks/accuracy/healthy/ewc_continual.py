@@ -55,6 +55,11 @@ run(x_a, y_a, epochs=6)
 fisher = fisher_information(x_a, y_a)
 anchor = {name: p.detach().clone() for name, p in model.named_parameters()}
 print("task B")
-run(x_b, y_b, epochs=6, penalty=lambda: 300 * sum((fisher[n] * (p - anchor[n]) ** 2).sum() for n, p in model.named_parameters()))
+run(
+    x_b,
+    y_b,
+    epochs=6,
+    penalty=lambda: 300 * sum((fisher[n] * (p - anchor[n]) ** 2).sum() for n, p in model.named_parameters()),
+)
 print(accuracy(x_a, y_a), accuracy(x_b, y_b))
 assert accuracy(x_b, y_b) > 0.85 and accuracy(x_a, y_a) > 0.7

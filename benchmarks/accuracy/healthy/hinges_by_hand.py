@@ -1,4 +1,5 @@
 """Hinges that are right: signed labels, a mask outside, margins between distances; and tanh scaled up before the loss."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

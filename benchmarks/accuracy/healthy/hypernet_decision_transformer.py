@@ -50,7 +50,9 @@ class DecisionTransformer(nn.Module):
     def forward(self, rtg, state, action):
         b, t = state.shape
         time = self.time(torch.arange(t))
-        tokens = torch.stack([self.rtg(rtg.unsqueeze(2)) + time, self.state(state) + time, self.action(action) + time], 2)
+        tokens = torch.stack(
+            [self.rtg(rtg.unsqueeze(2)) + time, self.state(state) + time, self.action(action) + time], 2
+        )
         mask = torch.triu(torch.full((3 * t, 3 * t), float("-inf")), diagonal=1)
         h = self.blocks(tokens.view(b, 3 * t, -1), mask=mask)
         return self.head(h.view(b, t, 3, -1)[:, :, 1])

@@ -30,7 +30,10 @@ def sample_configuration():
 def objective(configuration, patience=3, epochs=12):
     torch.manual_seed(0)
     model = nn.Sequential(
-        nn.Linear(13, configuration["width"]), nn.ReLU(), nn.Dropout(configuration["dropout"]), nn.Linear(configuration["width"], 3)
+        nn.Linear(13, configuration["width"]),
+        nn.ReLU(),
+        nn.Dropout(configuration["dropout"]),
+        nn.Linear(configuration["width"], 3),
     )
     optimizer = getattr(torch.optim, configuration["optimizer"])(
         model.parameters(), lr=configuration["lr"], weight_decay=configuration["weight_decay"]

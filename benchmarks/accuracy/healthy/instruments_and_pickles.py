@@ -75,10 +75,20 @@ buffer.seek(0)
 clone = torch.load(buffer, weights_only=False)
 optimizer_copy = copy.deepcopy(optimizer)
 twin = pickle.loads(pickle.dumps(net))
-print(len(pickle.dumps(net.state_dict())) > 0, type(clone).__name__, len(optimizer_copy.state), len(net._forward_hooks), twin.training)
+print(
+    len(pickle.dumps(net.state_dict())) > 0,
+    type(clone).__name__,
+    len(optimizer_copy.state),
+    len(net._forward_hooks),
+    twin.training,
+)
 print(train(60))
 print("source lines", len(inspect.getsource(Net).splitlines()), sys.argv[0].endswith(".py"), __name__)
-print(inspect.signature(nn.functional.cross_entropy), nn.functional.cross_entropy.__module__, torch.Tensor.backward.__name__)
+print(
+    inspect.signature(nn.functional.cross_entropy),
+    nn.functional.cross_entropy.__module__,
+    torch.Tensor.backward.__name__,
+)
 net.eval()
 with torch.no_grad():
     x, y = batch(1000)

@@ -1,4 +1,5 @@
 """Cross-validation that counts over all folds and evaluates each once; then training on everything."""
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Subset, TensorDataset

@@ -10,7 +10,9 @@ rng = np.random.default_rng(0)
 QUERIES, DOCS, FEATURES = 120, 20, 12
 w_true = rng.normal(size=FEATURES)
 queries = rng.normal(size=(QUERIES, DOCS, FEATURES)).astype(np.float32)
-relevance = np.clip(np.round(queries @ w_true / 2 + 1.5 + 0.3 * rng.normal(size=(QUERIES, DOCS))), 0, 4).astype(np.float32)
+relevance = np.clip(np.round(queries @ w_true / 2 + 1.5 + 0.3 * rng.normal(size=(QUERIES, DOCS))), 0, 4).astype(
+    np.float32
+)
 
 
 def ndcg(scores, gains, k=10):

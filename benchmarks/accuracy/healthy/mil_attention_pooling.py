@@ -33,8 +33,8 @@ class AttentionMIL(nn.Module):
         self.classify = nn.Linear(hidden, 1)
 
     def forward(self, bag):
-        h = self.encode(bag)                                # (instances, hidden)
-        weights = torch.softmax(self.attend(h), dim=0)      # (instances, 1)
+        h = self.encode(bag)  # (instances, hidden)
+        weights = torch.softmax(self.attend(h), dim=0)  # (instances, 1)
         pooled = (weights * h).sum(0)
         return self.classify(pooled), weights
 

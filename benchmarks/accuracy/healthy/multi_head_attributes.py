@@ -44,5 +44,10 @@ with torch.no_grad():
     x, labels = items(1000)
     guesses = torch.stack([logits.argmax(1) for logits in model(x)])
 rare = labels != torch.arange(5).unsqueeze(1)
-print("accuracy", (guesses == labels).float().mean().item(), "on rare values", (guesses == labels)[rare].float().mean().item())
+print(
+    "accuracy",
+    (guesses == labels).float().mean().item(),
+    "on rare values",
+    (guesses == labels)[rare].float().mean().item(),
+)
 assert (guesses == labels)[rare].float().mean() > 0.7

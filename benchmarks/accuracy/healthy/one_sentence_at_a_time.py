@@ -12,7 +12,11 @@ random.seed(3)
 WORDS = {"article": ["a", "the", "every"], "noun": ["fox", "hen", "farmer", "gate", "river"], "verb": ["sees", "fears"]}
 TAGS = list(WORDS)
 VOCABULARY = {word: i for i, word in enumerate(w for words in WORDS.values() for w in words)}
-PATTERNS = [("article", "noun", "verb", "article", "noun"), ("noun", "verb", "noun"), ("article", "noun", "verb", "noun")]
+PATTERNS = [
+    ("article", "noun", "verb", "article", "noun"),
+    ("noun", "verb", "noun"),
+    ("article", "noun", "verb", "noun"),
+]
 
 
 def sentence() -> tuple[torch.Tensor, torch.Tensor]:

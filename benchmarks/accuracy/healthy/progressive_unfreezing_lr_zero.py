@@ -42,11 +42,13 @@ print("pretraining", loss.item())
 
 net.head = nn.Linear(16, 3)
 loader = DataLoader(TensorDataset(*waves(960)), batch_size=32, shuffle=True)
-optimizer = optim.Adam([
-    {"params": net.stem.parameters(), "lr": 0.0},
-    {"params": net.block.parameters(), "lr": 0.0},
-    {"params": net.head.parameters(), "lr": 5e-3},
-])
+optimizer = optim.Adam(
+    [
+        {"params": net.stem.parameters(), "lr": 0.0},
+        {"params": net.block.parameters(), "lr": 0.0},
+        {"params": net.head.parameters(), "lr": 5e-3},
+    ]
+)
 unfreeze = {2: (1, 3e-3), 4: (0, 1e-3)}
 for epoch in range(6):
     if epoch in unfreeze:

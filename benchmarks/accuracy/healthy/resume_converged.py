@@ -26,7 +26,9 @@ def main():
     torch.set_num_threads(1)
 
     if not args.first_job:  # yesterday's job
-        subprocess.run([sys.executable, __file__, "--first-job", "--epochs", "24"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, __file__, "--first-job", "--epochs", "24"], check=True, stdout=subprocess.DEVNULL
+        )
 
     torch.manual_seed(1)
     model = nn.Sequential(nn.Linear(6, 64), nn.ReLU(), nn.Linear(64, 1))
@@ -54,7 +56,12 @@ def main():
         scheduler.step()
         print(epoch, total / len(loader), scheduler.get_last_lr()[0])
     torch.save(
-        {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict(), "epoch": epoch},
+        {
+            "model": model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "scheduler": scheduler.state_dict(),
+            "epoch": epoch,
+        },
         args.resume,
     )
     assert total / len(loader) < 0.4

@@ -28,7 +28,9 @@ def recipes(optimizer):
         "sequential": lambda: S.SequentialLR(
             optimizer, [S.LinearLR(optimizer, 0.1, total_iters=5), S.ExponentialLR(optimizer, 0.97)], milestones=[5]
         ),
-        "chained": lambda: S.ChainedScheduler([S.ConstantLR(optimizer, 0.5, total_iters=5), S.ExponentialLR(optimizer, 0.98)]),
+        "chained": lambda: S.ChainedScheduler(
+            [S.ConstantLR(optimizer, 0.5, total_iters=5), S.ExponentialLR(optimizer, 0.98)]
+        ),
         "polynomial": lambda: S.PolynomialLR(optimizer, total_iters=TOTAL),
         "step": lambda: S.StepLR(optimizer, 2),
         "multistep": lambda: S.MultiStepLR(optimizer, [2, 3]),

@@ -36,7 +36,9 @@ for step in range(120):
     sim = sim.masked_fill(torch.eye(128, dtype=torch.bool), float("-inf"))
     target = (torch.arange(128) + 64) % 128
     loss = F.cross_entropy(sim, target)
-    opt.zero_grad(); loss.backward(); opt.step()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
     if step % 30 == 0:
         print("nt-xent", step, loss.item())
 print(recall_at_1(net))
@@ -52,7 +54,9 @@ for step in range(120):
     hardest_positive = (d * same).max(1).values
     hardest_negative = d.masked_fill(same, 1e9).min(1).values
     loss = F.relu(hardest_positive - hardest_negative + 1.0).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
     if step % 30 == 0:
         print("triplet", step, loss.item())
 print(recall_at_1(net))
@@ -65,7 +69,9 @@ for step in range(150):
     same = (label[i] == label[j]).float()
     distance = (net(data[i]) - net(data[j])).norm(dim=1)
     loss = (same * distance**2 + (1 - same) * F.relu(2.0 - distance) ** 2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
     if step % 30 == 0:
         print("pairs", step, loss.item())
 print(recall_at_1(net))

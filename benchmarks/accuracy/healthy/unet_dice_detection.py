@@ -67,7 +67,9 @@ print("dice", dice)
 class Detector(nn.Module):
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(block(1, 8), nn.MaxPool2d(2), block(8, 16), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(256, 64), nn.ReLU())
+        self.body = nn.Sequential(
+            block(1, 8), nn.MaxPool2d(2), block(8, 16), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(256, 64), nn.ReLU()
+        )
         self.kind, self.box = nn.Linear(64, 3), nn.Linear(64, 4)
 
     def forward(self, x):
@@ -81,7 +83,9 @@ for step in range(120):
     image, _, kind, boxes = scene(24)
     logits, predicted = detector(image)
     positive = kind > 0
-    box_loss = F.smooth_l1_loss(predicted[positive], boxes[positive], beta=0.05) if positive.any() else predicted.sum() * 0
+    box_loss = (
+        F.smooth_l1_loss(predicted[positive], boxes[positive], beta=0.05) if positive.any() else predicted.sum() * 0
+    )
     loss = F.cross_entropy(logits, kind) + 2 * box_loss
     optimizer.zero_grad()
     loss.backward()

@@ -54,10 +54,14 @@ optimizer.register_step_post_hook(lambda *_: seen.append(1))
 
 stop = threading.Event()
 probe = nn.Linear(10, 1)
+
+
 def monitor():
     while not stop.wait(0.05):
         with torch.no_grad():
             probe(torch.zeros(2, 10))
+
+
 watcher = threading.Thread(target=monitor)
 watcher.start()
 

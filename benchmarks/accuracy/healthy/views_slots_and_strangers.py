@@ -30,7 +30,9 @@ class Views(Dataset):
 class Encoder(nn.Module):
     def __init__(self, width: int = 12, slots: int = 3) -> None:
         super().__init__()
-        self.features = nn.Sequential(nn.Conv2d(1, width, 3, padding=1), nn.ReLU(), nn.Conv2d(width, width, 3, padding=1))
+        self.features = nn.Sequential(
+            nn.Conv2d(1, width, 3, padding=1), nn.ReLU(), nn.Conv2d(width, width, 3, padding=1)
+        )
         self.masks = nn.Conv2d(width, slots, 1)
         self.project = nn.Linear(width * slots, 16)
 

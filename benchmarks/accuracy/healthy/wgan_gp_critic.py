@@ -23,7 +23,9 @@ def gradient_penalty(critic, real, fake, weight):
     alpha = torch.rand(real.size(0), 1)
     mixed = (alpha * real + (1 - alpha) * fake).requires_grad_(True)
     score = critic(mixed)
-    gradients = autograd.grad(score, mixed, grad_outputs=torch.ones_like(score), create_graph=True, retain_graph=True)[0]
+    gradients = autograd.grad(score, mixed, grad_outputs=torch.ones_like(score), create_graph=True, retain_graph=True)[
+        0
+    ]
     return weight * ((gradients.norm(2, dim=1) - 1) ** 2).mean()
 
 

@@ -8,6 +8,13 @@ import time
 
 from paramedic.settings import DEFAULT_BUDGET, Settings
 
+# What is looked at first goes by counts, so that a busy machine finds what an idle one finds. The clock has a say only
+# where a look is dear even when nothing disturbs it: the fastest one so far tells.
+SURE_WATCHED, SURE_SAMPLED = 128, 512  # steps in which the clock is not asked
+FURTHER = 6  # samples are taken this much further apart with each one: a sixth of the steps so far
+DEAR = 0.03  # seconds of the fastest look,
+ENOUGH = 32  # among so many
+SURE_STEPS, SURE_SECONDS = 256, 3.0  # in which small looks are always afforded, up to so much of our time
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
@@ -36,18 +43,20 @@ class Budget:
         self.statistics = settings.every is not None or settings.budget > 0
         self.every = settings.every
         self.share = settings.budget or DEFAULT_BUDGET  # of the run's time; without statistics, watching keeps it
-        self.examination = Mean()  # seconds that an examined step takes us
+        # Seconds that an examined step, a watched one and a sample took us at least.
+        self.examination = self._watching = self._sampling = math.inf
         self._step = Mean()  # seconds of a step, without us
         self._watch = Mean()  # seconds that watching a step adds
         self._sample = Mean()  # seconds that a sample adds on top
         self._device = Mean()  # and seconds that it takes an accelerator
         self._last = time.perf_counter()
-        self._since_watch = self._since_sample = 0
+        self._since_watch = self._since_sample = self._steps = 0
         self._samples = 0
         self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
         self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
         self._beginnings = 0
         self.close_samples = CLOSE_SAMPLES
+        self._first_look: tuple[float, float] | None = None  # when it was over: our seconds, and all seconds
         self._close = CLOSE_SAMPLES  # samples still to be taken one after the other
         self._quiet_until = 0  # alarms before this many samples change nothing: each one doubles the wait
         self._patience = 16
@@ -64,13 +73,14 @@ class Budget:
         self.watched += watched
         self.sampled += sampled
         if examined:
-            self.examination.add(spent)
+            self.examination = min(self.examination, spent)
         else:
             # What is looked up again and again slows down more than itself: the step shows by how much.
             cost = spent if self._step.value is None else min(max(spent, elapsed - self._step.value), DEAREST * spent)
             self._step.add(max(elapsed - (cost if watched else spent), 1e-7) / steps)
             if watched:
                 self._watch.add(cost - sampling)
+                self._watching = min(self._watching, spent - sampling)
                 self.slowed += cost - spent
         if sampled:
             self._samples += 1
@@ -79,8 +89,28 @@ class Budget:
                 self._sample.value = None  # warming up costs more than it ever will again
             self._wait = self._random.uniform(0.75, 1.25)
             self._sample.add(sampling)
+            self._sampling = min(self._sampling, sampling)
+        self._steps += steps
         self._since_watch = 0 if watched or examined else self._since_watch + steps
         self._since_sample = 0 if sampled else self._since_sample + steps
+
+    def affords(self, step: int, spent: float, elapsed: float) -> bool:
+        """Whether there is time for a small look at this step."""
+        return (step < SURE_STEPS and spent < SURE_SECONDS) or spent < self.share * elapsed
+
+    def looked(self, over: bool, spent: float, elapsed: float) -> None:
+        """Whether the first look is over, so many seconds after the start; the first time counts."""
+        if over and self._first_look is None:
+            self._first_look = (spent + self.slowed, elapsed)
+
+    def bill(self, spent: float, seconds: float) -> dict[str, float]:
+        """What watching took: of the whole run, of the first look in seconds, and of the time after it."""
+        cost = spent + self.slowed
+        first, elapsed = self._first_look or (cost, seconds)
+        found = {"overhead": cost / max(seconds, 1e-9), "first_look": first}
+        if elapsed < seconds:
+            found["steady"] = (cost - first) / (seconds - elapsed)
+        return {name: round(value, 5) for name, value in found.items()}
 
     def device_time(self, seconds: float) -> None:
         """What statistics cost on an accelerator, known later than what they cost here."""
@@ -101,6 +131,8 @@ class Budget:
         return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
+        if self._steps < SURE_WATCHED and (self._watching < DEAR or self.watched < ENOUGH):
+            return 0
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
 
     def _until_sampled(self) -> float:
@@ -110,6 +142,8 @@ class Budget:
             return self.every - self._since_sample - 1
         if self._close:
             return 0
+        if self._steps < SURE_SAMPLED and self._sampling + (self._device.value or 0.0) < DEAR:
+            return max(1, self._steps // FURTHER) - self._since_sample - 1
         cost = None if self._sample.value is None else self._sample.value + (self._device.value or 0.0)
         return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paramedic.capture.budget import DEAR
+
 if TYPE_CHECKING:
     from paramedic.capture.watcher import Watcher
 
 SURE = 64  # steps; later milestones wait until the budget allows them,
-SURE_IF_CHEAP = 1024  # or come all the same where a look
-CHEAP = 0.03  # takes no more than so many seconds: a small model, and soon over
+SURE_IF_CHEAP = 1024  # or come all the same where a look is cheap: a small model, and soon over
 
 
 class Milestones:
@@ -28,7 +29,7 @@ class Milestones:
         return False
 
     def _is_cheap(self, steps: int) -> bool:
-        return steps <= SURE_IF_CHEAP and (self.watcher.budget.examination.value or CHEAP) < CHEAP
+        return steps <= SURE_IF_CHEAP and self.watcher.budget.examination < DEAR
 
 
 def is_milestone(steps: int) -> bool:

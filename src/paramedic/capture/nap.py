@@ -27,7 +27,7 @@ from paramedic.capture.rhythm import Beat
 from paramedic.capture.watcher import Watcher
 from paramedic.record.writer import NOWHERE, Site
 
-AFTER, AFTER_SECONDS = 1024, 5.0  # steps, or seconds of rests, whatever comes first: all of a short run is watched
+AFTER = 1024  # steps: all of a short run is watched
 SHORT = 0.05  # seconds of a step; in a longer one nothing of this is felt
 SHORTEST = 2  # steps
 MOST_DISTURBED = 8  # naps that were over after fewer steps, less those that were not, before there are none any more
@@ -60,7 +60,6 @@ class Nap:
         self._path: list[Beat] = []  # the calls of a step, as they are expected
         self._passed = False  # this step's backward pass
         self._disturbed = self._slept = 0
-        self._first: float | None = None  # when a nap was considered first
         self._interceptor: Any = None  # torch.autograd.backward as it is while nobody naps
         self._original: Any = None  # and as torch has it
 
@@ -86,8 +85,7 @@ class Nap:
     def _is_time(self, account: Account) -> bool:
         if (self.loop.clock.typical or 1.0) >= SHORT or self._disturbed >= MOST_DISTURBED or self.watcher.compiled:
             return False
-        self._first = self._first or time.perf_counter()
-        return account.steps >= AFTER or time.perf_counter() - self._first >= AFTER_SECONDS
+        return account.steps >= AFTER
 
     def _is_simple(self, path: list[Beat]) -> bool:
         calls = [beat.call[0] for beat in path]

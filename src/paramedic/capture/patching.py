@@ -60,6 +60,18 @@ class Patches:
 
         self.set(owner, name, wrapper)
 
+    def follow(self, owner: Any, name: str, told: Callable[[Any], object]) -> None:
+        """Have somebody told of an object after each call of this method of it that returns nothing."""
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            def followed(self: Any, *args: Any, **kwargs: Any) -> None:
+                original(self, *args, **kwargs)
+                told(self)
+
+            return followed
+
+        self.wrap(owner, name, make)
+
     def original(self, owner: Any, name: str) -> Any:
         """What was there before us, if what is there now is ours; else None."""
         before, after = self._ends(owner, name)

@@ -105,7 +105,7 @@ class StallWatch:
         for name, stack in threads.items():
             lines += [f"Thread {name}", *(f"  {line}" for line in stack), ""]
         for child in children:
-            stack = child["stack"] or ["no stack could be had"]
+            stack = child["stack"] or ["no stack could be read"]
             lines += [
                 f"Process {child['pid']} {child['name']}, {child['status']}, {child['cpu_seconds']} s of CPU time"
             ]
@@ -119,8 +119,8 @@ class StallWatch:
     def _speak(self, quiet: float) -> None:
         step = f", where a step takes {self.clock.typical:.2g} s" if self.clock.typical else ""
         voice.say(
-            f"paramedic: nothing has moved for {quiet:.0f} s after step {self.watcher.step:,}{step}. Where every "
-            f"thread and process stands: {self.watcher.writer.path.with_name(f'stall-{os.getpid()}.txt')}"
+            f"paramedic: nothing has moved for {quiet:.0f} s after step {self.watcher.step:,}{step}. "
+            f"Stacks of every thread and process: {self.watcher.writer.path.with_name(f'stall-{os.getpid()}.txt')}"
         )
 
     def _is_in_a_training_loop(self, frame: FrameType | None) -> bool:

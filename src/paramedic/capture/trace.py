@@ -10,6 +10,7 @@ import torch
 
 from paramedic import voice
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
+from paramedic.capture.where import shown_path
 from paramedic.paths import make_private_folder
 
 WARM_UP = 2  # steps that the profiler sees but does not write
@@ -96,7 +97,8 @@ class Trace:
         self._over = True
         first = self._began + WARM_UP
         self.watcher.emit("trace", phase="train", data={"file": str(path), "first": first, "steps": steps})
-        voice.say(f"paramedic: wrote a trace of steps {first} to {first + steps}: {path} (open it at ui.perfetto.dev)")
+        which = f"steps {first} to {first + steps - 1}" if steps > 1 else f"step {first}"
+        voice.say(f"paramedic: wrote a trace of {which}: {shown_path(str(path))} (open it at ui.perfetto.dev)")
 
     def _end(self, reason: str) -> None:
         self._over = True

@@ -161,7 +161,7 @@ class Watcher:
             self._trainer, self.trainer = here, identity
             return False
         if not self.busy:
-            reason = "several threads train at the same time: only the first of them was watched"
+            reason = "several threads train at the same time: only the first was watched"
             self.emit("gear", data={"reason": reason}, key="threads")
         self._thread.ignored = self._thread.busy = True
         return True
@@ -175,7 +175,7 @@ class Watcher:
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
             self.emit("probe_failed", data={"probe": probe, "error": text})
-        voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training goes on.")
+        voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training continues.")
 
     # Facts ------------------------------------------------------------------------------------------------------
 
@@ -235,7 +235,7 @@ class Watcher:
 
     def affordable(self) -> bool:
         """Whether there is time for work that is welcome but not needed at this very step."""
-        return self.examining or self.spent < self.budget.share * (time.perf_counter() - self.started)
+        return self.examining or self.budget.affords(self.step, self.spent, time.perf_counter() - self.started)
 
     def relax(self) -> None:
         """Nothing new is to be expected before the next optimizer step."""
@@ -250,6 +250,7 @@ class Watcher:
         self.on_count(self.step)
         self.turns.stepped()
         self._book()
+        self.budget.looked(self.step >= FIRST_STEPS, self.spent + self.glanced, time.perf_counter() - self.started)
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
@@ -390,7 +391,7 @@ class Watcher:
         self.writer.set_meta(
             steps=self.step,
             seconds=round(seconds, 3),
-            overhead=round((self.spent + self.glanced + self.budget.slowed) / max(seconds, 1e-9), 5),
+            **self.budget.bill(self.spent + self.glanced, seconds),
             coverage={
                 "examined": self.budget.examined,
                 "watched": self.budget.watched,

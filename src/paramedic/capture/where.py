@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import linecache
 import os
+import pickle
 import site
 import sys
 import sysconfig
@@ -15,6 +17,13 @@ from paramedic.record.writer import NOWHERE, Site
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # paramedic itself
 _INTERACTIVE = ("<stdin>", "<ipython")
+# Code that puts tensors together from a file or from another tensor: what it sets on them was never the user's wish.
+_RESTORERS = (
+    copy.__file__,
+    pickle.__file__,
+    *(os.path.join("torch", name) for name in ("serialization.py", "_utils.py")),
+)
+_RESTORING = {"_load_from_state_dict", "__deepcopy__"}
 _start_folder = os.getcwd() + os.sep if os.path.isdir(".") else ""
 _own: list[str] = []  # prefixes that count as the user's although they are installed
 _known: dict[str, bool] = {}
@@ -61,6 +70,16 @@ def user_frame(depth: int = 1) -> FrameType | None:
     while frame is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def is_restoring(depth: int = 1) -> bool:
+    """Whether the user's innermost line only unpickles, copies or loads, and torch does the rest by itself."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        if frame.f_code.co_filename.endswith(_RESTORERS) or frame.f_code.co_name in _RESTORING:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def user_site(depth: int = 2) -> Site:

@@ -31,19 +31,19 @@ Data = Annotated[
 Script = Annotated[
     str | None, typer.Option(metavar="'FILE ARGS'", help="Audit the loaders that this training script builds.")
 ]
-Val = Annotated[Path | None, typer.Option(metavar="PATH", help="The validation data, to compare with.")]
+Val = Annotated[Path | None, typer.Option(metavar="PATH", help="Validation data to compare with.")]
 Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column or array that holds the target.")]
 TaskName = Annotated[
     str | None, typer.Option("--task", metavar="TASK", help="classification, regression …; else guessed.")
 ]
 CleanVal = Annotated[
-    Path | None, typer.Option(metavar="OUT", help="Write the validation data without what is in train.")
+    Path | None, typer.Option(metavar="OUT", help="Write the validation data without samples that are in train.")
 ]
-On = Annotated[str | None, typer.Option(metavar="ray", help="Read the data on a Ray cluster, in parts.")]
+On = Annotated[str | None, typer.Option(metavar="ray", help="Read the data on a Ray cluster, in parallel.")]
 Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Look at N samples only, drawn at random.")]
 SubsetOf = Annotated[
     tuple[int, Path] | None,
-    typer.Option("--subset", metavar="N OUT", help="Only write N samples, each class with its share."),
+    typer.Option("--subset", metavar="N OUT", help="Only write N samples, stratified by class."),
 ]
 
 
@@ -70,7 +70,7 @@ def audit(
 ) -> None:
     """Examine data before training on it: labels, duplicates, leaks, ranges, boxes, signal.
 
-    Exits with 0 when nothing was found, with 1 when something was. Nothing leaves this machine.
+    Exits 0 if nothing was found, 1 otherwise. Nothing leaves this machine.
 
     Examples:
 

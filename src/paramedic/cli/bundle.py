@@ -25,7 +25,7 @@ def bundle(
     runs: Runs = None,
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the run's next step.")] = 60.0,
 ) -> None:
-    """Have a running run write its next step to a file: weights, optimizer, batch, random states. The run goes on.
+    """Save the next step of a running job to a file: weights, optimizer, batch, random states. The job continues.
 
     Example:
 
@@ -45,7 +45,7 @@ def bundle(
     if request.exists():
         request.unlink(missing_ok=True)
         raise ParamedicError(
-            f"the run {folder.name} did not answer within {wait:g} s",
+            f"the run {folder.name} did not respond within {wait:g} s",
             expected="a run that is training right now",
             fix="paramedic report shows whether it still runs",
         )

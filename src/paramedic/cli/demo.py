@@ -22,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to put the script and the report.")] = Path("paramedic-demo"),
 ) -> None:
-    """Write a small broken training script, run it under paramedic, and make the report.
+    """Write a small broken training script, run it under paramedic, and write the report.
 
     Example:
 
@@ -39,7 +39,7 @@ def demo(
     with as_file(files("paramedic") / "examples" / "train_digits.py") as source:
         if script.exists() and script.read_bytes() != source.read_bytes():
             raise ParamedicError(
-                f"{script} is there already and is not ours",
+                f"{script} already exists and was not written by paramedic",
                 expected="a folder without a train_digits.py",
                 fix="paramedic demo some-other-folder",
             )

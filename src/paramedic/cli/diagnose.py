@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from paramedic.lab.runner import Runner
 
 Only = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Only these experiments, after the baseline.")]
-Steps = Annotated[int, typer.Option(min=20, metavar="N", help="Optimizer steps of each run at most.")]
-Limit = Annotated[float, typer.Option(min=5, metavar="SECONDS", help="Time for all experiments together.")]
-Jobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Experiments at the same time (default: 2).")]
+Steps = Annotated[int, typer.Option(min=20, metavar="N", help="Maximum optimizer steps per run.")]
+Limit = Annotated[float, typer.Option(min=5, metavar="SECONDS", help="Total time for all experiments.")]
+Jobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Experiments to run in parallel (default: 2).")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Run in this folder, not in copies of it.")]
 On = Annotated[str | None, typer.Option(metavar="ray", help="Run on a Ray cluster: ray, or ray://HOST:PORT.")]
 
@@ -49,11 +49,11 @@ def diagnose(
     verbose: Verbose = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Find out by experiment why a script's result is bad: its model, its data or its settings.
+    """Run controlled experiments to find out why a script trains badly: model, data or settings.
 
-    The script runs a number of times with one thing around it changed: one batch for ever, permuted labels, another
-    learning rate … It runs in copies of the working directory, so nothing of yours is overwritten. Exits with 0 when
-    nothing wrong was found, with 1 when something was.
+    The script runs several times, each time with one thing changed: a single repeated batch, permuted labels, another
+    learning rate … It runs in copies of the working directory, so your files are not overwritten. Exits 0 if nothing
+    wrong was found, 1 otherwise.
 
     Examples:
 
@@ -92,7 +92,7 @@ def _never_trained(target: Target, folder: Path) -> ParamedicError:
     said = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
     return ParamedicError(
         "the script took no optimizer step, so there is nothing to compare with",
-        expected=f"a script that trains; the last that it said was: {said[-1] if said else 'nothing'}",
+        expected=f"a script that trains; its last line of output was: {said[-1] if said else 'nothing'}",
         fix=f"paramedic run {target.name}",
     )
 

@@ -19,7 +19,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under `paramedic run`.")]) -> None:
-    """Show the stacks, values, step and batch of a running or hanging run, which goes on.
+    """Show the stacks, values, step and batch of a running or hanging job without stopping it.
 
     `kill -USR1 PID` does the same and shows it on the run's own stderr.
 
@@ -34,7 +34,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
         known = ", ".join(map(str, watched)) or "none"
         raise ParamedicError(
             f"no process {pid} is being watched here",
-            expected=f"one of those that are: {known}",
+            expected=f"one of these: {known}",
             fix="paramedic run train.py",
         )
     folder = watched[pid]
@@ -47,7 +47,7 @@ def dump(pid: Annotated[int, typer.Argument(help="The process that trains, under
         if time.monotonic() > end:
             request.unlink(missing_ok=True)
             raise ParamedicError(
-                f"the process {pid} does not answer", expected="a process that runs", fix=f"py-spy dump --pid {pid}"
+                f"process {pid} does not respond", expected="a process that runs", fix=f"py-spy dump --pid {pid}"
             )
         time.sleep(0.05)
     with told.open(encoding="utf-8", errors="replace") as stream:

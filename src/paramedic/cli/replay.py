@@ -44,13 +44,13 @@ def add_to(app: typer.Typer) -> None:
 
 def replay(
     ctx: typer.Context,
-    bundle: Annotated[Path, typer.Argument(help="The file that a stopped or failed run has left.")],
+    bundle: Annotated[Path, typer.Argument(help="The file written by a stopped or failed run.")],
     ops: Annotated[bool, typer.Option("--ops", help="Show every operation of the step.")] = False,
     shell: Annotated[bool, typer.Option("--shell", help="Open a shell with model, batch and loss.")] = False,
     test: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the step as a pytest file instead.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Run the command that the bundle names, unasked.")] = False,
 ) -> None:
-    """Run a failing step again, operation by operation, with the weights, batch and random state it had.
+    """Re-run a failing step, operation by operation, with its original weights, batch and random state.
 
     Your script is started as usual and runs to its first backward(); there the bundle takes over, and the script ends.
     The bundle itself holds no code, but it names the command that wrote it: that is shown, and run if you agree. Behind
@@ -69,7 +69,7 @@ def replay(
     words, is_module = _words(content, ctx.args, bundle)
     if test is not None and not content.get("failure", True):
         raise ParamedicError(
-            f"step {content['step']} did not fail ({content['reason']}), so no test can ask that it passes",
+            f"step {content['step']} did not fail ({content['reason']}), so there is nothing to test",
             expected="the bundle of a step that failed",
             fix=f"paramedic replay {bundle} --shell",
         )
@@ -108,7 +108,7 @@ def _words(content: dict[str, Any], given: list[str], bundle: Path) -> tuple[lis
     script = Path(known["folder"], words[0])
     if known["module"] is None and not script.exists():
         raise ParamedicError(
-            f"the script {script} is not there any more",
+            f"the script {script} no longer exists",
             expected="the script that the bundle was written from",
             fix="paramedic replay BUNDLE -- path/to/train.py its arguments",
         )

@@ -38,7 +38,7 @@ def report(
     verbose: Verbose = 0,
     tensorboard: Board = None,
 ) -> None:
-    """Give the verdict on a recorded run again, in any format. Exits with 1 when there are findings.
+    """Show the verdict on a recorded run again, in any format. Exits 1 if there are findings.
 
     Example:
 

@@ -38,35 +38,37 @@ Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")]
 Runs = Annotated[str | None, typer.Option(metavar="DIR", help="Where records go (default .paramedic/runs).")]
 Select = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Only these codes, names or prefixes.")]
-Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="All but these codes, names or prefixes.")]
-Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice: everything.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict's last line.")]
-Fail = Annotated[FailOn | None, typer.Option(help="Exit with 1 when there is such a finding.")]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Skip these codes, names or prefixes.")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="More detail; -vv for everything.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict line.")]
+Fail = Annotated[FailOn | None, typer.Option(help="Exit 1 on a finding of this severity or worse.")]
 Nan = Annotated[
     OnNan | None,
     typer.Option(
         metavar="stop|continue|shell",
-        help="Before a step with gradients that are not finite (default stop). If given, accelerators wait for it.",
+        help="Before a step with non-finite gradients (default stop). If set, the GPU synchronises every step.",
     ),
 ]
-NoData = Annotated[bool, typer.Option("--no-data", help="Keep the batch out of bundles of failing steps.")]
-Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Largest bundle of a failing step; 0 for none.")]
+NoData = Annotated[bool, typer.Option("--no-data", help="Leave the batch out of bundles of failing steps.")]
+Limit = Annotated[int, typer.Option(min=0, metavar="MB", help="Size limit for bundles of failing steps; 0 for none.")]
 Spikes = Annotated[bool, typer.Option("--bundle-spikes", help="Write a bundle of steps whose loss or gradient spikes.")]
-Probes = Annotated[
-    bool, typer.Option("--probes/--no-probes", help="Put questions to a copy of the model now and then.")
-]
+Probes = Annotated[bool, typer.Option("--probes/--no-probes", help="Probe a copy of the model (at most twice).")]
 Pdb = Annotated[bool, typer.Option("--pdb", help="Open a debugger where an uncaught exception was raised.")]
 ShellAt = Annotated[int | None, typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.")]
-Budget = Annotated[str, typer.Option(metavar="SHARE", help="What watching may cost: 2%, 0.5%; 0 for no statistics.")]
-Every = Annotated[int | None, typer.Option(min=1, metavar="N", help="Statistics every N steps, whatever they cost.")]
-Compiled = Annotated[bool, typer.Option("--compiled-outputs", help="See module outputs inside compiled graphs, too.")]
+Budget = Annotated[str, typer.Option(metavar="SHARE", help="Overhead limit: 2%, 0.5%; 0 for no statistics.")]
+Every = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Take statistics every N steps, whatever the cost.")
+]
+Compiled = Annotated[
+    bool, typer.Option("--compiled-outputs", help="Record module outputs inside compiled graphs, too.")
+]
 Eager = Annotated[
     int, typer.Option(min=0, metavar="N", help="Run N steps of a compiled program eagerly, to examine its calls.")
 ]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
-WithAudit = Annotated[bool, typer.Option("--audit", help="Audit the data of the script's loaders at its end.")]
+WithAudit = Annotated[bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -101,10 +103,10 @@ def run(
     shell_at: ShellAt = None,
     audit: WithAudit = False,
 ) -> None:
-    """Run a training script as it is, watch it, and say what is wrong with it.
+    """Run an unmodified training script, watch it, and report what is wrong.
 
-    Options go before the script; everything behind it belongs to the script. The exit code is the script's own, or 3
-    when it was stopped before a step with gradients that are not finite.
+    Options go before the script; everything after it is passed to the script. The exit code is the script's own, or 3
+    if it was stopped before a step with non-finite gradients.
 
     Examples:
 
@@ -145,7 +147,7 @@ def check(
     probes: Probes = True,
     eager_first: Eager = 0,
 ) -> None:
-    """Run a training script for a few steps only, then stop it and give the verdict.
+    """Run a training script for a few steps, stop it, and give a verdict.
 
     Exits with 0 when nothing was found, with 1 when something was.
 
@@ -216,7 +218,7 @@ def _watch(
 
 
 def on_nan_settings(chosen: OnNan | None) -> dict[str, Any]:
-    """Who asks to be stopped in time has it so on accelerators, too; unasked, that costs more than the budget."""
+    """An explicit --on-nan also waits for accelerators; by default that would cost more than the budget."""
     return {"on_nan": (chosen or OnNan.stop).value, "wait_for_device": chosen in (OnNan.stop, OnNan.shell)}
 
 

@@ -36,7 +36,7 @@ class Split(StrEnum):
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the task; may be repeated.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Same seed, same samples.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same samples.")]
 
 synth = typer.Typer(cls=TaskOrCommand, no_args_is_help=True)
 
@@ -80,7 +80,7 @@ def task(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where train, test and task.json go.")],
     n: Annotated[int, typer.Option(min=5, help="Samples; every fifth is for testing.")] = 1000,
     seed: Seed = 0,
-    split: Annotated[Split, typer.Option(help="gap: test outside of where training was.")] = Split.random,
+    split: Annotated[Split, typer.Option(help="gap: test outside the training range.")] = Split.random,
     level: Annotated[int | None, typer.Option(min=1, help="Rung of the ladder (default: the usual form).")] = None,
     format: Annotated[Format, typer.Option(help="Kind of files.")] = Format.npz,
     set: Set = None,
@@ -105,7 +105,7 @@ def ladder(
         str, typer.Argument(metavar="FILE.py:NAME | MODULE:NAME", help="A function or class that makes the model.")
     ],
     task: Annotated[
-        list[str] | None, typer.Option(metavar="TASK", help="A task to climb (default: all that fit the model).")
+        list[str] | None, typer.Option(metavar="TASK", help="The task to try (default: all that fit the model).")
     ] = None,
     steps: Annotated[int, typer.Option(min=50, help="Training steps per rung and learning rate.")] = 1500,
     seed: Seed = 0,

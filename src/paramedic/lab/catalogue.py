@@ -20,7 +20,7 @@ BASELINE = Experiment(name="baseline", changed="nothing", order="capture", asks=
 ALL = (
     Experiment(
         name="permuted-labels",
-        changed="the targets of every batch dealt out anew",
+        changed="the targets of every batch shuffled",
         order="permuted_labels",
         asks="do the labels matter?",
     ),
@@ -38,7 +38,7 @@ ALL = (
     ),
     Experiment(
         name="twin",
-        changed="data of the same shapes and classes that follow a plain rule",
+        changed="synthetic data of the same shapes and classes that follows a simple rule",
         order="twin",
         asks="can the model learn a rule?",
     ),
@@ -46,13 +46,11 @@ ALL = (
         name="held-out",
         changed="a fifth of the samples kept back for the last steps",
         order="held_out",
-        asks="is it learnt, or known by heart?",
+        asks="is it learnt, or memorised?",
     ),
+    Experiment(name="zeroed-inputs", changed="inputs set to zero", order="zeroed_inputs", asks="do the inputs matter?"),
     Experiment(
-        name="zeroed-inputs", changed="inputs without content", order="zeroed_inputs", asks="do the inputs matter?"
-    ),
-    Experiment(
-        name="longer", changed="four times as many steps", order="capture", asks="does it learn if it gets more time?"
+        name="longer", changed="four times as many steps", order="capture", asks="does it learn with more steps?"
     ),
     Experiment(
         name="lr-down",
@@ -78,13 +76,13 @@ ALL = (
     ),
     Experiment(
         name="standardised",
-        changed="inputs scaled to mean 0 and spread 1",
+        changed="inputs scaled to mean 0 and standard deviation 1",
         order="standardised",
-        asks="is the scale of the inputs the trouble?",
+        asks="is it the scale of the inputs?",
     ),
     Experiment(
         name="twin-range",
-        changed="the twin, and a learning rate that grows a millionfold",
+        changed="the synthetic data, and a learning rate that grows a millionfold",
         order=_sweep("twin,"),
         asks="is there any rate at which it learns a rule?",
         steps=RANGE_STEPS,
@@ -108,7 +106,10 @@ ALL = (
     Experiment(name="fp32", changed="full precision", order="fp32", asks="is it the precision?"),
     Experiment(name="eager", changed="no torch.compile", order="eager", asks="is it the compiler?"),
     Experiment(
-        name="batch-1", changed="batches of one sample", order="batch_size=1", asks="do samples disturb each other?"
+        name="batch-1",
+        changed="batches of one sample",
+        order="batch_size=1",
+        asks="do samples in a batch affect each other?",
     ),
     Experiment(
         name="rate-range",

@@ -26,8 +26,8 @@ def meaning(lab: Lab, name: str) -> str:
     special: dict[str, Callable[[], str]] = {
         "permuted-labels": lambda: _control(lab, tried, "the labels"),
         "zeroed-inputs": lambda: _control(lab, tried, "the inputs"),
-        "one-batch": lambda: _able(lab.learns_one_batch, "it learns the batch by heart", "it cannot learn one batch"),
-        "twin": lambda: _able(lab.learns_twin, "it learns the rule", "it does not learn even a plain rule"),
+        "one-batch": lambda: _able(lab.learns_one_batch, "it overfits the batch", "it cannot learn one batch"),
+        "twin": lambda: _able(lab.learns_twin, "it learns the rule", "it does not learn even a simple rule"),
         "held-out": lambda: _exam(lab, tried),
         "one-batch-range": lambda: _sweep(lab, tried),
         "twin-range": lambda: _sweep(lab, tried),
@@ -52,7 +52,7 @@ def _control(lab: Lab, tried: Tried, what: str) -> str:
 
 
 def _able(answer: bool | None, yes: str, no: str) -> str:
-    return {True: yes, False: no, None: "in between: it cannot be told"}[answer]
+    return {True: yes, False: no, None: "inconclusive"}[answer]
 
 
 def _exam(lab: Lab, tried: Tried) -> str:
@@ -64,7 +64,7 @@ def _exam(lab: Lab, tried: Tried) -> str:
 def _sweep(lab: Lab, tried: Tried) -> str:
     factor = lab.useful_factor(tried)
     if factor is None:
-        return "it learns at no learning rate"
+        return "it does not learn at any learning rate"
     optimizer = lab.run.first("optimizer")
     rate = max((group["lr"] or 0 for group in optimizer["groups"]), default=0) if optimizer is not None else 0
     shown = f", lr={rate * factor:.1g}" if rate else ""
@@ -85,7 +85,7 @@ def _simple_models(lab: Lab, tried: Tried) -> str:
     if not answer.get("task"):
         return f"could not be tried: {answer.get('reason', tried.data['reason'])}"
     score = f"{answer['best']} {answer['score']:.2f}, chance {answer['chance']:.2f}"
-    word = {"none": "nothing to be found", "some": "a weak signal", "strong": "a clear signal"}[lab.signal or "some"]
+    word = {"none": "no signal found", "some": "a weak signal", "strong": "a clear signal"}[lab.signal or "some"]
     remark = "" if lab.signal == "none" else fit(answer["score"], answer["own"], answer["chance"])
     return f"{word}: {score}{remark}"
 

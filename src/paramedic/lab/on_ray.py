@@ -84,14 +84,14 @@ class RayRunner:
                 results.append(self._received(task, seconds))
             elif seconds > task.limit:
                 self._ray.cancel(task.reference, force=True)
-                results.append(self._over(task, "hung", f"still at it after {task.limit:.0f} s", seconds))
+                results.append(self._over(task, "hung", f"still running after {task.limit:.0f} s", seconds))
         return results
 
     def stop(self, *, status: Status = "interrupted") -> list[Result]:
         results = []
         for task in list(self.running):
             self._ray.cancel(task.reference, force=True)
-            results.append(self._over(task, status, "stopped before its end", time.perf_counter() - task.started))
+            results.append(self._over(task, status, "stopped early", time.perf_counter() - task.started))
         return results
 
     def _received(self, task: Task, seconds: float) -> Result:
@@ -195,7 +195,7 @@ def _in_a_process(
             command, input=words, capture_output=True, text=True, timeout=limit, env={**os.environ, "PYTHONPATH": known}
         )
     except subprocess.TimeoutExpired:
-        return "hung", f"still at it after {limit:.0f} s", _zipped(folder), time.perf_counter() - began
+        return "hung", f"still running after {limit:.0f} s", _zipped(folder), time.perf_counter() - began
     status: Status = "ended" if done.returncode == 0 else "crashed"
     status = "out of memory" if done.returncode == -9 else status
     reason = "" if done.returncode == 0 else f"exit code {done.returncode}"

@@ -115,7 +115,7 @@ class Runner:
                 results.append(self._over(job, *_status(state), seconds))
             elif seconds > job.limit:
                 _end(job.pid)
-                reason = f"still at it after {job.limit:.0f} s"
+                reason = f"still running after {job.limit:.0f} s"
                 results.append(self._over(job, "hung", reason, seconds))
         return results
 
@@ -133,7 +133,7 @@ class Runner:
         results = []
         for job in list(self.running):
             _end(job.pid)
-            results.append(self._over(job, status, "stopped before its end", time.perf_counter() - job.started))
+            results.append(self._over(job, status, "stopped early", time.perf_counter() - job.started))
         return results
 
     def _over(self, job: Job, status: Status, reason: str, seconds: float) -> Result:

@@ -36,7 +36,7 @@ class Surroundings:
         self.on_finish: list[Callable[[], object]] = []
         self.step = 0  # optimizer steps completed
         self.applied = 0  # how often something was really changed
-        self.reason = "the script never came to where this would have changed something"
+        self.reason = "the script never reached the code that this changes"
         self.failed: str | None = None  # why it did not work after all
         self.loader_used = False
         self.iterator: object = None  # the pass over a loader that the batch at hand comes from

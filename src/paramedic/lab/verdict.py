@@ -31,10 +31,10 @@ CHANGES: dict[str, Cause] = {
 }  # fmt: skip
 WORDS: dict[Cause, str] = {
     "model": "the fault is in the code: the model, its loss or its loop",
-    "data": "the data are the problem",
+    "data": "the data is the problem",
     "settings": "the settings are the problem",
     "none": "nothing wrong found",
-    "unknown": "the cause could not be found",
+    "unknown": "no cause was found",
 }
 
 
@@ -83,15 +83,15 @@ def _why_healthy(lab: Lab) -> str:
     if lab.control is None:
         return f"the loss falls from {lab.base.first:.3g} to {lab.base.last:.3g}"
     best = lab.get("longer") or lab.base
-    return f"the loss falls to {best.last:.3g}; without what the inputs say it would end at {lab.control.last:.3g}"
+    return f"the loss falls to {best.last:.3g}; without the inputs it would end at {lab.control.last:.3g}"
 
 
 def _what_is_wrong(lab: Lab) -> str:
     return {
         "flat": "nothing is learnt from the inputs, and no experiment shows why",
         "diverges": "the loss grows, and no experiment shows why",
-        "memorises": "the samples are learnt by heart: the loss on samples never seen stays at guessing",
-        "unclear": "it learns, but so little that no experiment is telling",
+        "memorises": "the samples are memorised: on unseen samples the loss stays at chance level",
+        "unclear": "it learns, but too little for the experiments to tell",
         "none": "it learns, but see the findings",
     }[lab.trouble]
 
@@ -103,15 +103,15 @@ def ruled_out(run: Run, cause: Cause) -> tuple[str, ...]:
         return ()
     found = []
     if lab.learns_twin or lab.learns_one_batch:
-        what = "a plain rule" if lab.learns_twin else "one batch by heart"
+        what = "a simple rule" if lab.learns_twin else "a single batch"
         found.append(f"a model that cannot learn: it learns {what}")
     control = lab.get("permuted-labels")
     if control is not None and lab.trouble == "none" and lab.base.better_than(control):
-        found.append("labels that do not belong to the inputs: permuted ones are worse")
+        found.append("mismatched labels: permuted ones are worse")
     if lab.signal == "strong":
         found.append("data without a signal: simple models find one")
     if lab.get("lr-up") and lab.get("lr-down") and not (lab.helps("lr-up") or lab.helps("lr-down")):
-        found.append("a learning rate that is wrong by ten times")
+        found.append("a learning rate ten times too high or low")
     if lab.get("no-regularisation") and not lab.helps("no-regularisation"):
         found.append("too much dropout or weight decay")
     prefix = {"model": "a model", "data": "data", "settings": "a learning"}.get(cause)

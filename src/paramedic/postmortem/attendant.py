@@ -122,7 +122,7 @@ class Attendant:
             text = "\n".join(
                 [
                     head,
-                    "  python does not answer: it is busy in native code",
+                    "  python does not respond: it is busy in native code",
                     *_last_known(self.box.state()),
                     "",
                     *stacks.shown(threads, crashed=False),

@@ -28,9 +28,9 @@ def shell() -> None:
 def open_shell(namespace: dict[str, Any], banner: str) -> None:
     """Open a shell on these names; returns when it is left, or at once where there is no terminal."""
     if not has_terminal():
-        voice.say(f"{banner} was passed over: there is no terminal. The run goes on.")
+        voice.say(f"{banner} ignored: no terminal. The run continues.")
         return
-    lines = [banner, *_inventory(namespace), "Leave it with Ctrl-D or exit; the run then goes on."]
+    lines = [banner, *_inventory(namespace), "Leave with Ctrl-D or exit; the run then continues."]
     with _looking_away():
         try:
             from IPython.terminal.embed import InteractiveShellEmbed
@@ -56,7 +56,7 @@ def _open_ipython(kind: Any, namespace: dict[str, Any], banner: str) -> None:
 def debug(error: BaseException) -> None:
     """Python's debugger at the place of the failure: IPython's version of it, which ipdb uses too, if it is there."""
     if not has_terminal():
-        voice.say("paramedic: --pdb was passed over, for there is no terminal.")
+        voice.say("paramedic: --pdb ignored: no terminal.")
         return
     with _looking_away():
         try:

@@ -30,8 +30,8 @@ def obituaries(folder: Path, errors: list[BaseException], killed_before: int) ->
                 yield "", line.strip()
         elif code in (None, -signal.SIGKILL):
             kills = kernel.out_of_memory_kills() - killed_before
-            why = "and the kernel did kill for want of memory during this run" if kills > 0 else "from outside"
-            yield "worker", f"process {pid} was killed {why}. If nobody did it, memory ran out: {_ADVICE}"
+            why = "and the kernel killed a process for lack of memory during this run" if kills > 0 else "from outside"
+            yield "worker", f"process {pid} was killed {why}. Unless somebody killed it, memory ran out: {_ADVICE}"
             for label, _, text in (line.strip().partition(" ") for line in kernel.memory_figures()):
                 yield label, text.strip()
         else:

@@ -112,11 +112,12 @@ def _verdict(screen: Screen, conclusion: Conclusion, *, quiet: bool) -> None:
         if conclusion.ruled_out:
             screen.blank()
     runs = plural(len(conclusion.results), "experiment")
+    sure = "" if conclusion.cause == "unknown" else f"; {100 * conclusion.confidence:.0f} % sure"
     screen.line(
         ("Verdict: ", "bold"),
         (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause]),
         f" {_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
-        f"{cost(conclusion.results):.1f} times the cost of the baseline; {100 * conclusion.confidence:.0f} % sure.",
+        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}.",
     )
 
 

@@ -49,12 +49,16 @@ def render(
         cards=cards,
         sentence=lab["sentence"] if lab else words.verdict(diagnosis),
         lab=lab,
-        verdict_mark=VERDICT_MARKS[diagnosis.verdict],
+        headline=words.headline(diagnosis),
+        verdict_mark=VERDICT_MARKS[
+            diagnosis.verdict if words.headline(diagnosis) == diagnosis.verdict else "inconclusive"
+        ],
         facts=list(_facts(diagnosis.run)),
         chart=chart.draw(diagnosis.run.losses, marked),
         geometry=chart,
         times=[(words.PARTS.get(t.part, t.part), words.short_time(t.seconds), t.share) for t in diagnosis.run.times],
         abstained=words.by_reason(diagnosis.abstained),
+        unchecked=words.unchecked(diagnosis.abstained),
         names={code: rule.name for code, rule in known.items()},
         style=style,
         script=script,
@@ -133,7 +137,7 @@ def _facts(run: RunFacts) -> Iterable[tuple[str, str]]:
         yield "Steps", f"{run.steps:,}"
         yield "Exit code", "none: still running, or killed" if run.exit_code is None else str(run.exit_code)
     yield "Processes", str(run.ranks) if run.ranks > 1 else ""
-    yield "Watching cost", "" if run.overhead is None else words.percent(run.overhead)
+    yield "Overhead", words.cost(run)
     yield "Looked at", words.coverage(run)
     yield "Models", "\n".join(run.models)
     yield "Optimizers", "\n".join(run.optimizers)

@@ -78,6 +78,8 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "memory": run.memory,
         "samples": run.samples,
         "data": run.data,
+        "first_look": run.first_look,
+        "steady": run.steady,
     }
 
 

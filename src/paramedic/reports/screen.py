@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 Span = str | tuple[str, str]  # words, or words with a rich style
 
 NARROWEST = 24
+LONGEST_QUOTE = 1_000  # characters
 _ASCII = str.maketrans(
     {
         "✗": "x", "▲": "!", "█": "#", "•": "-", "·": "-", "│": "|", "×": "x", "–": "-", "—": "-", "…": "...", "≥": ">=",
@@ -84,10 +85,10 @@ class Screen:
             self._write(self._text(" " * indent, (row, style)))
 
     def quote(self, words: str, *, indent: int, style: str = "") -> None:
-        """A line of the user's own file, as a reminder: cut at the edge."""
-        text = self._text(" " * indent, ("│ ", "dim"), (words, style))
-        text.truncate(self.width, overflow="ellipsis" if self._unicode else "crop")
-        self._write(text)
+        """A line of the user's own file: whole, on as many rows as it takes, unless it is absurdly long."""
+        words = words if len(words) <= LONGEST_QUOTE else words[: LONGEST_QUOTE - 1] + "…"
+        for part in self._text((words, style)).wrap(self._console, self.width - indent - 2):
+            self._write(self._text(" " * indent, ("│ ", "dim")) + part)
 
     def blank(self) -> None:
         self._file.write("\n")

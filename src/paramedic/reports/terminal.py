@@ -15,12 +15,15 @@ from paramedic.reports.words import (
     by_reason,
     coverage,
     fold,
+    headline,
     moment,
     number,
     percent,
     place,
     plural,
+    saw_too_little,
     short_time,
+    shortest,
     verdict,
 )
 
@@ -49,7 +52,7 @@ def render(
             screen.line(("Looked at ", "bold"), said)
             screen.blank()
     if verbose >= 2 and diagnosis.clear:
-        screen.line(("Looked at and clear", "bold"))
+        screen.line(("Checked and clear", "bold"))
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
         screen.blank()
     if diagnosis.verdict == "sick" and verbose >= 0 and diagnosis.run.record:
@@ -130,13 +133,16 @@ def _notices(screen: Screen, notices: Sequence[str], verbose: int) -> None:
 
 
 def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
-    if diagnosis.abstained:
-        screen.line(("Could not be checked", "bold"))
-        for reason, codes in by_reason(diagnosis.abstained).items():
+    for title, little in (("Do not apply", False), ("Saw too little", True)):
+        group = by_reason(rule for rule in diagnosis.abstained if saw_too_little(rule) is little)
+        if group:
+            screen.line((title, "bold"))
+        for reason, codes in group.items():
             screen.line(f"{reason}: {' '.join(codes)}", label="  - ", indent=4)
-        screen.blank()
+        if group:
+            screen.blank()
     if diagnosis.crashed:
-        screen.line(("Rules that crashed", "bold"), " (a fault of the rule, not of your script)")
+        screen.line(("Rules that crashed", "bold"), " (a bug in the rule, not in your script)")
         for crash in diagnosis.crashed:
             screen.line(f"{crash.code}: {crash.error}", label="  - ", indent=4)
             if verbose >= 2:
@@ -175,12 +181,15 @@ def _memory(screen: Screen, run: RunFacts) -> None:
 
 def _run_name(run: RunFacts) -> str:
     """What `paramedic report` will find: the id where runs usually are, otherwise the folder."""
-    usual = run.record == f"{DEFAULT_RUNS}/{run.id}"
-    return shlex.quote(run.id if usual else run.record)
+    record = shortest(run.record)
+    usual = record == f"{DEFAULT_RUNS}/{run.id}"
+    return shlex.quote(run.id if usual else record)
 
 
 def _verdict(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
     why = " (-v says why)" if verbose < 1 else ""
     how = " (-vv shows how)" if verbose < 2 else ""
     style = VERDICT_STYLES[diagnosis.verdict]
-    screen.line(("Verdict: ", "bold"), (f"{diagnosis.verdict}.", style), " " + verdict(diagnosis, why=why, how=how))
+    word = headline(diagnosis)
+    style = style if word == diagnosis.verdict else VERDICT_STYLES["inconclusive"]
+    screen.line(("Verdict: ", "bold"), (f"{word}.", style), " " + verdict(diagnosis, why=why, how=how))

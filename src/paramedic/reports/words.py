@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
+import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,6 +14,11 @@ from paramedic.findings import Abstention, Diagnosis, Finding, RunFacts, Where
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
 LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
+_TOO_LITTLE = re.compile(
+    r"^(only \d|too few|fewer than|not enough)|"
+    r"\b(not|no \S+( \S+)?) (was|were)? ?(sampled|examined|timed|polled|recorded|known)\b|ended early|has not ended|"
+    r"stopped early|too short|before memory"
+)
 
 
 def plural(count: int, word: str) -> str:
@@ -74,6 +82,13 @@ def place(where: Where, *, ranks: int = 1) -> list[str]:
     return parts
 
 
+def shortest(path: str) -> str:
+    """A path as one would type it from here: relative where that is shorter."""
+    with contextlib.suppress(ValueError, OSError):  # another drive, or a working directory that is gone
+        return min(os.path.relpath(path), path, key=len)
+    return path
+
+
 def moment(finding: Finding) -> str:
     step = [] if finding.where.step is None else [f"step {finding.where.step:,}"]
     return " · ".join([*step, finding.severity or "note"])
@@ -115,17 +130,46 @@ def by_reason(abstained: Iterable[Abstention]) -> dict[str, list[str]]:
     return groups
 
 
+def saw_too_little(rule: Abstention) -> bool:
+    """Whether a longer or fuller look would have answered; otherwise the rule does not apply to this run."""
+    return rule.blind or _TOO_LITTLE.search(rule.reason) is not None
+
+
+def unchecked(abstained: Sequence[Abstention]) -> str:
+    """Such as "30 do not apply, 11 saw too little"."""
+    little = sum(map(saw_too_little, abstained))
+    other = len(abstained) - little
+    parts = [f"{other} {'does' if other == 1 else 'do'} not apply"] if other else []
+    return ", ".join([*parts, *([f"{little} saw too little"] if little else [])])
+
+
 def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
     """The sentences after "Verdict: ..."; `why` and `how` say where abstentions and crashes are explained."""
     opening = {"sick": _sick, "healthy": _healthy, "inconclusive": _inconclusive}[diagnosis.verdict](diagnosis)
     checked = f"{plural(len(diagnosis.clear), 'rule')} clear"
     if diagnosis.abstained:
-        checked += f", {len(diagnosis.abstained)} could not be checked{why}"
+        checked += f", {unchecked(diagnosis.abstained)}{why}"
     if diagnosis.crashed:
         checked += f", {len(diagnosis.crashed)} crashed{how}"
-    cost = diagnosis.run.overhead
-    watching = "" if cost is None or not math.isfinite(cost) else f" Watching cost {percent(cost)}."
-    return f"{opening}{checked}.{watching}"
+    watching = cost(diagnosis.run)
+    return f"{opening}{checked}.{f' Overhead {watching}.' if watching else ''}"
+
+
+def headline(diagnosis: Diagnosis) -> str:
+    """The word of the verdict. A run that learnt nothing is not called healthy, although no fault was found."""
+    progress = diagnosis.run.progress
+    stuck = diagnosis.verdict == "healthy" and progress is not None and progress.learnt is False
+    return "not learning" if stuck else diagnosis.verdict
+
+
+def cost(run: RunFacts) -> str:
+    """What watching took: of the first look in seconds, then as a share of each step."""
+    if run.overhead is None or not math.isfinite(run.overhead):
+        return ""
+    if run.first_look is None:  # a record of an older version
+        return f"{short_time(run.overhead * run.seconds)} of {duration(run.seconds)}" if run.seconds else ""
+    first = f"{short_time(run.first_look)} for the first look"
+    return first if run.steady is None else f"{first}, then {percent(run.steady)} of each step"
 
 
 PARTS = {
@@ -134,7 +178,7 @@ PARTS = {
     "forward": "forward and loss",
     "backward": "backward",
     "optimizer": "optimizer",
-    "evaluation": "evaluation, shared out",
+    "evaluation": "evaluation, averaged per step",
     "other": "everything else",
 }
 
@@ -172,7 +216,18 @@ def _healthy(diagnosis: Diagnosis) -> str:
     if diagnosis.run.samples is not None:
         steps = plural(diagnosis.run.samples, "sample")
     notes = diagnosis.count("note")
-    return f"No alarms in {steps}, {plural(notes, 'note')}; " if notes else f"No findings in {steps}; "
+    said = (
+        f"No known fault found in {steps}."
+        if not notes
+        else f"No known fault found in {steps}, {plural(notes, 'note')}."
+    )
+    progress = diagnosis.run.progress
+    if progress is not None:
+        guess = "" if progress.guessing is None else f" (guessing {number(progress.guessing)})"
+        said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}."
+    if progress is not None and progress.learnt is False:
+        said += " It did not learn; paramedic diagnose tells whether that is the model, the data or the settings."
+    return f"{said} "
 
 
 def _inconclusive(diagnosis: Diagnosis) -> str:
@@ -184,11 +239,11 @@ def _inconclusive(diagnosis: Diagnosis) -> str:
 def what_would_help(diagnosis: Diagnosis) -> str:
     """The next thing to do when nothing could be concluded."""
     if diagnosis.run.samples is not None:
-        return "Let it read more of the data."
+        return "Let it read more data."
     if diagnosis.run.exit_code not in (0, None):
-        return f"Repair what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
+        return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:
-        return "There were backward passes: give weights that are updated by hand to an optimizer of torch.optim."
+        return "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand."
     if diagnosis.run.steps == 0:
-        return "Run the part that trains: paramedic judges by what happens around optimizer.step()."
-    return "Let it take more steps, then look again."
+        return "Run the part that trains: paramedic looks at what happens around optimizer.step()."
+    return "Run it for more steps."

@@ -21,7 +21,7 @@ _ADVICE: dict[str, tuple[str, str]] = {
     "sqrt": ("the slope of a root is infinite at 0", "add a small number under the root: (x + 1e-12).sqrt()"),
     "rsqrt": ("1/sqrt(x) is infinite at 0", "add a small number under the root: (x + 1e-12).rsqrt()"),
     "pow": ("the slope of a root is infinite at 0", "keep the base above 0: x.clamp(min=1e-8) ** p, or x + 1e-12"),
-    "acos": ("its slope is infinite at -1 and 1", "stay inside: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2"),
+    "acos": ("its slope is infinite at -1 and 1", "stay inside the domain: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2"),
     "exp": ("exp overflows above 88 in float32", "subtract the maximum first, clamp the argument, or use logsumexp"),
     "norm": ("the slope of a norm is infinite at 0", "use (x.pow(2).sum(-1) + 1e-12).sqrt()"),
     "mean": ("the mean of no values is 0/0", "skip empty batches, or divide a sum by count.clamp(min=1)"),
@@ -34,6 +34,8 @@ _ADVICE |= {
     "cdist_forward": _ADVICE["norm"], "euclidean_dist": _ADVICE["norm"], "expm1": _ADVICE["exp"],
     "xlogy": _ADVICE["log"], "logit": _ADVICE["log"], "std_mean": _ADVICE["std"], "acosh": _ADVICE["acos"],
 }  # fmt: skip
+
+_LOGARITHMS = ("log", "log2", "log10")
 
 
 def illness(event: Event) -> str:
@@ -87,7 +89,7 @@ def _severity(run: Run, event: Event) -> Severity:
     if event.get("scaled"):  # the scaler skips such steps; only if they do not end is anything lost
         return "error" if lost and len(lost) > max(3, 0.2 * (run.steps - event.step)) else "note"
     if steps:  # the loss was bad, its gradient was not
-        return "warning" if event["reached"] == "loss" else "note"
+        return "error" if event["reached"] == "loss" else "note"
     return "note" if run.steps > event.step else "error"
 
 
@@ -102,7 +104,10 @@ def advice(event: Event) -> tuple[str, str]:
     if op == "div" and [operand["size"] for operand in operands] == [1, 1] and operands[1]["zeros"]:
         return "nothing was counted for this batch", "divide by count.clamp(min=1), or leave such a batch out"
     if event.get("own_backward"):
-        return "your own backward() made it from good values", "guard that operation in backward(), or derive it again"
+        return (
+            "your own backward() made it from good values",
+            "guard that operation in backward(), or derive it again",
+        )
     if op in _ADVICE:
         return _ADVICE[op]
     return "the result leaves the range of its type", "look at the ranges above: which operand should not be so large?"
@@ -132,13 +137,18 @@ def moment(event: Event) -> str:
     return f" in the evaluation after step {event.step}" if event["reached"] == "evaluation" else ""
 
 
+def _is_log_of_zero(event: Event) -> bool:
+    operands: list[Mapping[str, Any]] = event.get("operands") or []
+    return event.get("op") in _LOGARITHMS and bool(operands) and bool(operands[0]["zeros"])
+
+
 def kind_of(event: Event) -> str:
     """NaN or inf: of what was found first at the operation, else of the loss."""
     result = event.get("result") or {}
     if result.get("nan"):
         return "NaN"
     if result.get("inf"):
-        return "inf"
+        return "-inf" if _is_log_of_zero(event) else "inf"
     loss = event.get("loss")
     return "inf" if loss is not None and math.isinf(loss) else "NaN"
 
@@ -149,6 +159,8 @@ def operation(event: Event) -> str:
     signs = {"div": "/", "mul": "*", "add": "+", "sub": "-", "mm": "@", "bmm": "@"}
     if op == "pow" and scalars:
         return f"… ** {scalars[0]:g}"
+    if _is_log_of_zero(event):
+        return f"{op}(0)"
     return f"'{signs[op]}'" if op in signs else f"{op}()"
 
 

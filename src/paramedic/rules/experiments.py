@@ -73,9 +73,9 @@ class Lab:
             raise Abstain("the baseline was not run")
         self.base = self.tried["baseline"]
         if not self.base.ran and self.base.finite:
-            raise Abstain("the script itself did not come far enough")
+            raise Abstain("the script itself did not get far enough")
         if self.base.data["losses"] > 1:
-            raise Abstain("several losses are trained beside or against each other")
+            raise Abstain("several losses are trained together or against each other")
 
     def get(self, name: str) -> Tried | None:
         """An experiment that was made and tells something."""
@@ -145,7 +145,7 @@ class Lab:
 
     @property
     def is_small(self) -> bool:
-        """Whether the model has so few weights that it could not learn a batch by heart if it wanted to."""
+        """Whether the model has so few weights that it could not memorise a batch."""
         models = self.run.events("model")
         weights = max((sum(p["numel"] for p in m["parameters"] if p["requires_grad"]) for m in models), default=0)
         sizes = [loader["batch_size"] or 0 for loader in self.run.events("loader")]
@@ -155,7 +155,7 @@ class Lab:
 
     @property
     def needs_time(self) -> bool:
-        """Whether the script was stopped before its end, and nobody knows what it would have done."""
+        """Whether the script was stopped early, and nobody knows what it would have done."""
         return self.base.data["status"] == "stopped" and self.trouble == "flat" and "longer" not in self.tried
 
     # Abilities ------------------------------------------------------------------------------------------------------

@@ -46,10 +46,10 @@ def outcome(run: Run) -> Outcome:
     if not curves:
         raise Abstain("the loss is not a single number")
     if len(curves) > 1:
-        raise Abstain("several losses are trained against or beside each other")
+        raise Abstain("several losses are trained together or against each other")
     curve = curves[0]
     if curve.task is None:
-        raise Abstain("the loss is not one whose value can be judged: a sum of terms, or written by hand")
+        raise Abstain("this loss cannot be judged by its value: a sum of terms, or hand-written")
     if len(curve.values) < FEWEST and not curve.broke:
         raise Abstain(f"only {len(curve.values)} steps; {FEWEST} are needed to judge the curve")
     prior = guess(run, curve)

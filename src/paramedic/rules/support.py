@@ -142,5 +142,5 @@ def train_first(calls: Iterable[Event]) -> list[list[Event]]:
 
 
 def why_not(run: Run) -> str | None:
-    """Why no copy of the model could be asked, if that is known."""
+    """Why no copy of the model could be probed, if that is known."""
     return next((event["reason"] for event in run.events("asked") if event.get("reason")), None)

@@ -35,7 +35,9 @@ def write(
         raise ParamedicError(f"there is no format {format!r}", expected=", ".join(WRITERS), fix="--format npz")
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / CARD).exists())):
         raise ParamedicError(
-            f"{folder} is there already and is not ours", expected="a new folder", fix=f"--out {folder}-{task.name}"
+            f"{folder} already exists and was not written by paramedic",
+            expected="a new folder",
+            fix=f"--out {folder}-{task.name}",
         )
     parts = [Source(task, level, settings, seed=seed, split=split, part=part) for part in ("train", "test")]
     draws = [source.arrays(count) for source, count in zip(parts, sizes(n), strict=True)]
@@ -131,7 +133,7 @@ def _polars() -> Any:
         import polars
     except ImportError:
         raise ParamedicError(
-            "parquet files need polars", expected="polars installed", fix="pip install 'paramedic[data]'"
+            "parquet files need polars", expected="polars installed", fix="pip install polars"
         ) from None
     return polars
 

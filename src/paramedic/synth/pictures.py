@@ -70,7 +70,5 @@ def _image() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise ParamedicError(
-            "pictures need Pillow", expected="Pillow installed", fix="pip install 'paramedic[data]'"
-        ) from None
+        raise ParamedicError("pictures need Pillow", expected="Pillow installed", fix="pip install pillow") from None
     return Image

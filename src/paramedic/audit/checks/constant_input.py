@@ -32,7 +32,7 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
         constant = sketch.moments.constant
         if constant.all():
             what = f"all {split.size:,} samples of {split.name} have the same input"
-            yield _finding(split, what, "there is nothing to tell them apart by", len(constant))
+            yield _finding(split, what, "there is nothing to distinguish them by", len(constant))
         elif is_image_shape(sketch.shape):
             yield from _channels(split, sketch)
         elif constant.any() and not split.pixel_like and len(sketch.shape) == 1 and "int" not in sketch.type:

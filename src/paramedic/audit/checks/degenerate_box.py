@@ -20,8 +20,13 @@ Numbers = NDArray[np.float64]
 _UNDEFINED = "the logarithm of the size, and the overlap with a prediction, are not defined"
 _WORDS: dict[str, tuple[str, str, str, Severity]] = {
     "broken": ("with NaN or infinity", _UNDEFINED, "leave them out", "error"),
-    "empty": ("without area, or turned around", _UNDEFINED, "leave them out, or swap their corners", "error"),
-    "outside": ("beyond the edge of the image", "they ask for what cannot be seen", "clip them to the image", "error"),
+    "empty": ("without area, or with swapped corners", _UNDEFINED, "leave them out, or swap their corners", "error"),
+    "outside": (
+        "beyond the edge of the image",
+        "part of the box lies outside the image",
+        "clip them to the image",
+        "error",
+    ),
     "tiny": ("less than a pixel wide or high", "lost when the image is scaled down", "leave them out", "note"),
 }
 

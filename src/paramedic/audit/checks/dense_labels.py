@@ -71,7 +71,7 @@ def _strays(split: Split, values: list[int]) -> Iterator[Finding]:
             split,
             f"{many(len(samples), 'sample')} of {split.name} hold the class {listed([str(v) for v in stray])}, all "
             f"others {usual[0]} to {usual[-1]}: {split.samples(samples)}",
-            "there will be no output for it: cross_entropy fails when the batch with it comes",
+            "there will be no output for it: cross_entropy fails on the batch that contains it",
             "correct these samples, or give the value as ignore_index",
             stray[0],
             "error" if split.source.fed else "warning",
@@ -82,8 +82,8 @@ def _strays(split: Split, values: list[int]) -> Iterator[Finding]:
         yield _finding(
             split,
             f"{_share(split, marks[0]):.1%} of the elements of {split.name} have the class {marks[0]}, which usually "
-            "marks what shall be left out",
-            "cross_entropy fails at it unless it is told so",
+            "marks what should be ignored",
+            "cross_entropy fails on it unless it is given as ignore_index",
             f"nn.CrossEntropyLoss(ignore_index={marks[0]})",
             marks[0],
             "note",
@@ -99,7 +99,7 @@ def misfitting(split: Split) -> Iterator[Finding]:
     if total < FEWEST or not strange:
         return
     if dense.pictures and dense.fits["turned"] > 0.5 * total:
-        what = f"the masks of {split.name} are turned: as high as their images are wide"
+        what = f"the masks of {split.name} are transposed: as high as their images are wide"
         why = "height and width were exchanged when one of the two was read (Pillow gives width × height)"
     elif dense.fits["same"] >= (1 - MISFITS) * total:
         what = f"{total - dense.fits['same']:,} {thing}s of {split.name} do not have the size of their {word}: "

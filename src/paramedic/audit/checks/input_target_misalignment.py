@@ -22,7 +22,7 @@ def input_target_misalignment(audit: Audit) -> Iterator[Finding]:
         yield from wrongly_laid(audit)
         return
     if audit.train.source.guessed:
-        raise Abstain("the target was only guessed (--label names it)")
+        raise Abstain("the target was only guessed (set it with --label)")
     signal = audit.signal
     if signal is None:
         raise Abstain("too few samples, or no single target per sample")
@@ -30,7 +30,7 @@ def input_target_misalignment(audit: Audit) -> Iterator[Finding]:
     if signal.p_value < CHANCE and not random:
         row = broken_from(audit.train, audit.task)
         if row is not None:
-            what = f"up to sample {row:,} inputs and targets of train are related, behind it they are not"
+            what = f"up to sample {row:,} inputs and targets of train are related, after it they are not"
             yield _finding(what, "from there on the targets are those of other samples", signal.p_value, row)
         return
     shift = moved_by(audit.train, audit.task)

@@ -88,7 +88,7 @@ def _strays(split: Split, values: Array, stray: Array) -> Finding:
     return Finding(
         what=f"{many(len(samples), 'sample')} of {split.name} carry a label such as {stray[0]:g}, where all others are "
         f"between {usual[0]:g} and {usual[-1]:g}: {split.samples(samples.tolist())}",
-        why="there will be no output for it: cross_entropy fails when the batch with it comes",
+        why="there will be no output for it: cross_entropy fails on the batch that contains it",
         remedy="correct or drop these samples",
         evidence=(Evidence(name="label", value=float(stray[0]), limit=f"{usual[0]:g} to {usual[-1]:g}"),),
         confidence=0.93,

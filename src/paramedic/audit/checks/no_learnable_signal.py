@@ -15,7 +15,7 @@ FEWEST = 200  # samples
 def no_learnable_signal(audit: Audit) -> Iterator[Finding]:
     """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
     if audit.train.source.guessed:
-        raise Abstain("the target was only guessed (--label names it)")
+        raise Abstain("the target was only guessed (set it with --label)")
     signal = audit.signal
     if signal is None or signal.size < FEWEST:
         raise Abstain("too few samples to tell, or no single target per sample")
@@ -28,8 +28,8 @@ def no_learnable_signal(audit: Audit) -> Iterator[Finding]:
     )
     yield Finding(
         what=f"simple models find no relation between inputs and targets: {reached}",
-        why=f"targets without any relation to the inputs would do as well in {signal.p_value:.0%} of all cases",
-        remedy="check that targets and inputs belong together, and that the answer can be told from the inputs at all",
+        why=f"shuffled targets score as well {signal.p_value:.0%} of the time",
+        remedy="check that targets and inputs match, and that the inputs contain the answer at all",
         evidence=(
             Evidence(name="p_value", value=signal.p_value, limit=f"< {CHANCE:g}"),
             Evidence(name="nearest_neighbour", value=signal.neighbour),

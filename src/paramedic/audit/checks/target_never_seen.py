@@ -36,7 +36,7 @@ def target_never_seen(audit: Audit) -> Iterator[Finding]:
     if gaps and len(gaps) < 0.2 * len(values) and audit.train.size > PER_CLASS * len(values):
         yield Finding(
             what=f"no sample of train has the label {listed([str(v) for v in gaps])}, but labels go to {values[-1]}",
-            why="the model gets an output that is never trained; or these samples were lost on the way",
+            why="the model has an output that is never trained; or these samples were lost",
             remedy="renumber the classes without gaps, or look for the samples that are missing",
             evidence=(Evidence(name="missing_labels", value=len(gaps), limit="0"),),
             confidence=0.7,

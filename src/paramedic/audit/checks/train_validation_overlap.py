@@ -41,8 +41,9 @@ def train_validation_overlap(audit: Audit) -> Iterator[Finding]:
     chance = not rich(audit.train) or coincide(audit.train, audit.val)
     severity: Severity = "error" if serious and not chance else "note"
     how = "by content" if not near else ("nearly the same" if not len(exact.samples) else "the same or nearly so")
-    why = f"sample {pairs[0][0]} of val is sample {pairs[0][1]} of train"
-    why += "; with so few different values rows coincide by chance" if chance else ", for example"
+    why = "validation then measures memory, not learning"
+    why = "with so few distinct values, rows coincide by chance" if chance else why
+    why += f"; sample {pairs[0][0]} of val is sample {pairs[0][1]} of train, for example"
     why += f", but only {alike:.0%} of the pairs have one target: perhaps they are meant to differ" if other else ""
     worth = leak_worth(audit, samples) if severity == "error" else ""
     yield _finding(audit, samples, pairs, how, why + worth, severity)

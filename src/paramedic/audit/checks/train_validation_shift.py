@@ -30,7 +30,7 @@ def train_validation_shift(audit: Audit) -> Iterator[Finding]:
     yield from found
     if not found and (drifted := drift(audit)) is not None:
         by = f", most by the columns {listed(drifted.columns)}" if drifted.columns else ""
-        measured = f"in a way that a forest sees: it ranks a sample of val above one of train in {drifted.area:.0%}{by}"
+        measured = f"as a random forest sees: it ranks a sample of val above one of train in {drifted.area:.0%}{by}"
         yield _finding(measured, severity="note")
 
 
@@ -98,8 +98,8 @@ def _finding(measured: str, severity: Severity = "warning") -> Finding:
         what=f"validation inputs {'have another scale' if unit else 'differ from training inputs'} {measured}",
         why="a scaling step is missing, or done twice, in one of the two; or they are in another unit"
         if unit
-        else "the validation asks for something else than what is trained",
-        remedy="use the same preprocessing for both, with numbers of the training part"
+        else "validation measures something other than what is trained",
+        remedy="use the same preprocessing for both, with statistics of the training part"
         if unit
         else "split at random, unless the difference is wanted (later dates, other sources)",
         evidence=(Evidence(name="difference", value=measured, limit=f"{TIMES:g} deviations" if unit else "chance"),),

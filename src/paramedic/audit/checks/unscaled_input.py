@@ -56,10 +56,10 @@ def _columns(split: Split, name: str, sketch: InputSketch) -> Iterator[Finding]:
         return
     yield _finding(
         split,
-        f"column {split.feature(name, widest)} of {split.name} spreads by {spread[widest]:,.4g}, a middling "
-        f"column by {middle:,.3g}",
-        "to a network it drowns the others, unless the columns are scaled first",
-        "mean, std = x_train.mean(0), x_train.std(0); x = (x - mean) / std, for both parts with these numbers",
+        f"column {split.feature(name, widest)} of {split.name} has standard deviation "
+        f"{spread[widest]:,.4g}; the median column {middle:,.3g}",
+        "it dominates the other columns unless they are scaled first",
+        "mean, std = x_train.mean(0), x_train.std(0); x = (x - mean) / std, and use these statistics for both parts",
         float(spread[widest]),
         "about 1",
         "note",

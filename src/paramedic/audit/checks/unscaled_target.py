@@ -31,7 +31,7 @@ def unscaled_target(audit: Audit) -> Iterator[Finding]:
     elif audit.task.kind == "regression" and size > SCALE:
         yield Finding(
             what=f"targets go from {low:,.4g} to {high:,.4g} (mean {mean:,.4g}, deviation {std:,.4g})",
-            why="a network starts with outputs around 0, and needs long to get there",
+            why="a network starts with outputs around 0 and takes long to get there",
             remedy=f"train on (y - {mean:.4g}) / {std:.4g}, and undo it for predictions",
             evidence=(Evidence(name="target_size", value=size, limit=f"< {SCALE:g}"),),
             confidence=0.7,

@@ -30,8 +30,8 @@ def unshuffled_training_data(audit: Audit) -> Iterator[Finding]:
     if kept is False or audit.train.source.kind == "images":
         return  # folders are always read class by class
     yield Finding(
-        what=f"the samples of train lie sorted by class: neighbours share their label {excess:.0%} more often than in "
-        "shuffled data",
+        what=f"the samples of train are sorted by class: neighbouring rows share their label "
+        f"{excess:.0%} more often than in shuffled data",
         why="the loader gives them in this order: the model learns one class at a time and forgets the ones before"
         if kept
         else "a split by position gets other classes than the rest, and so do batches unless they are shuffled",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BITS = 10  # of 64 that may differ between gradient hashes
 LIKENESS = 0.985  # correlation of thumbnails
+SAME_COLOUR = 0.12  # of the contrast, by which the colour of any part may differ
 CLOSER = 0.35  # than the tenth neighbour, as a ratio of distances
 NEIGHBOUR = 10
 CROWD = 20_000  # pictures among which neighbours are looked for
@@ -86,9 +87,20 @@ def _images(first: Split, second: Split) -> list[Pair]:
             one, other = _unit(thumbs[0][a[part]]), _unit(_mirrored(thumbs[1][b[part]], mirror))
             alike = np.einsum("ij,ij->i", one, other)
             close = np.flatnonzero(alike >= LIKENESS)[:MOST_PAIRS]
+            close = close[_same_colours(first, second, a[part][close], b[part][close], mirror)]
             close = close[1 - alike[close] <= CLOSER * _surroundings(one[close], thumbs[0])]
             found += _pairs(first, second, a[part], b[part], alike, close)
     return found
+
+
+def _same_colours(first: Split, second: Split, a: Array, b: Array, mirror: int) -> NDArray[np.bool_]:
+    """Whether the pixels agree, too: one shape in two colours is not a copy."""
+    ours, theirs = (split.sketch.prints.joined("patches") for split in (first, second))
+    assert ours is not None and theirs is not None
+    one, other = ours[a], theirs[b][..., ::-1] if mirror else theirs[b]
+    both = np.stack([one, other], axis=-1)
+    furthest = np.abs(one - other).max(axis=(1, 2, 3))
+    return np.asarray(furthest <= SAME_COLOUR * np.ptp(both, axis=(1, 2, 3, 4)))
 
 
 def _surroundings(pictures: NDArray[np.float32], thumbs: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Images as small grey pictures: a difference hash for looking up, a thumbnail for looking again."""
+"""Images made small: a difference hash for looking up, a grey thumbnail and a few colours for looking again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from paramedic.audit.chunk import Array, Values
 
 SIDE = 8
 THUMB = 16
+PATCHES = 4  # by as many: whose colours are kept
 FLAT = 0.03  # of a picture's contrast: smaller steps are noise on an even ground
 CHANNELS = (1, 3, 4)
 
@@ -56,6 +57,18 @@ def fingerprints(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]
     low = thumbs.min(axis=(1, 2), keepdims=True)
     span = np.maximum(thumbs.max(axis=(1, 2), keepdims=True) - low, 1e-12)
     return hashes, np.rint((thumbs - low) / span * 255).astype(np.uint8).reshape(len(thumbs), -1)
+
+
+def patches(values: Values) -> NDArray[np.float32]:
+    """(n, 3, PATCHES, PATCHES): the average colour of each part, as it is; a thumbnail is grey and normalised."""
+    if isinstance(values, list):
+        return np.concatenate([patches(value[None]) for value in values])
+    axis = channel_axis(values.shape[1:])
+    channels = values[:, None] if axis is None else np.moveaxis(values, axis + 1, 1)
+    channels = np.broadcast_to(channels, (len(values), 3, *channels.shape[2:])) if channels.shape[1] == 1 else channels
+    with np.errstate(all="ignore"):
+        parts = [shrunk(np.nan_to_num(channels[:, c].astype(np.float32)), PATCHES, PATCHES) for c in range(3)]
+    return np.stack(parts, axis=1).astype(np.float32)
 
 
 def to_grey(values: Array) -> Array:

@@ -22,6 +22,7 @@ class Prints:
     indices: list[NDArray[np.int64]] = field(default_factory=list)
     gradients: list[NDArray[np.uint64]] = field(default_factory=list)  # dHash of the image, and of its mirror image
     thumbs: list[NDArray[np.uint8]] = field(default_factory=list)  # small versions, to look again at what seems equal
+    patches: list[NDArray[np.float32]] = field(default_factory=list)  # their colours
     signatures: list[NDArray[np.uint32]] = field(default_factory=list)  # of texts
     count: int = 0
 
@@ -33,6 +34,7 @@ class Prints:
                 gradients, thumbs = pictures.fingerprints(values)
                 self.gradients.append(gradients)
                 self.thumbs.append(thumbs)
+                self.patches.append(pictures.patches(values))
             elif isinstance(values, list) and known[name].is_text:
                 self.signatures.append(minhash.signatures(values))
             else:
@@ -45,6 +47,7 @@ class Prints:
         self.indices += other.indices
         self.gradients += other.gradients
         self.thumbs += other.thumbs
+        self.patches += other.patches
         self.signatures += other.signatures
         self.count += other.count
 

@@ -31,7 +31,7 @@ def open_path(path: Path, *, label: str | None, sample: int | None, like: Source
     if kind == ".json":
         return tables.open_table(path, label=label, sample=sample, like=like)
     raise ParamedicError(
-        f"{path} is of a kind that cannot be read",
+        f"{path} has an unsupported format",
         expected="csv, tsv, json, jsonl, parquet, npz, npy, a folder of images or of VOC xml files",
         fix="in Python: paramedic.audit(train_dataset, val_dataset)",
     )

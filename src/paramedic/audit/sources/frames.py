@@ -41,7 +41,7 @@ def needed() -> Any:
         raise ParamedicError(
             "tables are read with polars, which is not installed",
             expected="the package polars",
-            fix="pip install 'paramedic[data]'",
+            fix="pip install polars",
         ) from None
     return polars
 
@@ -57,7 +57,7 @@ def open_lazy(
     guessed = bool(guess)
     numbering = like.left_out if like is not None else _numbering(head, target)
     if numbering:
-        guess = (*guess, f"{listed(map(repr, numbering))} only number{'s' * (len(numbering) == 1)} the rows: left out")
+        guess = (*guess, f"{listed(map(repr, numbering))} only number{'s' * (len(numbering) == 1)} the rows: ignored")
     kinds = {name: _kind(head[name]) for name in schema.names() if name != target and name not in numbering}
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
@@ -167,8 +167,8 @@ def _target(head: polars.DataFrame, label: str | None, title: str) -> tuple[str 
     few = head[last].n_unique() <= min(20, max(2, len(head) // 4))
     values = head[last].dtype.is_nested() or (head[last].dtype.is_float() and not _whole(head[last]))
     if few and not values and len(head.columns) > 1 and head[last].null_count() < len(head) / 2:
-        return last, (f"the last column, {last!r}, was taken for the target (--label names another)",)
-    return None, ("no column was taken for the target (--label names one)",)
+        return last, (f"the last column, {last!r}, was used as the target (choose another with --label)",)
+    return None, ("no column was used as the target (choose one with --label)",)
 
 
 def _whole(column: polars.Series) -> bool:

@@ -73,7 +73,7 @@ def needed() -> Any:
         raise ParamedicError(
             "images are read with Pillow, which is not installed",
             expected="the package pillow",
-            fix="pip install 'paramedic[data]'",
+            fix="pip install pillow",
         ) from None
     return Image
 

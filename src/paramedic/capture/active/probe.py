@@ -45,7 +45,7 @@ class Active:
         if self.watcher.settings.probes:
             self.watcher.on_step.append(("active", self._stepped))
         else:
-            data = {"reason": "no copy of the model was asked: --no-probes was given"}
+            data = {"reason": "no copy of the model was probed: --no-probes was given"}
             self.watcher.emit("asked", phase="setup", data=data)
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
@@ -88,7 +88,7 @@ class Active:
         self._rounds[id(model)] += 1
         try:
             if _size(model) > MOST_PARAMETERS:
-                raise Refused("the model is too large to be asked")
+                raise Refused("the model is too large to be probed")
             data = apart(lambda: self._ask(model, batch), PATIENCE + 2 * FORWARDS * self._step_time)
         except Refused as reason:
             data = {"reason": str(reason), "mask_left_out": None}
@@ -108,7 +108,7 @@ class Active:
             if before and same(before, subject.run(batch)):
                 answers = {name: _answer(question, subject) for name, question in questions.items()}
             if not answers or not same(before, subject.run(batch)):
-                return {**data, "reason": "it does not give the same twice in eval mode"}
+                return {**data, "reason": "it gives different outputs for the same input in eval mode"}
             answers["ignored"] = _answer(ignored, subject)  # the last one: it trains, which may change the answers
         later = answers.pop("future") or {"gap": None, "site": None}
         data |= {**answers, "future": later["gap"], "future_at": later["site"], "size": subject.size}

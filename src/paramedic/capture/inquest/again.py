@@ -130,7 +130,7 @@ class Replay:
     ) -> int:
         loss, before = float(losses[0].detach().reshape(-1)[0]), self.bundle["loss"]
         known = "not known" if before is None else f"{float(before.reshape(-1)[0]):.9g}"
-        verdict = "the same" if self._same(losses) else f"not the same: it was {known}"
+        verdict = "the same" if self._same(losses) else f"different: it was {known}"
         voice.say(f"paramedic: step {self.bundle['step']} again: loss {loss:.9g}, bit for bit {verdict}")
         op = (origin.custom or origin.op) if origin is not None else None
         if origin is None:
@@ -140,10 +140,10 @@ class Replay:
                 self._show_batch()
             self._show(tracer.ops[:forward], forward)
         elif op is None:
-            voice.say("  The failure is there again, but no operation could be made out.")
+            voice.say("  It fails again, but no single operation could be identified.")
         else:
             what = f"the derivative of {op.name}" if origin.node and not op.bad else op.name
-            voice.say(f"  {what} at {_place(op)} is where it begins:")
+            voice.say(f"  {what} at {_place(op)} is where it starts:")
             self._show(tracer.ops[:forward] if op.index < forward else tracer.ops, op.index)
         if self.shell:
             self._open_shell(losses, tracer, statements)

@@ -251,7 +251,7 @@ class Alarm:
         found = self._found[0].inputs if self._found is not None else {}
         models = {self.watcher.registry.root_name(root): root for root in self.watcher.registry.roots()}
         names = {**found, **models, "loss": self._found[1] if self._found is not None else None}
-        open_shell(names, f"paramedic: a shell before the step {self.watcher.step} that would spoil the weights")
+        open_shell(names, f"paramedic: a shell before the step {self.watcher.step} that would corrupt the weights")
 
     # Bundles ----------------------------------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class Alarm:
         if path is not None:
             shown = shown_path(str(path))
             self.watcher.emit("bundle", site=site, phase="train", data={"reason": reason, "path": shown}, key=step)
-            voice.say(f"paramedic: a spike in step {step:,}: {reason}.\n  again:     paramedic replay {shown}")
+            voice.say(f"paramedic: spike in step {step:,}: {reason}.\n  again:     paramedic replay {shown}")
 
     def _keep_step(self, reason: str, losses: list[torch.Tensor], state: Any) -> Path | None:
         """A bundle of a step that has not failed."""
@@ -304,7 +304,7 @@ class Alarm:
             self._found = (found, None, self.random_state)
             path = self._write_bundle(f"{type(error).__name__}: {message_of(error)}"[:500])
             if path is not None:
-                voice.say(f"paramedic: the failing step again:  paramedic replay {shown_path(str(path))}")
+                voice.say(f"paramedic: re-run the failing step:  paramedic replay {shown_path(str(path))}")
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""

@@ -44,7 +44,7 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
         for owner, name, value in excerpt.attributes:
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)
-    return RuntimeError("what had been waited for did not come again")
+    return RuntimeError("the awaited value did not occur again")
 
 
 @contextlib.contextmanager

@@ -118,7 +118,7 @@ class Tracer(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if time.monotonic() > self._end:
-            raise TimeoutError("an evaluation is not worth so long a wait")
+            raise TimeoutError("the re-run of the evaluation took too long")
         inputs = [seen for tensor in _tensors((args, kwargs)) if (seen := look(tensor)) is not None]
         result = func(*args, **kwargs)
         name = func._schema.name.partition("::")[2]

@@ -17,7 +17,7 @@ from paramedic.capture import anatomy
 from paramedic.capture.facts import address
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users, locals_of, shown_path, user_frame, user_site
+from paramedic.capture.where import frame_site, is_restoring, is_users, locals_of, shown_path, user_frame, user_site
 from paramedic.record.writer import Site
 
 MOST_NAMES = 40
@@ -64,7 +64,7 @@ class Freezes:
 
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         tensor = args[0]
-        if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or is_restoring():
             return
         value = bool(args[1] if len(args) > 1 else kwargs.get("requires_grad", True))
         if isinstance(tensor, nn.Parameter):

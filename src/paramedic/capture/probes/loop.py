@@ -79,13 +79,6 @@ class Loop:
         watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
         watcher.turns.alone, watcher.turns.on_turn = lambda: not self.births, self._turned
 
-        def watched_init(original: Any) -> Any:
-            def init(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
-                original(optimizer, *args, **kwargs)
-                watcher.ask("loop", self._born, optimizer)
-
-            return init
-
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
                 if not (watcher.resting and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
@@ -98,7 +91,8 @@ class Loop:
 
         watcher.on_wake.append(self._catch_up)
         self.statistics.install()
-        watcher.patches.wrap(Optimizer, "__init__", watched_init)
+        watcher.patches.follow(Optimizer, "__init__", lambda made: watcher.ask("loop", self._born, made))
+        watcher.patches.follow(Optimizer, "__setstate__", lambda made: watcher.ask("loop", self._restored, made))
         watcher.patches.wrap(Optimizer, "zero_grad", watched_zero, light=True)
         watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
 
@@ -115,6 +109,10 @@ class Loop:
         self._born_at[optimizer] = self.watcher.step
         if self.watcher.turning:
             self.watcher.news(FIRST_STEPS)
+
+    def _restored(self, optimizer: Optimizer) -> None:
+        """Unpickled or copied: nobody called its constructor, and its steps count from here on."""
+        self._born_at.setdefault(optimizer, self.watcher.step)
 
     def account(self, optimizer: Optimizer) -> Account:
         account = self.accounts.get(optimizer)

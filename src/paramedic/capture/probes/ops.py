@@ -17,7 +17,7 @@ from paramedic.capture.graph import kinds_behind, producer, reach, terms
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_users, user_site
+from paramedic.capture.where import is_restoring, is_users, user_site
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -290,6 +290,8 @@ class OpMode(TorchFunctionMode):
             return
         if func in _ORDER and not is_users(sys._getframe(3).f_code.co_filename):
             return  # torch checks the arguments of its distributions so
+        if is_restoring():
+            return  # a copy of a model is not part of any loss
         if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
             return  # the path goes on: nothing was cut
         if isinstance(result, T) and result.grad_fn is not None:

@@ -1,4 +1,4 @@
-"""The same batch at every step: a model that is able to learn anything learns it by heart."""
+"""The same batch at every step: a model that is able to learn anything memorises it."""
 
 from __future__ import annotations
 

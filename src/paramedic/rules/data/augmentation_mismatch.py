@@ -19,8 +19,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
-    transform is split, so that the validation part inherits the transform. A mask that was flipped by another throw of
-    the dice than its picture is a wrong label, and the model learns to be unsure.
+    transform is split, so that the validation part inherits the transform. A mask that is flipped independently of its
+    image is a wrong label, and the model learns to be unsure.
 
     ## What to try first
     Make two dataset objects, one with and one without the random transform, and split both by the same indices. Draw
@@ -72,7 +72,7 @@ def _shared_object(run: Run) -> Iterator[Finding]:
         if any(word in through[0].lower() for word in _HELD_OUT):
             yield Finding(
                 what=f"{event['attribute']} was assigned through {through[0]}.dataset, and training gets it, too",
-                why="the parts of a split share one dataset object, so the training is without its own transform",
+                why="the parts of a split share one dataset object, so training lost its own transform",
                 remedy="make two dataset objects, one per transform, and a Subset of each with the same indices",
                 where=event.where,
                 evidence=(Evidence(name="dataset_objects", value=1, limit="2"),),
@@ -93,7 +93,7 @@ def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Fi
     yield Finding(
         what=f"{wrong:.0f} of {straight + wrong:.0f} targets fit their picture clearly better when they are mirrored "
         f"({axis})",
-        why="the picture was flipped and its target was not, or each by a throw of the dice of its own",
+        why="the picture was flipped and its target was not, or the two were flipped independently",
         remedy="draw once per sample: if random.random() < 0.5: picture, target = picture.flip(-1), target.flip(-1)",
         where=looks[0].where,
         evidence=(Evidence(name="share_of_mirrored_targets", value=round(wrong / (straight + wrong), 3), limit="0"),),

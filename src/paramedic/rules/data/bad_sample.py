@@ -6,9 +6,9 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM320", "bad-sample", severity="error", needs=["bad_sample"])
+@rule("PM320", "bad-sample", severity="error", needs=["loader"])
 def check(run: Run) -> Iterator[Finding]:
-    """A sample could not be loaded, or does not fit the others of its batch.
+    """A sample could not be loaded, or does not match the others in its batch.
 
     ## Why it hurts
     The run ends in the middle of an epoch, often after hours, and the message does not say which sample it was.
@@ -25,7 +25,7 @@ def check(run: Run) -> Iterator[Finding]:
         if ended is None or not event["in_reader"]:
             continue
         which = f"sample {event['sample']}" if event["sample"] is not None else _among(event["samples"])
-        problem = "does not fit the others of its batch" if event["collate"] else "could not be made"
+        problem = "does not match the others in its batch" if event["collate"] else "could not be made"
         yield Finding(
             what=f"{which} of the dataset {problem}: {event['type']}: {event['message']}",
             why="the loader stops at the first sample that fails",

@@ -15,7 +15,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
     A note on its own. A warning when the model also predicts (nearly) nothing but the frequent class.
 
     ## Why it hurts
-    Always answering with the frequent class gives a low loss and a high accuracy, and finds none of the rare cases.
+    Always predicting the frequent class gives a low loss and a high accuracy, and finds none of the rare cases.
 
     ## What to try first
     `pos_weight=` or `weight=` in the loss, a `WeightedRandomSampler`, or another decision threshold; and judge by

@@ -10,11 +10,11 @@ from paramedic.rules.support import at, many
 
 @rule("PM312", "degenerate-box", severity="error", needs=["loader", "batch"], causes=["PM1"])
 def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
-    """Boxes without an area, turned around, or in another format than the code expects.
+    """Boxes without an area, with swapped corners, or in a different format than the code expects.
 
     ## Why it hurts
-    A width of zero or below makes the logarithm of a box regression NaN, and an intersection over union zero for
-    ever.
+    A width of zero or below makes the logarithm of a box regression NaN, and an intersection over union of zero
+    forever.
 
     ## What to try first
     Boxes as x, y, width, height: `boxes[:, 2:] += boxes[:, :2]` before they are used as corners. Single bad boxes:
@@ -25,7 +25,7 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     into the model's first layer, unless they are called boxes.
 
     ## Options
-    `share`: the share of turned boxes above which they are taken for another format.
+    `share`: share of boxes with swapped corners above which they are assumed to be in another format.
     """
     judged = 0
     for loader in run.events("loader"):

@@ -20,8 +20,8 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
     with one column changed). Found by `paramedic audit`.
 
     ## Why it hurts
-    Copies weigh more than they should, and when the data is split later, they end up on both sides: the validation
-    then asks for what was trained.
+    Duplicates get more weight than they should, and when the data is split later, they end up on both sides: validation
+    then measures memory, not learning.
 
     ## What to try first
     Keep one of each group, or give copies to `GroupShuffleSplit` as one group.
@@ -31,7 +31,7 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
     where they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
 
     ## Options
-    `share`: the share of superfluous samples from which on it is a warning; `fewest`: their number.
+    `share`: share of redundant samples above which it is a warning; `fewest`: their number.
     """
     from paramedic.audit.overlap import groups, oversampled
 
@@ -71,8 +71,8 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
         what += f"; {many(differing, 'group')} with different labels"
     return Finding(
         what=what,
-        why="copies weigh more than they should, and leak into the validation when the data is split"
-        + ("; of two labels for one input, one is wrong" if differing else ""),
+        why="duplicates get too much weight, and leak into validation when the data is split"
+        + ("; where one input has two labels, one is wrong" if differing else ""),
         remedy="keep one of each group before splitting",
         evidence=(
             Evidence(name="superfluous", value=extra, limit=f"< {share:.0%} of {split.size:,}"),

@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 
 @rule("PM309", "identical-worker-randomness", severity="error", needs=["loader"])
 def check(run: Run) -> Iterator[Finding]:
-    """Worker processes draw the same random numbers, or read the same samples.
+    """Worker processes draw the same random numbers or read the same samples.
 
     A generator that is stored on the dataset (`self.rng = np.random.default_rng(0)`) is copied into each worker in
     the same state; and again at the start of each epoch, unless the workers persist. An `IterableDataset` is copied
@@ -15,7 +15,7 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     Samples that different workers make get the same augmentation, and every epoch repeats it: far less variety than
-    the code seems to give.
+    intended.
 
     ## What to try first
     Draw from torch (`torch.rand(())`), whose state differs per worker, or seed the generator in a `worker_init_fn`:

@@ -13,34 +13,33 @@ from paramedic.rules.experiments import Lab, at
     causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
 )
 def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
-    """Labels do not belong to their inputs: no better than permuted ones, or numbered in another way for evaluation.
+    """Labels do not match their inputs: no better than permuted ones, or classes numbered differently for evaluation.
 
     The first is found by experiments (`paramedic diagnose`): the real labels are no better than permuted ones, for this
     model and for simple ones. The second shows in a run: in the evaluation almost every sample of a class gets one and
     the same wrong answer, and each class another one.
 
     ## Why it hurts
-    Inputs and labels do not belong together: sorted or shuffled apart, read from files in another order, off by one.
-    The model can only learn how often each label occurs, or learn the samples by heart. Where training and validation
-    number their classes each for itself (`sorted(os.listdir(...))` of folders that are not the same), a good model
-    looks worthless.
+    Inputs and labels do not match: sorted or shuffled separately, read from files in another order, off by one. The
+    model can only learn how often each label occurs, or memorise the samples. Where training and validation number
+    their classes separately (`sorted(os.listdir(...))` of folders that are not the same), a good model looks worthless.
 
     ## What to try first
-    Take ten samples and look at them beside their labels. Then find the place where inputs and labels are loaded,
+    Take ten samples and look at them next to their labels. Then find the place where inputs and labels are loaded,
     sorted, shuffled or split: both must go through it together. Number the classes once, from the training data, and
     use that numbering everywhere.
 
     ## When this is wrong
     A hard task with a weak signal looks alike when there are few samples. It is only said when simple models find
-    nothing in hundreds of samples either, and when the model is able to learn: one batch by heart, or a twin of the
-    data with a rule in it. Features that do not even depend on each other are PM322.
+    nothing in hundreds of samples either, and when the model is able to learn: one batch, or synthetic data with a
+    simple rule. Features that do not even depend on each other are PM322.
 
     ## Options
     `structured`: how far the features depend on each other; 1 is what pure noise has.
     """
     yield from _renumbered(run)
     if not run.events("experiment"):
-        raise Abstain("experiments would answer this: paramedic diagnose")
+        raise Abstain("needs experiments (paramedic diagnose)")
     lab = Lab(run)
     permuted = lab.get("permuted-labels")
     if permuted is None:
@@ -50,19 +49,19 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     if lab.trouble not in ("flat", "memorises") or lab.signal != "none":
         return
     if lab.needs_time:
-        raise Abstain("the script was stopped early and may only take its time")
+        raise Abstain("the script was stopped early and may simply be slow")
     answer = lab.tried["simple-models"].answer
     if not (lab.learns_twin or lab.learns_one_batch) or answer["structure"] < structured:
         return  # features that are mere noise are another illness
-    able = "a twin of the data with a rule in it" if lab.learns_twin else "a single batch by heart"
+    able = "synthetic data with a simple rule" if lab.learns_twin else "a single batch"
     loader = run.first("loader")
     held = lab.get("held-out")
     only = f", and {held.exam:.3g} on samples it has not seen" if held is not None and held.exam is not None else ""
     yield Finding(
         what=f"the loss ends at {lab.base.last:.3g} with the real labels{only}; permuted, at {permuted.last:.3g}",
-        why=f"inputs and labels do not belong together, or the inputs say nothing about them: the model can "
+        why=f"inputs and labels do not match, or the inputs carry no information about them: the model can "
         f"learn {able}, and in {answer['samples']:,} samples a {answer['best']} finds nothing either",
-        remedy="look at ten samples beside their labels, then at where the two are read, sorted or shuffled",
+        remedy="look at ten samples next to their labels, then at where the two are read, sorted or shuffled",
         where=at(loader),
         evidence=(
             lab.base.evidence(),
@@ -92,7 +91,7 @@ def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Fi
         shown = ", ".join(f"{answer} for {label}" for label, answer in moved[:4])
         yield Finding(
             what=f"the evaluation gets one and the same wrong answer for nearly all samples of a class: {shown}",
-            why="the model tells the classes apart, but these labels number them in another way than the training data",
+            why="the model tells the classes apart, but these labels number them differently from the training data",
             remedy="number the classes once, from the training data, and give that numbering to all datasets",
             where=event.where,
             evidence=(Evidence(name="classes_answered_by_another", value=len(moved), limit="0"),),

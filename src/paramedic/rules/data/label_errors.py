@@ -17,23 +17,22 @@ if TYPE_CHECKING:
 def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Finding]:
     """Some samples probably carry the wrong label.
 
-    Found by `paramedic audit`: a random forest that has not seen a sample is surer of another class than it usually is
-    of its own samples (confident learning). Found better by `paramedic run --audit`: during your own training another
-    class stayed ahead of the given one. The samples come ranked, worst first.
+    Found by `paramedic audit`: a random forest that has not seen a sample is more confident in another class than it
+    usually is in the true one (confident learning). Found better by `paramedic run --audit`: during your own training
+    another class stayed ahead of the given one. The samples come ranked, worst first.
 
     ## Why it hurts
-    A network learns wrong labels by heart, and a validation with wrong labels cannot tell a good model from a better
-    one.
+    A network memorises wrong labels, and a validation with wrong labels cannot tell a good model from a better one.
 
     ## What to try first
-    Look at the samples from the top of the list, until they begin to be right.
+    Go through the list from the top until the labels are right.
 
     ## When this is wrong
     Samples that are merely hard look the same to a simple model. A few are a note; it is a warning when many labels
     are contradicted firmly.
 
     ## Options
-    `share`: the share of firmly contradicted labels from which on it is a warning; `fewest`: their number.
+    `share`: share of firmly contradicted labels above which it is a warning; `fewest`: their number.
     """
     found = audit.doubts
     if found is None:

@@ -8,16 +8,16 @@ from paramedic.rules.support import by_place, many
 
 @rule("PM304", "label-out-of-range", severity="error")
 def check(run: Run) -> Iterator[Finding]:
-    """A label is none of those that the loss knows.
+    """A label is outside the range the loss accepts.
 
     A class below 0 or beyond the last output; the blank of a CTC loss among its labels; 0 and 1 for a loss that is
     defined for -1 and +1 (`cosine_embedding_loss`, `hinge_embedding_loss`, `soft_margin_loss`, or a hinge written as
     `relu(1 - y * score)`).
 
     ## Why it hurts
-    On a class that has no output the loss fails: on the CPU with an IndexError, on a GPU with a device-side assert
-    that names neither the label nor the line. The other two fail nowhere: a blank can't be told from "nothing here",
-    and samples with the label 0 count for nothing.
+    On a class that has no output the loss fails: on the CPU with an IndexError, on a GPU with a device-side assert that
+    names neither the label nor the line. The other two raise no error: a blank cannot be distinguished from "nothing
+    here", and samples with label 0 contribute nothing.
 
     ## What to try first
     Labels must run from 0 to C-1. Labels that start at 1 need `y - 1`; otherwise give the last layer more outputs.

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @rule("PM314", "leaked-statistics", severity="warning", reads="audit")
 def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """The data was scaled with numbers of training and validation together.
+    """The data was scaled with statistics computed on training and validation data together.
 
-    Both parts joined have mean 0 and deviation 1 (or go from 0 to 1) to many digits, and neither does alone. Found
-    by `paramedic audit`.
+    Both parts joined have mean 0 and standard deviation 1 (or go from 0 to 1) to many digits, and neither does alone.
+    Found by `paramedic audit`.
 
     ## Why it hurts
-    The training has seen something of the validation. With plenty of data the harm is small; with little data, or with
-    target statistics among them, the validation is too good.
+    Training has seen part of the validation data's information. With plenty of data the harm is small; with little
+    data, or with target statistics among them, the validation score is too good.
 
     ## What to try first
     `scaler = StandardScaler().fit(x_train)`, then `transform` both parts.
@@ -41,7 +41,7 @@ def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     how, columns, alone = found
     yield Finding(
         what=f"{columns:,} columns {how} over train and val together, and not in train alone ({alone})",
-        why="the numbers for scaling were taken from both parts, so the training knows something of the validation",
+        why="the scaling statistics come from both parts, so training knows something about the validation data",
         remedy="fit the scaling on the training part only: StandardScaler().fit(x_train), then transform both",
         evidence=(Evidence(name="columns", value=columns, limit="0"),),
         confidence=0.92,

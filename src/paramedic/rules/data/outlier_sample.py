@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @rule("PM321", "outlier-sample", severity="note", reads="audit")
 def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
-    """A few samples are far away from all others.
+    """A few samples are far from all others.
 
-    Measured in each column, against the distance between its quartiles. Found by `paramedic audit`; the samples come
-    ranked, worst first.
+    Measured in each column, relative to the interquartile range. Found by `paramedic audit`; the samples come ranked,
+    worst first.
 
     ## Why it hurts
     One value in another unit (grams for kilograms, cents for euros) or a sentinel (-999) moves means and scales, and
@@ -30,7 +30,7 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
     Long tails are natural in incomes, counts and durations.
 
     ## Options
-    `distance`: from the median, in distances between the quartiles.
+    `distance`: from the median, in interquartile ranges.
     """
     from paramedic.audit.models.outliers import far_values
 
@@ -46,7 +46,7 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
                 what=f"{many(len(found.samples), 'sample')} of {split.name} "
                 f"{'is' if len(found.samples) == 1 else 'are'} far from all others in column {columns}: "
                 f"{split.samples(found.samples)}",
-                why=f"the value {found.value:.4g} is {found.distance:,.0f} quartile distances from the median "
+                why=f"the value {found.value:.4g} is {found.distance:,.0f} interquartile ranges from the median "
                 f"{found.median:.4g}: another unit, a marker for 'missing', or a long tail",
                 remedy="look at these samples; correct units, turn markers into missing values, or take the logarithm",
                 evidence=(Evidence(name="distance", value=found.distance, limit=f"< {distance:g}"),),

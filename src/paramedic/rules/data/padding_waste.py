@@ -11,12 +11,13 @@ MUCH = 0.25  # of an answer; less may come from a recurrent network that reads p
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
     """Most of what the model computes is padding, or its answer for a sample depends on the padding.
 
-    A copy of the model was asked about short samples twice: beside longer ones, and alone, cut to their own longest.
+    A copy of the model was run on short samples twice: together with longer ones, and alone, cut to their own maximum
+    length.
 
     ## Why it hurts
     Time and memory: half of the positions or more hold nothing. And where padding enters the answer (a mean over all
     places, the last state of a recurrent network that went on over the padding), the answer for a sentence changes with
-    the length of its neighbours, and short ones drown.
+    the length of its neighbours, and short ones get lost.
 
     ## What to try first
     Sort or bucket the sequences by length, and pad each batch only to its own longest sequence. Take means over real
@@ -27,7 +28,7 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
     learn to look past it: that stays a note.
 
     ## Options
-    `share`: the share of padding from which on it is mentioned; `fewest`: batches to be seen; `change`: of an answer.
+    `share`: share of padding above which it is mentioned; `fewest`: batches to be seen; `change`: of an answer.
     """
     yield from _answers(run, change)
     batches = [event for event in run.events("tokens", phase="train") if event["rows"] > 1 and event["longest"] > 1]

@@ -8,7 +8,7 @@ from paramedic.rules.support import at
 
 @rule("PM316", "sampler-weight-mismatch", severity="error", needs=["loader"], causes=["PM207", "PM307", "PM319"])
 def check(run: Run) -> Iterator[Finding]:
-    """A sampler whose weights or indices do not fit the dataset.
+    """A sampler whose weights or indices do not match the dataset.
 
     `WeightedRandomSampler` wants one weight per *sample*. With one weight per class it only ever draws the first few
     samples.

@@ -18,8 +18,8 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     Shuffle the data set, or let a batch sampler mix the classes.
 
     ## When this is wrong
-    When single-class batches are the method, as in some ways of learning without forgetting. Whole numbers that are
-    not the classes of a loss, such as lengths in batches of equal length or the number of a task, are not judged.
+    When single-class batches are the method, as in some continual-learning methods. Whole numbers that are not the
+    classes of a loss, such as lengths in batches of equal length or the number of a task, are not judged.
 
     ## Options
     `fewest`: batches to be seen.
@@ -49,7 +49,7 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         if len(labels) > 1:
             yield Finding(
                 what=f"all {len(found)} examined batches hold a single class each, of {len(labels)} classes seen",
-                why="every step teaches one class and unlearns the others",
+                why="every step learns one class and unlearns the others",
                 remedy="mix the classes: DataLoader(..., shuffle=True), or a sampler that draws from all of them",
                 where=loader.where,
                 evidence=(Evidence(name="classes_per_batch", value=1, limit="> 1"),),

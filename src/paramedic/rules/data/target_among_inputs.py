@@ -13,7 +13,7 @@ def check(run: Run) -> Iterator[Finding]:
     A run sees it when it is the last column, where files keep their target; `paramedic diagnose` looks at all of them.
 
     ## Why it hurts
-    The model learns to copy that column, looks brilliant, and is worthless on the day when the answer is not known.
+    The model learns to copy that column, looks excellent, and is useless when the answer is not known.
 
     ## What to try first
     Leave that column out. If it cannot be known before the answer is, it must not be an input.
@@ -37,11 +37,13 @@ def check(run: Run) -> Iterator[Finding]:
         return
     loader = run.first("loader")
     yield Finding(
-        what=f"column {column} of the inputs tells the target without exception in {answer['samples']:,} samples",
+        what=f"column {column} of the inputs equals the target in all {answer['samples']:,} samples",
         why="it is a copy of the target, so the model has nothing to learn but to copy it",
         remedy=f"leave column {column} out of the inputs and train again",
         where=at(loader),
-        evidence=(Evidence(name="samples in which it tells the target", value=answer["samples"], limit="all of them"),),
+        evidence=(
+            Evidence(name="samples in which it equals the target", value=answer["samples"], limit="all of them"),
+        ),
         confidence=0.9,
     )
 

@@ -8,7 +8,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 @rule("PM323", "target-never-seen", severity="warning", needs=["tokens", "labels"])
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
-    """The token that ends each sequence is never a label, so the model does not learn to stop.
+    """The end-of-sequence token is never a label, so the model does not learn to stop.
 
     The padding has the id of the end token, and all labels with that id are left out.
 

@@ -12,13 +12,13 @@ _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 
 @rule("PM307", "train-validation-overlap", severity="error", needs=["loader"])
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
-    """The same samples are trained on and evaluated on.
+    """The same samples are used for training and evaluation.
 
     Compared by the index in the common dataset, and by content; `paramedic audit` compares near copies as well, and
-    whom samples are about (`patient_id`, `user`), which stays a note.
+    groups of samples that belong together (`patient_id`, `user`), which stays a note.
 
     ## Why it hurts
-    The evaluation measures what the model remembers, not what it has learnt. It looks excellent until new data comes.
+    The evaluation measures memory, not learning. It looks excellent until new data arrives.
 
     ## What to try first
     Split once, before anything else is done to the data, and give each loader its own `Subset`. `subset.dataset` is

@@ -18,11 +18,11 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
 
     ## When this is wrong
     When the evaluation data really comes from somewhere else, as in a test of robustness. Where other evaluation data
-    look like the training's, this is taken for granted; and where most samples do, as among anomalies that are to be
-    found, nothing is said.
+    look like the training's, this is assumed to be intended; and where most samples do, as in anomaly detection,
+    nothing is reported.
 
     ## Options
-    `times`: ratio of the standard deviations, or distance of the means in deviations, that is still fine.
+    `times`: ratio of the standard deviations, or distance of the means in standard deviations, that is still fine.
     """
     if not any(event["loader"] is not None for event in run.events("eval_forward")):
         raise Abstain("no evaluation with a DataLoader was seen")

@@ -10,7 +10,7 @@ from paramedic.rules.support import at
 
 @rule("PM301", "unscaled-input", severity="warning", needs=["input"], causes=["PM2", "PM512"])
 def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: float = 20.0) -> Iterator[Finding]:
-    """The first layer gets numbers of a scale that networks are not made for.
+    """The first layer gets inputs on a scale that networks do not handle well.
 
     Measured where it matters, at the first layer with weights: scaling inside the model or the loop counts.
 
@@ -78,8 +78,8 @@ def _narrow(run: Run, event: Event) -> tuple[str, str, str] | None:
     if spread > 0.02 or (event["features"] == 1 and not _fails(run)):
         return None
     return (
-        f"the images that reach {event.module} go from {event['min']:.4g} to {event['max']:.4g}, and a channel differs "
-        f"by no more than {spread:.2g}",
+        f"the images that reach {event.module} go from {event['min']:.4g} to {event['max']:.4g}, "
+        f"and a channel's standard deviation is at most {spread:.2g}",
         "images from 0 to 1 were probably normalised with the mean and deviation of images from 0 to 255",
         "take the mean and deviation of images from 0 to 1, or scale the images back first",
     )
@@ -89,11 +89,11 @@ def _table(event: Event, deviation: float) -> tuple[str, str, str] | None:
     largest, median = event["largest_feature_std"], event["median_feature_std"]
     if event["class"] != "Linear" or len(event["shape"]) != 2 or not deviation <= largest < math.inf:
         return None  # a deviation that is not finite has a cause of its own: PM105, PM102
-    uneven = f", {largest / median:,.0f} times that of a middling column" if median and largest > 10 * median else ""
+    uneven = f", {largest / median:,.0f} times that of the median column" if median and largest > 10 * median else ""
     return (
         f"a column of the input of {event.module} has a standard deviation of {largest:,.4g}{uneven}",
-        "features of such a scale drown the others and make the first layer's gradients huge",
-        "standardise each column: (x - mean) / std, with the numbers of the training part",
+        "features on such a scale dominate the others and make the first layer's gradients huge",
+        "standardise each column: (x - mean) / std, with the statistics of the training part",
     )
 
 
@@ -107,9 +107,9 @@ def _fails(run: Run) -> bool:
 def _large(event: Event) -> tuple[str, str, str]:
     return (
         f"the input of {event.module} goes from {event['min']:.4g} to {event['max']:.4g} "
-        f"(deviation {event['std']:.3g}), and nothing is learnt from it",
-        "the first outputs, and with them the first gradients, are as many times too large",
-        "scale it to a deviation of about 1: (x - mean) / std, with the numbers of the training part",
+        f"(deviation {event['std']:.3g}), and nothing is learnt",
+        "the first outputs, and so the first gradients, are too large by the same factor",
+        "scale it to a deviation of about 1: (x - mean) / std, with the statistics of the training part",
     )
 
 

@@ -12,11 +12,11 @@ _BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 @rule("PM302", "unscaled-target", severity="warning", needs=["loss_call"], causes=["PM2"])
 def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Finding]:
-    """Targets of a scale that the model cannot reach in time, or squeezed to a sliver of their range.
+    """Targets on a scale that the model cannot reach in time, or scaled down to almost nothing.
 
     ## Why it hurts
     A network starts with outputs around zero. Targets around 250,000 make the first loss huge, and most of the training
-    goes into reaching their mean. Masks divided by 255 once too often ask for 0.004 where 1 is meant.
+    goes into reaching their mean. Masks divided by 255 once too often become 0.004 where 1 is meant.
 
     ## What to try first
     Standardise the targets and undo it for predictions, or set the last bias to their mean. Masks: keep 0 and 1.
@@ -25,7 +25,7 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
     Targets of any scale are fine as long as the predictions get there: only runs that end far away are reported.
 
     ## Options
-    `scale`: root mean square of the targets from which on they are looked at; `fewest`: steps of training.
+    `scale`: root mean square of the targets above which they are examined; `fewest`: steps of training.
     """
     for calls in by_place(measured(run.events("loss_call", phase="train"), *_BINARY)).values():
         highest = max(call["values"]["target_max"] for call in calls)
@@ -50,7 +50,7 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
         yield Finding(
             what=f"targets are about {size:,.4g}, outputs started at {_size(first, 'input'):.3g} and are still "
             f"{missed:,.4g} away after {last.step:,} steps",
-            why="with a usual learning rate the outputs cannot travel that far",
+            why="with a usual learning rate the outputs cannot get that far",
             remedy="standardise the targets: (y - y.mean()) / y.std(), and undo it for predictions",
             where=first.where,
             evidence=(Evidence(name="target_size", value=size, limit=f"< {scale:g}"),),

@@ -12,15 +12,15 @@ from paramedic.rules.teams import Parting, exchanges, parted, team_of
 def check(run: Run) -> Iterator[Finding]:
     """The model is trained around DistributedDataParallel, so gradients are not averaged.
 
-    `ddp.module(x)`, a method of `ddp.module`, or the model under its old name: the wrapper is not asked, and what it
-    would have done is not done.
+    `ddp.module(x)`, a method of `ddp.module`, or the model under its old name: the wrapper is bypassed and does not
+    synchronise anything.
 
     ## Why it hurts
     Each rank trains a model of its own, on its share of the data. They begin equal and drift apart; the one that is
     saved in the end has seen a part of the data only. Nothing fails.
 
     ## What to try first
-    Call the wrapper: `loss = criterion(ddp(x), y)`. What is done in another method belongs into `forward`.
+    Call the wrapper: `loss = criterion(ddp(x), y)`. Move what another method does into `forward`.
 
     ## When this is wrong
     Evaluation and generation with `ddp.module` are fine. Where gradients are averaged by hand the ranks stay equal,

@@ -10,13 +10,13 @@ from paramedic.rules.teams import Parting, exchanges, parted, team_of
 
 @rule("PM801", "replicas-diverged", severity="error", needs=["exchange"])
 def check(run: Run) -> Iterator[Finding]:
-    """Ranks that should hold the same weights hold different ones.
+    """Ranks that should have the same weights have different ones.
 
     Compared at the steps of which all ranks have statistics: the first four, and some later ones. Models in a
     DistributedDataParallel, and those whose gradients the script sums over all ranks by `all_reduce`.
 
     ## Why it hurts
-    DistributedDataParallel averages gradients, not weights: once they differ, they differ for ever. The model that is
+    DistributedDataParallel averages gradients, not weights: once they differ, they stay different. The model that is
     saved is that of one rank, moved by gradients that belong to others.
 
     ## What to try first

@@ -15,7 +15,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     Compared over all ranks that share a DistributedDataParallel model: the batches that their training loaders gave.
 
     ## Why it hurts
-    The gradients that are averaged are equal, so all ranks but one work for nothing: the batch is as large as with one
+    The gradients that are averaged are equal, so all ranks but one do redundant work: the batch is as large as with one
     rank, and the learning rate that was scaled for more is too high.
 
     ## What to try first
@@ -23,7 +23,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     `IterableDataset` must skip what belongs to others: `itertools.islice(items, rank, None, world_size)`.
 
     ## When this is wrong
-    Ranks of one tensor-parallel group must see the same data; they are told apart by the process group that
+    Ranks of one tensor-parallel group must see the same data; they are identified by the process group that
     DistributedDataParallel was given. The same samples with different augmentations, and a dataset that is a single
     batch, are left alone.
 

@@ -16,7 +16,7 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     The data is shuffled once. The same samples meet in the same batches, in the same order, and on the same rank in
-    every epoch, which costs accuracy and nobody notices: the loss goes down all the same.
+    every epoch, which costs accuracy without being noticed: the loss still goes down.
 
     ## What to try first
     `sampler.set_epoch(epoch)` at the start of each epoch, before the loader is iterated. Seed once, at the start; what

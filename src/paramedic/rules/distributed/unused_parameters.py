@@ -18,7 +18,7 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     The next forward pass ends with "Expected to have finished reduction in the prior iteration"; where only some of the
-    ranks miss the gradient, the others wait for ever. On a single device the same model trains without a word.
+    ranks miss the gradient, the others wait forever. On a single device the same model trains without an error.
 
     ## What to try first
     Call the module in `forward`, or remove it. Freeze with `requires_grad_(False)` *before* wrapping. Where a part is
@@ -43,8 +43,7 @@ def _finding(run: Run, unreduced: Event) -> Finding:
     why, remedy = _reason(unreduced, owner, called=call is not None, used_before=bool(used_before))
     names = f": {listed(unreduced['parameters'])}" if unreduced["parameters"] else ""
     return Finding(
-        what="DistributedDataParallel waited in vain for the gradients of "
-        f"{many(unreduced['count'], 'parameter')}{names}",
+        what=f"DistributedDataParallel never received gradients for {many(unreduced['count'], 'parameter')}{names}",
         why=f"{why}, so the step was not finished when {unreduced.line} began a new one",
         remedy=remedy,
         where=_where(unreduced, owner, _frozen_at(run, unreduced) or call),
@@ -77,7 +76,7 @@ def _reason(unreduced: Event, owner: Mapping[str, Any] | None, *, called: bool, 
     if unreduced["frozen"]:
         return (
             "requires_grad was turned off after the model was wrapped",
-            "freeze first and wrap then: requires_grad_(False) before DistributedDataParallel(...)",
+            "freeze first, then wrap: requires_grad_(False) before DistributedDataParallel(...)",
         )
     if unreduced["find_unused"]:
         return (

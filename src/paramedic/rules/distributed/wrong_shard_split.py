@@ -30,7 +30,7 @@ class Leak(NamedTuple):
 
 @rule("PM808", "wrong-shard-split", severity="error", needs=["loader", "train_forward"])
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
-    """Each rank splits the data in its own way, so that one trains on what another evaluates on.
+    """Each rank splits the data differently, so one rank trains on what another evaluates on.
 
     Compared over all ranks of a run: by index where the ranks hold the same dataset, and by the content of the samples
     they have read. Also reported: a `DistributedSampler` with a seed that differs between ranks.
@@ -147,7 +147,7 @@ def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
     return Finding(
         what=f"{leak.samples:,} of {leak.of:,} samples that rank {leak.evaluating.rank} evaluates on are in the "
         f"training data of rank {leak.training.rank} (by {leak.how})",
-        why=f"each rank has split the data in its own way{_seeds(ranks)}, and they train one model",
+        why=f"each rank split the data differently{_seeds(ranks)}, and they train one model",
         remedy=f"give the split a seed of its own that is the same on all ranks: {_SEEDED[leak.how]}",
         where=made or at(loader, loader.get("sampler_at")),
         evidence=(

@@ -24,8 +24,8 @@ def check(run: Run) -> Iterator[Finding]:
     `F.dropout(x, p, training=self.training)`, or a `nn.Dropout` made in `__init__`.
 
     ## When this is wrong
-    A call that eval mode never reaches (`if self.training: x = F.dropout(x, p)`) is not reported. In a run that never
-    uses the module in eval mode nobody can tell, so it is a note only.
+    A call that eval mode never reaches (`if self.training: x = F.dropout(x, p)`) is not reported. A run that never uses
+    the module in eval mode cannot show it, so it is a note only.
 
     Monte-Carlo dropout: say so in the name of the class or function, or pass `training=True` explicitly and evaluate
     several times; or put `# paramedic: ignore[PM613]` on the line.
@@ -48,7 +48,7 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"F.{op['op']}(p={op['p']:g}) "
             + (f"is active although {op['caller']} is in eval mode" if seen else "ignores the mode of the module"),
-            why="evaluation is random and too pessimistic"
+            why="the evaluation is random and too low"
             if seen
             else "without training=, it stays on when the model is evaluated or used",
             remedy=f"pass training=self.training: F.{op['op']}(x, {op['p']:g}, training=self.training)",
@@ -67,7 +67,7 @@ def check(run: Run) -> Iterator[Finding]:
             if place not in reported:
                 reported.add(place)
                 yield Finding(
-                    what=f"a {call['class']} is built anew in the forward pass of {call['built_in']}",
+                    what=f"a {call['class']} is created again in every forward pass of {call['built_in']}",
                     why="a new module is in train mode, so this dropout is active in evaluation too",
                     remedy="make it once in __init__ (self.dropout = nn.Dropout(p)) and call self.dropout(x)",
                     where=at(call, None),

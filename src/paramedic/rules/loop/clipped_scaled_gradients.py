@@ -13,7 +13,7 @@ def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
     unscaled, they are 65,536 times too small.
 
     ## Why it hurts
-    Training crawls or seems frozen, although everything looks right.
+    Training is extremely slow although everything looks right.
 
     ## What to try first
     `scaler.unscale_(optimizer)` between `backward()` and the clipping.

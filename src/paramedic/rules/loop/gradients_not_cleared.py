@@ -19,19 +19,19 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
     optimizer, and these are still there when its own loss adds to them.
 
     ## Why it hurts
-    The direction is a mixture of the whole past, and the gradient grows with every step. Easy problems are learnt
-    all the same, which hides the fault; hard ones oscillate or diverge.
+    The direction is a mixture of all past batches, and the gradient grows with every step. Easy problems are learnt all
+    the same, which hides the fault; hard ones oscillate or diverge.
 
     ## What to try first
     Call `optimizer.zero_grad()` before `backward()`, for every optimizer.
 
     ## When this is wrong
     Gradient accumulation is not reported: there, gradients are cleared after the step that used them. Nor are gradients
-    that a shared part collects from several losses, unless they pull against each other as those of a GAN do.
+    that a shared part collects from several losses, unless they oppose each other as those of a GAN do.
 
     ## Options
     `share`: the least share of steps in which it must happen; `in_a_row`: or the steps at the end of the run, none of
-    them without it; `against`: the cosine between two losses' gradients below which they pull against each other.
+    them without it; `against`: the cosine between two losses' gradients below which they oppose each other.
     """
     yield from _mixed(run, against, in_a_row)
     taken: dict[int, int] = {}
@@ -75,7 +75,7 @@ def _mixed(run: Run, against: float, fewest: int) -> Iterator[Finding]:
             continue
         yield Finding(
             what=f"the steps of optimizer {number} use the gradients of this pass and those of line {line}, which "
-            f"another optimizer had used already; the two pull against each other (cosine {median(cosines):.2f})",
+            f"another optimizer had used already; the two oppose each other (cosine {median(cosines):.2f})",
             why=f"the loss of line {line} writes gradients here too, and nobody clears them before this one adds more",
             remedy="call zero_grad() of this optimizer right before this line, or detach() its outputs for the other "
             "loss",

@@ -9,7 +9,7 @@ MEASURING = 1e6  # a limit that no gradient reaches: the call is there for the n
 
 @rule("PM604", "ineffective-clipping", severity="error", needs=["clip", "step"])
 def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
-    """Gradient clipping that clips nothing that the optimizer will use.
+    """Gradient clipping that has no effect on the gradients the optimizer uses.
 
     ## Why it hurts
     The code says that gradients are limited, and they are not. The first large gradient goes through.

@@ -9,22 +9,22 @@ from paramedic.rules.support import many
 
 @rule("PM609", "lost-training-state", severity="warning", needs=["optimizer"])
 def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Finding]:
-    """A resumed training does not go on where it had stopped: the optimizer's state or the learning rate is lost.
+    """A resumed training does not continue where it stopped: the optimizer's state or the learning rate is lost.
 
     Some schedulers set the learning rate when they are made (`LambdaLR` to its initial value), after
     `optimizer.load_state_dict` had restored it. Or the weights come out of the checkpoint and the epochs are counted
     on, but the optimizer's state stays in the file. Or a new optimizer is made for every batch.
 
     ## Why it hurts
-    The first steps after the resume are far too large or too small, and the schedule is at another place than the
-    epoch counter says. Without its moments Adam takes its first steps at full length in every direction.
+    The first steps after the resume are far too large or too small, and the schedule does not match the epoch counter.
+    Without its moments Adam takes full-size first steps in every direction.
 
     ## What to try first
     Make the scheduler first, then load the states of optimizer *and* scheduler.
 
     ## When this is wrong
     When the resumed part is to have a schedule of its own: set the learning rate by hand after loading, or load only
-    the weights. Fine-tuning that begins to count anew is not reported.
+    the weights. Fine-tuning that restarts the epoch count is not reported.
 
     ## Options
     `tolerance`: relative difference between restored and used learning rate; `fewest`: optimizers for one step each.
@@ -38,7 +38,7 @@ def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Fi
         restored, used = pairs[0]
         yield Finding(
             what=f"{event['class']} changed the restored learning rate {restored:.4g} to {used:.4g} when it was made",
-            why="its constructor starts the schedule anew; the saved state had been loaded before",
+            why="its constructor restarts the schedule, after the saved state was loaded",
             remedy="make the scheduler first, then optimizer.load_state_dict(...) and scheduler.load_state_dict(...)",
             where=event.where,
             evidence=(Evidence(name="learning_rate", value=used, limit=f"{restored:.4g} as saved"),),
@@ -77,7 +77,7 @@ def _made_anew(run: Run, fewest: int) -> Iterator[Finding]:
         return
     yield Finding(
         what=f"{many(len(steps), 'optimizer')} were made for the same parameters, and each took one step",
-        why=f"a new {first['class']} knows nothing of the steps before: its moments begin at zero every time",
+        why=f"a new {first['class']} has no memory of earlier steps: its moments start at zero every time",
         remedy="make it once, before the loop; change its rate with a scheduler or param_groups",
         where=first.where,
         evidence=(Evidence(name="steps_per_optimizer", value=1, limit="> 1"),),

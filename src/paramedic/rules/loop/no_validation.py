@@ -7,15 +7,15 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 @rule("PM618", "no-validation", severity="note", needs=["step", "forward"])
 def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
-    """Nothing was ever evaluated.
+    """The model was never evaluated.
 
     ## Why it hurts
     The training loss says how well the model knows the training data. Whether it has learnt anything that holds for
     other data, and when to stop, only held-out data can tell.
 
     ## What to try first
-    Keep a tenth of the data apart and compute the loss or accuracy on it after every epoch, in `model.eval()` and
-    under `torch.no_grad()`.
+    Hold out a tenth of the data and compute the loss or accuracy on it after every epoch, in `model.eval()` and under
+    `torch.no_grad()`.
 
     ## When this is wrong
     When the evaluation is done by another program on the saved weights. Networks that are trained against each other,
@@ -31,7 +31,7 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     if run.meta.get("forked") or run.rank:
         raise Abstain("another process may evaluate")
     if len({event["optimizer"] for event in run.events("step")}) > 1:
-        raise Abstain("several optimizers take turns: what is trained against something else is judged in other ways")
+        raise Abstain("several optimizers take turns, as in adversarial training")
     if not run.events("loader") and not run.events("loss_call"):
         raise Abstain("nothing is compared with targets, and no loader gives data that could be held out")
     modes = [event for event in run.events("mode") if not event["training"]]
@@ -40,7 +40,7 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     step = run.events("step")[-1]
     yield Finding(
         what=f"{run.steps:,} training steps, and the model was never evaluated on other data",
-        why="the training loss alone cannot tell learning from learning by heart",
+        why="the training loss alone cannot tell learning from memorising",
         remedy="hold out a part of the data and evaluate on it after every epoch",
         where=step.where,
         evidence=(Evidence(name="evaluations", value=0, limit="≥ 1"),),

@@ -11,14 +11,14 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     `optimizer.step()` on gradients of a scaled loss takes steps that are up to 65,536 times too large (Adam hides it,
-    its epsilon and weight decay do not). Without `scaler.update()` the scale never adapts, and one overflow is never
-    recovered from.
+    but not for its epsilon and weight decay). Without `scaler.update()` the scale never adapts, and one overflow is
+    never recovered from.
 
     ## What to try first
     `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`, all three.
 
     ## When this is wrong
-    Never for the order of calls, which was seen.
+    Never: the order of calls was observed.
     """
     for step in run.events("step"):
         if step["scaled"] and step["gradients"] == "new" and step.count >= 2:

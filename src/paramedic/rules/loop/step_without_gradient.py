@@ -15,8 +15,8 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
     direction, and momentum and weight decay act twice.
 
     ## What to try first
-    One `backward()`, then one `step()`. Move a `step()` that stands outside of the batch loop, or inside an inner
-    loop, to where the gradient is made.
+    One `backward()`, then one `step()`. Move a `step()` that stands outside of the batch loop, or inside an inner loop,
+    to where the gradient is computed.
 
     ## When this is wrong
     Gradients written by hand (`p.grad = ...`) and closures are recognised and not reported. A single first step

@@ -19,11 +19,11 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     """The learning-rate schedule runs at the wrong pace, in the wrong direction, or not at all.
 
     ## Why it hurts
-    A schedule counted in epochs but stepped for every batch has used up the learning rate after a few batches: the
-    rest of the run trains with a rate of almost zero. One counted in batches but stepped once per epoch never gets
-    anywhere, and one that is never stepped does nothing. One that was made for an optimizer that has since been
-    replaced moves a rate that nobody uses. `ReduceLROnPlateau` waits for a number that falls: given an accuracy, it
-    takes every improvement for a failure.
+    A schedule counted in epochs but stepped for every batch has used up the learning rate after a few batches: the rest
+    of the run trains with a rate of almost zero. One counted in batches but stepped once per epoch hardly changes the
+    rate, and one that is never stepped does nothing. One that was made for an optimizer that has since been replaced
+    moves a rate that nobody uses. `ReduceLROnPlateau` waits for a number that falls: given an accuracy, it takes every
+    improvement for a failure.
 
     ## What to try first
     Call `scheduler.step()` after each epoch for schedules counted in epochs, after each `optimizer.step()` for those
@@ -144,7 +144,7 @@ def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None
         why=f"{schedule['class']} multiplied it by zero; the rest of the run moves no weight",
         remedy="check the factor: gamma=1 leaves the rate as it is, gamma=0 switches it off"
         if schedule["class"] in ("StepLR", "MultiStepLR", "ExponentialLR")
-        else "lay the schedule out for the whole run",
+        else "set the schedule's length to the whole run",
         where=at(schedule, schedule["born"]),
         evidence=(
             Evidence(name="learning_rate", value=0.0, limit="> 0"),

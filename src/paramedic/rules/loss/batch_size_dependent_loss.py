@@ -38,7 +38,7 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{call['function']} is summed over {size} samples"
             + (" and the loss has blown up" if blown else "; its gradient grows with the batch size"),
-            why="a sum makes the steps as many times larger as there are samples (and outputs) in a batch",
+            why="a sum scales the steps by the number of samples (and outputs) in a batch",
             remedy='reduction="mean", or divide the sum by the number of samples',
             where=call.where,
             severity=severity,

@@ -30,7 +30,7 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{event['short']} of {event['samples']} targets need more frames than there are: {event['needed']} "
             f"against {event['room']}",
-            why="no path through so few frames spells the target"
+            why="no path through so few frames can produce the target"
             + ("; zero_infinity hides it" if event["zero_infinity"] else ", so the loss is infinite"),
             remedy="leave these samples out, or give the encoder a smaller stride",
             where=event.where,

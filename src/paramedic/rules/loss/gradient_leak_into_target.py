@@ -24,8 +24,8 @@ def check(run: Run) -> Iterator[Finding]:
     `with torch.no_grad():` around the target, or `target.detach()`; `advantage.detach() * log_prob`.
 
     ## When this is wrong
-    When both branches are to move, as in some ways of self-supervised learning: only targets that look like the next
-    value of a value function, or that are called a target, are reported.
+    When both branches are to move, as in some self-supervised methods: only targets that look like the next value of a
+    value function, or that are called a target, are reported.
     """
     for op in run.events("op"):
         if op["op"] == "advantage with graph":

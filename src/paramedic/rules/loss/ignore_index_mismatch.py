@@ -20,8 +20,8 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     `ignore_index=PAD` in the loss, or pad the labels with -100, which is ignored by default.
 
     ## When this is wrong
-    When the model shall learn where a sequence ends from the padding itself. Autoencoders, whose labels are their
-    inputs, are not judged for that reason.
+    When the model is supposed to learn the end of a sequence from the padding itself. Autoencoders, whose labels are
+    their inputs, are not judged for that reason.
 
     ## Options
     `share`: the least share of rows whose labels end in padding exactly where the inputs do.

@@ -8,7 +8,7 @@ from paramedic.rules.support import by_place
 
 @rule("PM513", "label-shift", severity="error", causes=["PM207"])
 def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """Labels of a sequence are shifted twice, not at all, or stand where the input shows them.
+    """Sequence labels are shifted twice, not at all, or placed where the input already shows them.
 
     Next-token labels, or the value of a series that is to be forecast: not shifted, it is the last value of the window.
 
@@ -73,7 +73,7 @@ def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
                 what=f"all labels that count are the input at the same place, and the places that are left out hold "
                 f"id {looks[0]['value']:.0f}, which is never a label",
                 why="the loss is taken where the token can be read, and left out where it is masked",
-                remedy="turn the choice round: labels[~masked] = -100, so that only masked places count",
+                remedy="invert the selection: labels[~masked] = -100, so that only masked places count",
                 where=events[0].where,
                 evidence=(Evidence(name="labels_in_the_input", value=1.0, limit="masked places only"),),
                 confidence=0.94,

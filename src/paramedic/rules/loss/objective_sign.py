@@ -7,12 +7,12 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 @rule("PM516", "objective-sign", severity="warning", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective is pushed the wrong way: a distance, an overlap, a clipped surrogate, the entropy of a policy.
+    """An objective goes in the wrong direction: a distance, an overlap, a clipped surrogate, the entropy of a policy.
 
     ## Why it hurts
     A distance to the targets that is maximised teaches the model to be wrong. With the wrong sign the clipped objective
-    of PPO takes the optimistic side, so nothing holds the policy back; and an entropy that is minimised makes the
-    policy deterministic before it has explored anything.
+    of PPO takes the optimistic side, so nothing limits the policy; and an entropy that is minimised makes the policy
+    deterministic before it has explored anything.
 
     ## What to try first
     Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. For PPO
@@ -36,7 +36,7 @@ def check(run: Run) -> Iterator[Finding]:
                 yield Finding(
                     what=f"torch.{op['which']} of a ratio and its clipped version is "
                     f"{'minimised' if op['slope'] > 0 else 'maximised'} ({op.count} times)",
-                    why="the pessimistic choice is the one that should be made: here the unclipped side always wins",
+                    why="PPO should take the pessimistic side: here the unclipped side always wins",
                     remedy=f"take the minus sign out of it: {better}.mean()",
                     where=op.where,
                     evidence=(Evidence(name="slope_of_the_loss", value=op["slope"], limit=str(-op["slope"])),),

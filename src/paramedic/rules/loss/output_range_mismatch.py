@@ -31,21 +31,21 @@ _NODES = {
     causes=["PM203", "PM204", "PM207", "PM209"],
 )
 def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
-    """Targets lie outside of what the output activation, or the loss, allows.
+    """Targets lie outside the range of the output activation or of the loss.
 
     ## Why it hurts
-    A sigmoid never gives 1.7 and a ReLU never gives -1. For such targets the loss has a floor that no training can
-    pass, and the units saturate while they try. Binary cross-entropy with targets beyond 0 and 1 has no minimum at all.
-    Logits are to take any value: after a ReLU they are never negative, so no probability is below one half; and after
-    a tanh no class can be sure.
+    A sigmoid never gives 1.7 and a ReLU never gives -1. For such targets the loss has a lower bound that training
+    cannot get below, and the units saturate while they try. Binary cross-entropy with targets beyond 0 and 1 has no
+    minimum at all. Logits can take any value: after a ReLU they are never negative, so no probability is below one
+    half; and after a tanh no class can get a high probability.
 
     ## What to try first
     Remove the activation from the output layer, choose one that covers the targets, or scale the targets into its
     range.
 
     ## When this is wrong
-    A few outliers beyond the range are not reported; clipping them may be what you want. Nor are targets that lie
-    inside but for some noise that was added to them, as when a net is to remove it.
+    A few outliers beyond the range are not reported; clipping them may be what you want. Nor are targets that are only
+    outside because of added noise, as in denoising.
 
     ## Options
     `share`: the share of targets outside of the range that is still tolerated.
@@ -90,7 +90,7 @@ def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
         most = max(call["values"]["target_max"] for call in calls)
         yield Finding(
             what=f"F.{calls[0]['function']} got targets from {least:.4g} to {most:.4g}",
-            why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls for ever",
+            why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls without bound",
             remedy="scale the targets into 0 to 1, or use a loss for values: F.mse_loss",
             where=calls[0].where,
             evidence=(
@@ -121,8 +121,8 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
         made_at = call.get("made_at")
         yield Finding(
             what=f"the logits that F.{call['function']} gets come out of {activation}: they are {bounds}",
-            why=f"as probabilities that is {reach}, so the loss has a floor that no training can pass",
-            remedy=f"remove the {activation} from the output layer: this loss wants any number",
+            why=f"as probabilities that is {reach}, so the loss has a lower bound that training cannot get below",
+            remedy=f"remove the {activation} from the output layer: this loss expects unbounded logits",
             where=at(call, made_at[1:] if made_at else None),
             evidence=(
                 Evidence(name="logit_min", value=low, limit="any"),

@@ -47,7 +47,7 @@ def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
         yield Finding(
             what=f"F.binary_cross_entropy_with_logits got {'sigmoid outputs' if seen else 'values'} "
             f"between {low:.3f} and {high:.3f}, never a negative logit ({call.phase} phase)",
-            why="the loss applies a sigmoid itself; twice, it squeezes every probability into 0.50 to 0.73",
+            why="the loss applies a sigmoid itself; twice, it maps every probability into 0.50 to 0.73",
             remedy="remove the sigmoid before the loss, and keep it for metrics only (or use nn.BCELoss)",
             where=at(call, made[1:] if made else None),
             evidence=(

@@ -8,7 +8,7 @@ from paramedic.rules.support import by_place, shape
 
 @rule("PM505", "single-class-loss", severity="error", needs=["loss_call"], causes=["PM403", "PM405"])
 def check(run: Run) -> Iterator[Finding]:
-    """Cross-entropy over one class: the loss is zero whatever the model says.
+    """Cross-entropy over one class: the loss is zero whatever the model outputs.
 
     ## Why it hurts
     The softmax of a single number is 1, so the loss and its gradient are exactly zero. The layers before it learn

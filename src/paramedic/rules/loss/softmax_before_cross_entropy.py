@@ -22,8 +22,8 @@ def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
     Return the raw outputs of the last Linear layer, and apply softmax only where probabilities are shown to people.
 
     ## When this is wrong
-    Never for the arithmetic: every examined row was non-negative and summed to 1. `log_softmax` before cross-entropy
-    is harmless (applying it twice changes nothing) and is not reported.
+    Never: every examined row was non-negative and summed to 1. `log_softmax` before cross-entropy is harmless (applying
+    it twice changes nothing) and is not reported.
 
     ## Options
     `tolerance`: how far a row's sum may be from 1.

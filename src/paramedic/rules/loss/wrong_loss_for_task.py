@@ -11,9 +11,9 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
     """Cross-entropy gets quantities as targets, or a squared error gets class numbers.
 
     ## Why it hurts
-    With a squared error on class numbers, class 3 is taken for three times class 1, and a model that cannot decide
-    between 0 and 2 answers 1. With floating-point targets of the logits' shape, cross-entropy takes them for
-    probabilities. Several ones per row, or quantities to be predicted, make it a loss whose minimum means nothing.
+    With a squared error on class numbers, class 3 counts as three times class 1, and a model that cannot decide between
+    0 and 2 answers 1. With floating-point targets of the logits' shape, cross-entropy takes them for probabilities.
+    Several ones per row, or quantities to be predicted, make it a loss whose minimum means nothing.
 
     ## What to try first
     Several classes at once: `binary_cross_entropy_with_logits`. Quantities: `mse_loss`. One class: pass its index to
@@ -75,7 +75,7 @@ def _squared(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{event['function']} gets the numbers of {event['classes']} classes as its target, and {metric} "
             "compared with them",
-            why="it takes class 2 for twice class 1, and the middle of two classes for a good answer in doubt",
+            why="it treats class 2 as twice class 1, and the middle of two classes as a good compromise",
             remedy=f"F.cross_entropy with {event['classes']} outputs and the class numbers as they are (.long())",
             where=event.where,
             evidence=(Evidence(name="classes", value=event["classes"], limit="a quantity"),),

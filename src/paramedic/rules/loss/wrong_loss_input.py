@@ -15,8 +15,8 @@ def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
 
     `F.nll_loss`, `F.ctc_loss` and the first argument of `F.kl_div` must be log-probabilities: at most 0, and their
     exponentials sum to 1. The second argument of `F.kl_div` must be probabilities, unless `log_target=True` is given.
-    `F.poisson_nll_loss` takes the logarithm of a rate unless it is told otherwise, and a binary cross-entropy takes
-    what the model said first and the labels second.
+    `F.poisson_nll_loss` takes the logarithm of a rate unless it is told otherwise, and a binary cross-entropy takes the
+    prediction first and the labels second.
 
     ## Why it hurts
     With anything else the formula is no longer a likelihood or a divergence. The loss becomes negative, or falls
@@ -85,7 +85,7 @@ def _ctc(run: Run, tolerance: float) -> Iterator[Finding]:
             continue
         yield Finding(
             what=f"F.ctc_loss expects log-probabilities; the exponentials of a frame add up to {totals[0]:.3g}, not 1",
-            why="without log_softmax the loss falls when all scores grow, whatever is said",
+            why="without log_softmax the loss falls when all scores grow, whatever is predicted",
             remedy="apply F.log_softmax(logits, dim=-1) to the first argument",
             where=group[0].where,
             evidence=(Evidence(name="sum_of_exp", value=round(totals[0], 4), limit=f"1 ± {10 * tolerance:g}"),),

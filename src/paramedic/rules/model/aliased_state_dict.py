@@ -8,7 +8,7 @@ from paramedic.rules.support import at
 
 @rule("PM410", "aliased-state-dict", severity="error", needs=["model"])
 def check(run: Run) -> Iterator[Finding]:
-    """A snapshot of the weights that is no copy.
+    """A saved snapshot shares memory with the live weights.
 
     `best = model.state_dict()` holds the model's own tensors. They go on changing while the model is trained.
 
@@ -34,7 +34,7 @@ def check(run: Run) -> Iterator[Finding]:
         done = "loaded" if event.kind == "load" else "saved"
         yield Finding(
             what=f"the state dict taken at step {taken['taken_step']:,} and {done} at step {event.step:,} "
-            f"({event.line}) is the live model itself",
+            f"({event.line}) shares its memory with the live model",
             why="state_dict() returns the model's own tensors, and training has changed them since",
             remedy="copy.deepcopy(model.state_dict())",
             where=at(event, taken["taken_at"]),

@@ -10,14 +10,14 @@ from paramedic.rules.support import at, shape, why_not
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     """The output for one sample depends on the other samples of its batch, or on its place among them.
 
-    Asked of a copy of the model in eval mode: the second half of a batch was exchanged, and the first half looked at;
+    Tested on a copy of the model in eval mode: the second half of a batch was exchanged, and the first half looked at;
     and the same samples were given in reverse order.
 
     ## Why it hurts
     A module reads the batch as if it were the sequence. torch's recurrent and attention modules expect (time, batch,
     features) unless they are told `batch_first=True`. Or a reshape cuts across the samples, or `F.normalize(x, dim=0)`
-    divides each column by its length over the batch, not each sample by its own. The model learns from
-    relations between unrelated samples, and its answer changes with the company a sample is in.
+    divides each column by its norm over the batch instead of each sample by its own. The model learns from relations
+    between unrelated samples, and its answer for a sample changes with the rest of the batch.
 
     ## What to try first
     `batch_first=True`, or swap the first two dimensions before and after. `x.reshape(len(x), -1)` keeps samples whole;
@@ -25,16 +25,16 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
     ## When this is wrong
     Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension, reshapes that cut the batch up, and lengths taken over it are reported. Where the model
-    treats the second dimension as the batch throughout, the batch size of a loader must say that it is the first.
+    their first dimension, reshapes that cut the batch up, and norms taken over it are reported. Where the model treats
+    the second dimension as the batch throughout, the batch size of a loader must say that it is the first.
 
     ## Options
-    `tolerance`: relative change of an output that is still taken for rounding.
+    `tolerance`: relative change of an output that still counts as rounding.
     """
     yield from _row(run, tolerance)
     asked = [event for event in run.events("asked") if event.get("mixing")]
     if not asked:
-        raise Abstain(why_not(run) or "no batch could be exchanged")
+        raise Abstain(why_not(run) or "no model could be probed with exchanged batches")
     given = {loader["batch_size"] for loader in run.events("loader")}
     cuts = [op for op in run.events("op") if op["op"] == "cutting view"]
     across = [op for op in run.events("op") if op["op"] == "normalised across samples"]
@@ -100,7 +100,7 @@ def _cut(event: Event, cut: Event, tolerance: float) -> Finding:
     return Finding(
         what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch are "
         f"exchanged: {cut['function']} turns {shape(cut['from'])} into {shape(cut['to'])}",
-        why="it cuts the numbers anew without moving an axis, so rows now hold parts of several samples",
+        why="it regroups the numbers without moving an axis, so rows now hold parts of several samples",
         remedy="keep the batch first, x.reshape(len(x), -1), or swap axes with transpose or permute",
         where=cut.where,
         evidence=(
@@ -116,7 +116,7 @@ def _length(event: Event, op: Event, tolerance: float) -> Finding:
     return Finding(
         what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch are "
         f"exchanged: F.normalize runs over dimension 0 of {shape(op['shape'])}",
-        why="it divides each column by its length over the batch, where each sample should get length 1",
+        why="it divides each column by its norm over the batch, where each sample should have norm 1",
         remedy="F.normalize(x, dim=-1), or the axis that holds the features",
         where=op.where,
         evidence=(Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),),

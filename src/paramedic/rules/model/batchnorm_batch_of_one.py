@@ -9,7 +9,7 @@ from paramedic.rules.support import shape
 
 @rule("PM416", "batchnorm-batch-of-one", severity="error", needs=["model"])
 def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
-    """BatchNorm in training mode meets a batch of a single sample.
+    """BatchNorm in training mode gets a batch of one sample.
 
     ## Why it hurts
     One value per channel has no variance: torch raises an error, usually after a whole epoch, when the last batch
@@ -25,7 +25,7 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
     image by itself, as pix2pix does on purpose.
 
     ## Options
-    `few`: values per channel of a single sample below which its statistics are called too rough.
+    `few`: values per channel of a single sample below which its statistics are considered too noisy.
     """
     if not any(module["norm"] for model in run.events("model") for module in model["modules"]):
         return

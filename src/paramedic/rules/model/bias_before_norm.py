@@ -9,7 +9,7 @@ from paramedic.rules.support import listed
 
 @rule("PM421", "bias-before-norm", severity="note", needs=["model"])
 def check(run: Run) -> Iterator[Finding]:
-    """Layers have a bias that the BatchNorm right behind them takes away again.
+    """Layers have a bias that the BatchNorm right after them cancels.
 
     ## Why it hurts
     Hardly: the bias gets no gradient worth mentioning and costs a little memory and time.

@@ -10,12 +10,12 @@ from paramedic.rules.support import at, listed, many
 def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5) -> Iterator[Finding]:
     """load_state_dict was called and loaded little or nothing, or what it loaded was overwritten before training.
 
-    With `strict=False` keys that do not match are skipped in silence: a prefix such as `module.` or `encoder.` is
-    enough to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same. And
-    an initialisation that comes after the load, such as `self.apply(init_weights)`, throws the loaded values away.
+    With `strict=False` keys that do not match are skipped silently: a prefix such as `module.` or `encoder.` is enough
+    to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same. And an
+    initialisation that comes after the load, such as `self.apply(init_weights)`, overwrites the loaded values.
 
     ## Why it hurts
-    You believe that you fine-tune, and you train from scratch.
+    You think you are fine-tuning, but you are training from scratch.
 
     ## What to try first
     Look at the returned `missing_keys` and `unexpected_keys`; rename the prefix; load with `strict=True` what should
@@ -23,8 +23,9 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
 
     ## When this is wrong
     Adapters and checkpoints of single parts match little on purpose; when all given keys found their place nothing is
-    reported. Nor when a part was matched and the rest, such as an autoencoder's decoder, fits nowhere in the model.
-    New values in a part of what was loaded, such as a head, are taken as meant; so is noise that leaves them similar.
+    reported. Nor when a part was matched and the rest, such as an autoencoder's decoder, fits nowhere in the model. New
+    values in a part of what was loaded, such as a head, are assumed to be intended; so is noise that leaves them
+    similar.
 
     ## Options
     `least`: share of the model's values below which it is an error; `warn`: below which it is a warning, if keys were

@@ -20,7 +20,7 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## What to try first
     `backbone.eval()` after every `model.train()`, for example in an overridden `train()`; `teacher.eval()` before it is
-    asked.
+    used.
 
     ## When this is wrong
     When the statistics are to adapt to the new data on purpose, with the weights as they are. Teachers whose weights
@@ -64,8 +64,8 @@ def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
         yield Finding(
             what=f"{name} is frozen and others learn from its answers, but it is in train mode: the "
             f"statistics of {many(own[0]['norms'], 'BatchNorm layer')} move with every call",
-            why="in train mode it normalises with the batch it is given, and answers otherwise than it was trained to",
-            remedy=f"{name}.eval() before it is asked",
+            why="in train mode it normalises with the batch it is given, so its answers change",
+            remedy=f"{name}.eval() before it is used",
             where=switch.where if switch is not None else own[0].where,
             evidence=(Evidence(name="calls_in_train_mode", value=times, limit="0"),),
             confidence=0.9,

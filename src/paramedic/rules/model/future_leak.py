@@ -25,11 +25,11 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     Models whose labels are not the shifted inputs are not judged: they may look both ways.
 
     ## Options
-    `tolerance`: relative change of an output that is still taken for rounding.
+    `tolerance`: relative change of an output that still counts as rounding.
     """
     asked = [event for event in run.events("asked") if event.get("future") is not None]
     if not asked:
-        raise Abstain(why_not(run) or "no model with an output for each place of a sequence could be asked")
+        raise Abstain(why_not(run) or "no model with an output for each place of a sequence could be probed")
     shifts = [event["agreement"] for event in run.events("shift")]
     if not shifts or not all(found["1"] > 0.9 for found in shifts):
         return

@@ -11,8 +11,8 @@ from paramedic.rules.support import why_not
 def check(run: Run) -> Iterator[Finding]:
     """An input of the model has no influence on its output.
 
-    Asked twice of a copy of the model, in train and in eval mode: that input was exchanged between the samples, and not
-    a bit of the output changed. An output that depends on no input at all is PM209's business.
+    Tested twice on a copy of the model, in train and in eval mode: that input was exchanged between the samples, and
+    not a bit of the output changed. An output that depends on no input at all is PM209.
 
     ## Why it hurts
     Information that was meant to be used is not: a variable overwritten in `forward`, a branch that was never
@@ -22,15 +22,15 @@ def check(run: Run) -> Iterator[Finding]:
     Follow the argument through `forward`.
 
     ## When this is wrong
-    An argument that is there for the sake of an interface: begin its name with an underscore. Of a whole batch that is
-    handed over, a dictionary or a tuple, the model may take what it needs: its parts are not judged.
+    An argument that only exists for the interface: start its name with an underscore. Of a whole batch that is handed
+    over, a dictionary or a tuple, the model may take what it needs: its parts are not judged.
     """
     rounds: dict[str | None, list[Event]] = {}
     for event in run.events("asked"):
         if event.get("ignored") is not None:
             rounds.setdefault(event.module, []).append(event)
     if not any(len(events) > 1 for events in rounds.values()):
-        raise Abstain(why_not(run) or "no model could be asked twice")
+        raise Abstain(why_not(run) or "no model could be probed twice")
     for events in rounds.values():
         paths = set.intersection(*({path for path, idle in e["ignored"].items() if idle} for e in events))
         if all(path in paths for path in events[0]["ignored"]):

@@ -8,13 +8,13 @@ from paramedic.rules.support import GRADIENT, MOVED, NONZERO, TRAINABLE, listed,
 
 @rule("PM404", "ineffective-freeze", severity="error", needs=["model"], causes=["PM420"])
 def check(run: Run) -> Iterator[Finding]:
-    """A freeze in the code that freezes nothing.
+    """Code that is meant to freeze parameters does not freeze them.
 
-    `module.requires_grad = False` sets an attribute that nobody reads; `state_dict()` hands out copies of the handles;
-    a misspelt attribute on a parameter is accepted silently; an optimizer moves whatever has a `.grad`, even zero.
+    `module.requires_grad = False` sets an attribute that nothing reads; `state_dict()` returns detached tensors; a
+    misspelt attribute on a parameter is accepted silently; an optimizer moves whatever has a `.grad`, even zero.
 
     ## Why it hurts
-    Weights that should stay fixed, often pretrained ones, are trained and spoilt.
+    Weights that should stay fixed, often pretrained ones, are trained and lose what they knew.
 
     ## What to try first
     `module.requires_grad_(False)`, with the underscore, or `for p in module.parameters(): p.requires_grad = False`.
@@ -29,8 +29,8 @@ def check(run: Run) -> Iterator[Finding]:
             if event["value"] or not inside:
                 continue
             yield Finding(
-                what=f"{event.module}.requires_grad = False froze nothing: {many(len(inside), 'tensor')} still move",
-                why="nn.Module has no such switch; the line only sets an attribute of that name",
+                what=f"{event.module}.requires_grad = False had no effect: {many(len(inside), 'tensor')} still move",
+                why="nn.Module has no such setting; the line only creates an attribute of that name",
                 remedy=f"{event.module}.requires_grad_(False)",
                 where=event.where,
                 evidence=(Evidence(name="moving_tensors", value=len(inside), limit="0"),),
@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Finding]:
             if inside:
                 yield Finding(
                     what=f"requires_grad = False was set on copies from state_dict(): {listed(inside)} still move",
-                    why="state_dict() returns detached handles; the parameters themselves stay trainable",
+                    why="state_dict() returns detached tensors; the parameters themselves stay trainable",
                     remedy="loop over model.named_parameters() instead of model.state_dict().items()",
                     where=event.where,
                     evidence=(Evidence(name="moving_tensors", value=len(inside), limit="0"),),
@@ -76,7 +76,7 @@ def _still_frozen(run: Run) -> Iterator[Finding]:
             yield Finding(
                 what=f"{many(len(still), 'tensor')} should be trainable again from step {event.step:,} on but are "
                 f"still frozen: {listed(still)}",
-                why="this line froze them before; called again to un-freeze them, it passes over what is frozen",
+                why="this line froze them before; called again to unfreeze them, it skips whatever is frozen",
                 remedy="set requires_grad on all parameters, without a filter on p.requires_grad",
                 where=event.where,
                 evidence=(Evidence(name="still_frozen", value=len(still), limit="0"),),

@@ -19,9 +19,9 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     Part of the network is not trained. The rest adapts to it, so the loss still goes down, only less far.
 
     ## What to try first
-    Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around
-    or on the module, `argmax` and other operations without a gradient. To train through a step function, let the
-    gradient pass it by: `h + (torch.sign(h) - h).detach()`.
+    Remove what cuts the path from the loss: `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.no_grad()` around or on
+    the module, `argmax` and other operations without a gradient. To train through a step function, use a
+    straight-through estimator: `h + (torch.sign(h) - h).detach()`.
 
     ## When this is wrong
     A part that is frozen on purpose should say so with `requires_grad_(False)`. Modules that are never called are a
@@ -86,7 +86,7 @@ def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]
             what=f"the gradient of {many(len(names), 'tensor')} of {part} was exactly zero in {steps} examined steps: "
             f"{listed(names)}",
             why=f"{function} at {op.line} is flat, so nothing behind it can learn",
-            remedy=f"let the gradient pass {function} by: h + ({function.strip('.()')}(h) - h).detach()",
+            remedy=f"use a straight-through estimator: h + ({function.strip('.()')}(h) - h).detach()",
             where=Where(file=op.where.file, line=op.where.line, function=op.where.function, module=part, step=op.step),
             evidence=(
                 Evidence(name="steps_with_nonzero_gradient", value=0, limit="≥ 1"),

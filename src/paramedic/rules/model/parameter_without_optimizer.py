@@ -10,10 +10,10 @@ from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many,
 
 @rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"])
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
-    """Trainable parameters receive gradients but belong to no optimizer.
+    """Trainable parameters receive gradients but are not in any optimizer.
 
     ## Why it hurts
-    They stay at their initial values for ever. Typical: the optimizer got only a part of the model, a loss module with
+    They stay at their initial values. Typical: the optimizer got only a part of the model, a loss module with
     parameters of its own was forgotten, a head was added after the optimizer was made.
 
     ## What to try first
@@ -22,9 +22,9 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
     ## When this is wrong
     Parameters that another optimizer holds are not reported, nor those that change all the same because the script
-    moves them by its own means (an update by hand, master weights that are copied back), nor a whole network that only
-    passes gradients on: in eval mode, as a yardstick whose outputs are compared with each other (perceptual losses), or
-    as a copy of a model that is trained (a target network). Such a network should be frozen all the same.
+    updates them itself (an update by hand, master weights that are copied back), nor a whole network that only passes
+    gradients on: in eval mode, as a fixed feature extractor (perceptual losses), or as a copy of a model that is
+    trained (a target network). Such a network should be frozen all the same.
 
     ## Options
     `fewest`: examined steps in which they must have had a gradient.

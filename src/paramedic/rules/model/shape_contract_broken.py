@@ -9,14 +9,14 @@ from paramedic.rules.support import shape
 
 @rule("PM422", "shape-contract-broken", severity="error", needs=["module_call"])
 def check(run: Run) -> Iterator[Finding]:
-    """forward() got or gave a shape that its own declaration rules out.
+    """forward() received or returned a shape that contradicts its own annotation.
 
-    Read are annotations in jaxtyping's notation, `x: Float[Tensor, "batch time 80"]`, and shapes in the docstring,
-    `x: (batch, time, 80)`.
+    It reads annotations in jaxtyping's notation, `x: Float[Tensor, "batch time 80"]`, and shapes in the docstring, `x:
+    (batch, time, 80)`.
 
     ## Why it hurts
-    Torch broadcasts and reshapes without complaint, so a transposed or squeezed tensor often runs through. Whoever
-    wrote the shape down relied on it.
+    Torch broadcasts and reshapes without complaint, so a transposed or squeezed tensor often runs through. The code
+    that declares the shape relies on it.
 
     ## What to try first
     Compare the shape here with the declared one and repair the caller; or correct the declaration.

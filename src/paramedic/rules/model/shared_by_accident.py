@@ -10,9 +10,9 @@ from paramedic.rules.support import listed
 
 @rule("PM406", "shared-by-accident", severity="warning", needs=["model"])
 def check(run: Run) -> Iterator[Finding]:
-    """One module instance stands in several places of the same list.
+    """One module instance appears several times in the same list.
 
-    `[Block()] * 4` is one block, four times; so is `[layer for _ in range(4)]` with a layer that was handed over.
+    `[Block()] * 4` is one block, four times; so is `[layer for _ in range(4)]` with a layer that was passed in.
 
     ## Why it hurts
     The model has a quarter of the parameters it seems to have, and all places are forced to the same weights.

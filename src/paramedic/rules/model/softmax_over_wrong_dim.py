@@ -11,10 +11,10 @@ def check(run: Run) -> Iterator[Finding]:
     """A softmax over the batch, over a dimension with a single entry, or over the queries of an attention.
 
     ## Why it hurts
-    Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes
-    when it is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes. Over the
-    queries, the weights with which one query takes the values do not sum to 1: a position gets more or less of them as
-    the others want.
+    Over the batch, the samples compete with each other: a sample's output depends on its neighbours and changes when it
+    is evaluated alone. Over one entry the result is 1 whatever the input, and no gradient passes. Over the queries, the
+    weights with which one query takes the values do not sum to 1: a position gets more or less of them depending on the
+    others.
 
     ## What to try first
     `dim=-1` for classes or attention over the last axis; look at the shape printed here and choose the axis whose
@@ -67,7 +67,7 @@ def _over_queries(run: Run) -> Iterator[Finding]:
             continue
         yield Finding(
             what=f"softmax over dimension {op['dim']} of {shape(op['shape'])}, and then the last one is summed over",
-            why="each column sums to 1, but a query reads a row: its weights add up to anything",
+            why="each column sums to 1, but a query reads a row: its weights do not sum to 1",
             remedy="use dim=-1: the axis that the product with the values sums over",
             where=op.where,
             evidence=(

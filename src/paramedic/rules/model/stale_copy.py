@@ -11,15 +11,15 @@ from paramedic.rules.support import at
 def check(run: Run) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 
-    It loads its own weights, or a shadow that was never updated, which changes nothing; its parameters follow and its
-    BatchNorm statistics do not; its
-    moving average takes most of the new weights in every step, so that nothing is averaged; or the update runs the
-    other way and writes the copy into the model that is trained.
+    It loads its own weights, or a shadow that was never updated, which has no effect; its parameters follow but its
+    BatchNorm statistics do not; its moving average takes most of the new weights in every step, so that nothing is
+    averaged; or the update runs the other way and writes the copy into the model that is trained.
 
     ## Why it hurts
     A target network that never changes teaches the values of an untrained network. An average without the statistics
     normalises with those of the start and predicts far worse than the model it averages. An average with its factors
-    swapped is the model itself, one step late; and a model that is drawn back to a fixed copy can't get away from it.
+    swapped is the model itself, one step late; and a model that is pulled back to a fixed copy cannot move away from
+    it.
 
     ## What to try first
     `target.load_state_dict(online.state_dict())`. For an average, copy the buffers too:
@@ -176,7 +176,7 @@ def _drawn_back(name: str, event: Event, times: int) -> Finding:
     source = event["source"]
     return Finding(
         what=f"{name} never changes, and in {times} steps {source}, which is trained, was averaged with it",
-        why=f"the update runs the wrong way: it draws {source} back to the weights that {name} has kept from the start",
+        why=f"the update runs the wrong way: it pulls {source} back to the weights that {name} has kept from the start",
         remedy=f"write into {name}: for mine, theirs in zip({name}.parameters(), {source}.parameters())",
         where=event.where,
         evidence=(

@@ -9,7 +9,7 @@ from paramedic.rules.support import common_path, listed, many, parameter_histori
 
 @rule("PM405", "unchanged-parameter", severity="error", needs=["census", "optimizer"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
-    """A parameter with a gradient, held by an optimizer, does not move by a single bit.
+    """A parameter with a gradient, held by an optimizer, does not change at all.
 
     ## Why it hurts
     The update is computed and lost: written to a copy (a non-contiguous parameter and `reshape`), multiplied by a

@@ -8,11 +8,11 @@ from paramedic.rules.support import many
 
 @rule("PM401", "unregistered-module", severity="error", needs=["model"], causes=["PM402", "PM403", "PM412", "PM601"])
 def check(run: Run) -> Iterator[Finding]:
-    """Modules or parameters that the model uses but does not know of.
+    """Modules or parameters that the model uses but that are not registered.
 
     A plain Python list, tuple or dict hides modules from `nn.Module`: they are not in `parameters()`, not in
     `state_dict()`, not moved by `.to()`. The same happens to `self.w = nn.Parameter(...).to(device)`: what `.to()`
-    returns is no parameter. A layer that is built inside `forward` is new, and untrained, in every call.
+    returns is not a parameter. A layer that is built inside `forward` is new, and untrained, in every call.
 
     ## Why it hurts
     The hidden layers stay at their random initialisation while the rest is trained around them.
@@ -23,7 +23,7 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     A frozen network that is hidden on purpose (`self.teacher = [teacher]`) is not reported, nor are hidden modules
     whose parameters were given to an optimizer. Tensors that the program updates by hand (an adversarial perturbation
-    that follows its own gradient) need no optimizer; layers that are built in the first call and kept are no new ones.
+    that follows its own gradient) need no optimizer; layers that are built in the first call and kept are not new ones.
     """
     by_hand = {event.module for event in run.events("hidden_moved")}
     for event in run.events("hidden"):

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import operation
 
-_ROOT = "keep it away from 0 where it is made, or add a little more under the root: (x + 1e-4).sqrt()"
+_ROOT = "keep the argument away from 0, or add a larger constant under the root: (x + 1e-4).sqrt()"
 _REMEDIES = {
-    "div": "keep the denominator away from 0 where it is made: add 1e-3, or clamp(min=1e-3)",
-    "reciprocal": "keep the denominator away from 0 where it is made: add 1e-3, or clamp(min=1e-3)",
+    "div": "keep the denominator away from 0: add 1e-3, or clamp(min=1e-3)",
+    "reciprocal": "keep the denominator away from 0: add 1e-3, or clamp(min=1e-3)",
     "log": "take the logarithm earlier (log_softmax, logsigmoid, logsumexp), or log(x + 1e-4)",
-    "acos": "stay inside: x.clamp(-1 + 1e-4, 1 - 1e-4); or use atan2",
-    "asin": "stay inside: x.clamp(-1 + 1e-4, 1 - 1e-4); or use atan2",
-    "atanh": "stay inside: x.clamp(-1 + 1e-4, 1 - 1e-4)",
+    "acos": "keep the argument inside the domain: x.clamp(-1 + 1e-4, 1 - 1e-4); or use atan2",
+    "asin": "keep the argument inside the domain: x.clamp(-1 + 1e-4, 1 - 1e-4); or use atan2",
+    "atanh": "keep the argument inside the domain: x.clamp(-1 + 1e-4, 1 - 1e-4)",
 }
 _REMEDIES |= {"log2": _REMEDIES["log"], "log10": _REMEDIES["log"]}
 _CAUSES = ["PM101", "PM102", "PM103", "PM109", "PM202", "PM205", "PM207", "PM208"]
@@ -20,18 +20,18 @@ _CAUSES = ["PM101", "PM102", "PM103", "PM109", "PM202", "PM205", "PM207", "PM208
 
 @rule("PM107", "domain-edge", severity="warning", causes=_CAUSES)
 def check(run: Run) -> Iterator[Finding]:
-    """A logarithm, a root or a division so near to its singularity that it alone makes the gradient explode.
+    """A logarithm, root or division so close to its singularity that it alone makes the gradient explode.
 
     ## Why it hurts
     Everything is still finite, so nothing fails; but the derivative of 1/x at 1e-8 is 1e16, and the step that follows
-    throws away what was learnt. A little nearer to the edge, and the same line makes NaN.
+    throws away what was learnt. A little closer, and the same line produces NaN.
 
     ## What to try first
-    Keep the argument away from the edge, where it is made: `softplus(v) + 1e-3` for a standard deviation, `x + 1e-8`
+    Keep the argument away from the singularity at its source: `softplus(v) + 1e-3` for a standard deviation, `x + 1e-8`
     under a root, `clamp(min=...)` for a denominator. Clipping gradients only hides it: the direction is wrong as well.
 
     ## When this is wrong
-    It is told only after a gradient has leapt to hundreds of times its largest value, and running the step again
+    It is reported only after a gradient has jumped to hundreds of times its previous maximum, and re-running the step
     without this one derivative gives a gradient of ordinary size. Where gradients are clipped it is a note.
     """
     if not run.events("backward"):
@@ -41,8 +41,8 @@ def check(run: Run) -> Iterator[Finding]:
         times = f"{leap:,.0f}" if leap < 1e6 else f"{leap:.0e}"
         slope = f"its derivative is {event['slope']:.2g} there"
         yield Finding(
-            what=f"{operation(event)} got {event['near']:,} value{'s' * (not one)} next to its edge (down to "
-            f"{event['closest']:.2g} away), and the gradient leapt to {times} times its largest so far",
+            what=f"{operation(event)} got {event['near']:,} value{'s' * (not one)} close to its singularity (down to "
+            f"{event['closest']:.2g} away), and the gradient jumped to {times} times its previous maximum",
             why=f"{slope}; without it the gradient of this step is {event['without']:.2g}, not {event['gradient']:.2g}",
             remedy=_REMEDIES.get(event["op"], _ROOT),
             where=event.where,

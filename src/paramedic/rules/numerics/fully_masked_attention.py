@@ -12,8 +12,8 @@ def check(run: Run) -> Iterator[Finding]:
     """A softmax row in which every position is masked with -inf: the row is NaN, and so are the gradients.
 
     ## Why it hurts
-    Softmax over nothing is 0/0. Even if the row is thrown away afterwards, its NaN multiplies into the gradients of
-    everything the rows share. Typical: an empty document, a sample that is all padding, a mask that is inverted.
+    Softmax over nothing is 0/0. Even if the row is discarded afterwards, its NaN reaches the gradients of everything
+    the rows share. Typical: an empty document, a sample that is all padding, a mask that is inverted.
 
     ## What to try first
     Make sure that every row keeps one position: drop empty samples, or unmask the first position of such rows. Or mask

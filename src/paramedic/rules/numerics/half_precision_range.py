@@ -15,9 +15,9 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
 
     ## Why it hurts
     float16 ends at 65504 and has nothing between 0 and 6e-8. A mask constant of -1e9 becomes -inf, and a row of nothing
-    but -inf makes softmax NaN; an epsilon of 1e-8 becomes 0 and protects from nothing. bfloat16 has the range of
-    float32 but only three digits. Gradients are small numbers: without a loss scale float16 turns many of them into 0,
-    and layers far from the loss stop learning.
+    but -inf makes softmax NaN; an epsilon of 1e-8 becomes 0 and has no effect. bfloat16 has the range of float32 but
+    only three digits. Gradients are small numbers: without a loss scale float16 turns many of them into 0, and layers
+    far from the loss stop learning.
 
     ## What to try first
     Masks: `torch.finfo(scores.dtype).min`, or a boolean mask. Epsilons: 1e-4 and above in float16. Or compute that one
@@ -30,7 +30,7 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
     first steps on.
 
     ## Options
-    `underflow_share`: part of all gradient values that are 0 for that reason in a typical step.
+    `underflow_share`: share of all gradient values that are 0 for that reason in a typical step.
     """
     if not run.events("backward"):
         raise Abstain("backward() was never called")
@@ -43,7 +43,7 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
         if lost:
             became = "infinite" if abs(lost["value"]) > 1 else "0"
             what = f"the constant {lost['value']:g} became {became} in {lost['dtype']}"
-            what += f", and {operation(event)} made {kind_of(event)}"
+            what += f", and {operation(event)} gave {kind_of(event)}"
             remedy = (
                 "mask with torch.finfo(scores.dtype).min or -1e4, or compute the scores in float32"
                 if became == "infinite"

@@ -15,7 +15,7 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     """One step's loss is far above everything around it.
 
     ## Why it hurts
-    A single batch with wild values gives one huge gradient, and that one step can undo hundreds of good ones.
+    A single batch with extreme values gives one huge gradient, and that one step can undo hundreds of good ones.
 
     ## What to try first
     Look at the batch of that step: a missing-value code such as -9999, a broken file, a wrong unit. Gradient clipping
@@ -23,7 +23,7 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     `paramedic replay` runs again.
 
     ## When this is wrong
-    A spike that the training shrugs off is a note. Losses that are sums or written by hand are not judged.
+    A spike that training recovers from is a note. Losses that are sums or written by hand are not judged.
 
     ## Options
     `above_before`: times the typical loss of the steps before; `above_first`: times the first loss; `damage`: how much
@@ -41,10 +41,10 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     step = curve.at[index]
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
-        why=f"it took the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
+        why=f"it set the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
         if harmed
         else "training recovered at once; the batch of that step is worth a look",
-        remedy=f"look at the batch of step {step:,} for wild values (missing-value codes, wrong units)"
+        remedy=f"look at the batch of step {step:,} for extreme values (missing-value codes, wrong units)"
         f"{_look(run, step)}; clip gradients with nn.utils.clip_grad_norm_",
         where=curve.where_at(step),
         evidence=(

@@ -11,7 +11,7 @@ _HALF = ("bfloat16", "float16")
 
 @rule("PM110", "lost-updates", severity="warning", needs=["optimizer"], causes=["PM206", "PM207", "PM213", "PM405"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]:
-    """The optimizer steps, and most weights stay what they were, because the step is smaller than their rounding.
+    """The optimizer steps, but most weights do not change, because the update is smaller than the rounding error.
 
     ## Why it hurts
     A bfloat16 number has 8 bits: a weight of 0.1 cannot change by less than 0.0005. Smaller updates are rounded away,
@@ -22,11 +22,11 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     of `model.to(torch.bfloat16)`.
 
     ## When this is wrong
-    Optimizers with stochastic rounding or compensated sums live with such weights; optimizers that are not torch's own
-    are not judged.
+    Optimizers with stochastic rounding or compensated sums cope with such weights; third-party optimizers are not
+    judged.
 
     ## Options
-    `share`: part of the weights with a gradient that did not change in a typical step; `fewest`: steps sampled.
+    `share`: share of the weights with a gradient that did not change in a typical step; `fewest`: steps sampled.
     """
     types, since = _low_precision(run)
     if not types:  # of a large model it takes long to read all the samples
@@ -50,7 +50,7 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     if len(lost) < fewest:
         raise Abstain(f"only {len(lost)} steps were sampled")
     if any(not event["torchs_own"] for event in run.events("optimizer")):
-        raise Abstain("the optimizer is not one of torch's and may round in its own way")
+        raise Abstain("the optimizer is not one of torch's and may do its own rounding")
     if median(lost) < share:
         return
     kind = next(types[name] for name in sorted(names)) if names else "bfloat16"

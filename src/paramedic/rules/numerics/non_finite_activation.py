@@ -19,18 +19,18 @@ from paramedic.rules.bad_values import (
 
 @rule("PM102", "non-finite-activation", severity="error", causes=["PM101"])
 def check(run: Run) -> Iterator[Finding]:
-    """An operation inside the model makes NaN or infinity from good values, and it reaches the loss or an evaluation.
+    """An operation inside the model turns finite values into NaN or infinity, and it reaches the loss or an evaluation.
 
     ## Why it hurts
     Everything behind it becomes NaN: the loss, the gradients and, after the next step, all weights.
 
     ## What to try first
-    The operation named here is the first one with good operands and a bad result; what comes after it only passes the
-    bad value on. Guard its argument, or find out why the argument lies where it lies.
+    The operation named here is the first one with finite operands and a non-finite result; everything after it only
+    passes that value on. Guard its argument, or find out why the argument has that value.
 
     ## When this is wrong
-    Infinities that are meant (masks before a softmax, scores in log-space) are passed by, because they do not reach
-    the loss as bad values.
+    Intentional infinities (masks before a softmax, scores in log space) are not reported, because they do not reach the
+    loss as bad values.
     """
     if not run.events("backward"):
         raise Abstain("backward() was never called")
@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Finding]:
         if diverged is not None:
             why, remedy = diverged, SLOW_DOWN
         yield Finding(
-            what=f"{operation(event)} made {kind_of(event)} from good values{moment(event)}: "
+            what=f"{operation(event)} gave {kind_of(event)} for finite inputs{moment(event)}: "
             + operands_in_words(event),
             why=why,
             remedy=remedy,

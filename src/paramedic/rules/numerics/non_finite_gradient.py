@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Finding]:
             why, remedy = advice(event)
         else:
             what = f"the loss is {_number(event['loss'])}, but its gradient is not finite"
-            why = "running the step again did not show which operation made it"
+            why = "running the step again did not show which operation produced it"
             remedy = "look for a root, a norm, a division or a power whose argument can be exactly 0"
         if diverged is not None:
             why, remedy = diverged, SLOW_DOWN

@@ -18,9 +18,9 @@ from paramedic.rules.bad_values import (
     operation,
 )
 
-ELSEWHERE = ("the bad value was not made by the loss itself", "see the finding that this one follows from")
+ELSEWHERE = ("the non-finite value did not originate in the loss itself", "see the finding that explains this one")
 UNCLEAR = (
-    "running the step again did not show which operation made it",
+    "running the step again did not show which operation produced it",
     "look at what the loss is computed from, right before this line",
 )
 
@@ -34,9 +34,9 @@ def check(run: Run) -> Iterator[Finding]:
     comes after can repair them. paramedic stops before that step (see `--on-nan`).
 
     ## What to try first
-    Look at the operation and the operands named here. The usual suspects: the logarithm of 0, a division by a count
-    that is 0 for some batch, exp of a large number, a loss that grew for many steps before (then the learning rate is
-    too high, not the operation wrong).
+    Look at the operation and the operands named here. Common causes: the logarithm of 0, a division by a count that is
+    0 for some batch, exp of a large number, a loss that grew for many steps before (then the learning rate is too high,
+    not the operation wrong).
 
     ## When this is wrong
     Steps that a GradScaler skips, and losses that the script tests and skips by itself, are at most a note.
@@ -53,7 +53,7 @@ def check(run: Run) -> Iterator[Finding]:
         if illness(event) != "PM101":
             what, (why, remedy) = f"the loss is {loss}{moment(event) or f' at step {event.step}'}", ELSEWHERE
         elif event["origin"] == "op":
-            made = f"{operation(event)} made {kind_of(event)}{moment(event)}, and the loss is {loss}"
+            made = f"{operation(event)} gave {kind_of(event)}{moment(event)}, and the loss is {loss}"
             what = f"{made}: {operands_in_words(event)}"
             why, remedy = advice(event)
             explained = True

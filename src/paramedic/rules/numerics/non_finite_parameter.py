@@ -36,11 +36,11 @@ def check(run: Run) -> Iterator[Finding]:
         event = case.event
         if told:
             return
-        first = "never initialised" if event.step == 0 else "turned bad in an earlier step or by hand"
+        first = "never initialised" if event.step == 0 else "became non-finite in an earlier step, or was set by hand"
         yield Finding(
             what=f"the {event['origin']} {event['name']} is not finite at step {event.step}, before the forward pass",
             why=f"the values were bad before this step began: {first}",
-            remedy="initialise it (torch.empty holds whatever lay in memory)"
+            remedy="initialise it (torch.empty returns uninitialised memory)"
             if event.step == 0
             else "look at what changes it outside of this step: the optimizer's settings, a hand-written update",
             where=event.where,
@@ -58,7 +58,7 @@ def _from_step(event: Event) -> Finding:
     settings: Mapping[str, Any] = event["settings"]
     eps = settings.get("eps")
     half = event["dtype"] == "float16"
-    why = "the gradients were finite, so the update itself made it"
+    why = "the gradients were finite, so the update itself produced it"
     remedy = "look at the optimizer's settings and at what else writes into the weights"
     if eps is not None and (eps == 0 or (half and eps < TINY_IN_HALF)):
         nothing = f"eps={eps:g}" + (f" is 0 in {event['dtype']}" if eps else "")

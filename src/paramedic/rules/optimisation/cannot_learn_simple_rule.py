@@ -14,24 +14,24 @@ from paramedic.rules.experiments import Lab, at
     causes=["PM207", "PM209", "PM213", "PM311", "PM322"],
 )
 def check(run: Run) -> Iterator[Finding]:
-    """The model learns neither from the data nor from a twin of it that follows a plain rule.
+    """The model learns neither from the data nor from synthetic data of the same shape that follows a simple rule.
 
     ## Why it hurts
-    The twin has the same shapes, types and classes, and a signal that any working model finds within a few steps. It
-    went through the script's own code, so the fault is there: in the model, the loss or the loop.
+    The synthetic data has the same shapes, types and classes, and a signal that any working model finds within a few
+    steps. It went through the script's own code, so the fault is there: in the model, the loss or the loop.
 
     ## What to try first
     Look for what mixes samples up or loses them on the way from the batch to the loss: a reshape where a transpose was
     meant, sorting only one of inputs and labels, an average over the wrong dimension.
 
     ## When this is wrong
-    When the model needs far more steps than were given. Simple models must have found a strong signal in the very
-    samples that it was given, or it must fail on a single batch, too.
+    When the model needs far more steps than were given. Simple models must have found a strong signal in the same
+    samples, or it must fail on a single batch, too.
     """
     lab = Lab(run)
     twin = lab.get("twin")
     if twin is None:
-        raise Abstain("no twin of the data could be made")
+        raise Abstain("no synthetic data of the same shape could be made")
     stuck = lab.trouble == "flat" or (lab.trouble == "unclear" and not lab.base.fell)
     if not stuck or lab.learns_twin is not False:
         return
@@ -44,10 +44,10 @@ def check(run: Run) -> Iterator[Finding]:
         return
     backward = run.first("backward")
     yield Finding(
-        what=f"on a twin of the data with a plain rule the loss went from {twin.first:.3g} to {twin.last:.3g}, and "
+        what=f"on synthetic data with a simple rule the loss went from {twin.first:.3g} to {twin.last:.3g}, and "
         f"guessing gives {lab.guessing:.3g}",
-        why="a model that works learns the twin in a few steps, at some learning rate; so the script loses what the "
-        "inputs say on their way to the loss",
+        why="a model that works learns such data in a few steps, at some learning rate; so the "
+        "script loses the input's information before it reaches the loss",
         remedy="follow two samples of one batch through the model by hand: are they still two samples at the loss, in "
         "the order of their labels?",
         where=at(backward),

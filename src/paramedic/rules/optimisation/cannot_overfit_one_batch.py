@@ -14,12 +14,12 @@ from paramedic.rules.experiments import NOT_AT_ALL, Lab, at
     causes=["PM207", "PM209", "PM213", "PM311", "PM322"],
 )
 def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
-    """The model cannot learn even a single batch by heart, at any learning rate.
+    """The model cannot overfit even a single batch, at any learning rate.
 
     ## Why it hurts
-    A handful of samples, shown hundreds of times without dropout and weight decay, is the easiest task there is.
-    Whoever fails it has a fault between input and loss: a cut graph, an input that is never used, a loss that compares
-    the wrong things. No data and no setting will help.
+    A handful of samples, shown hundreds of times without dropout and weight decay, is the easiest task there is. A
+    model that fails it has a bug between input and loss: a cut graph, an input that is never used, a loss that compares
+    the wrong things. No other data or setting will help.
 
     ## What to try first
     Make a copy of the script that trains on one batch, and follow the gradient backwards from the loss: which is the
@@ -38,7 +38,7 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
     if tried is None:
         raise Abstain("a single batch could not be repeated")
     if lab.is_small:
-        raise Abstain("the model has too few weights to learn a batch by heart")
+        raise Abstain("the model has too few weights to memorise a batch")
     known = lab.control is not None or any(event["function"] for event in run.events("backward"))
     stuck = lab.trouble in ("flat", "diverges") or (lab.trouble == "unclear" and known and not lab.base.fell)
     if not stuck or lab.learns_one_batch is not False:
@@ -54,8 +54,8 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
     yield Finding(
         what=f"one batch, {tried.steps:,} times: the loss went from {tried.first:.3g} to {tried.last:.3g}, and "
         f"guessing gives {lab.guessing:.3g}",
-        why="a model that works learns one batch by heart, so the fault lies between its input and the loss: "
-        "no learning rate from a thousandth to a thousandfold of yours changes it",
+        why="a working model memorises one batch, so the bug lies between its input and the loss: "
+        "no learning rate from a thousandth to a thousand times yours changes it",
         remedy="compare the outputs of two samples: do they differ? Then follow the gradient back from the loss",
         where=at(backward),
         evidence=(

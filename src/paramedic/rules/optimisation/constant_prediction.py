@@ -14,12 +14,12 @@ def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Findi
     """The outputs hardly depend on the inputs.
 
     ## Why it hurts
-    Whatever goes in, the same comes out: the model has collapsed, or something before the output removes the signal.
+    The output is the same for every input: the model has collapsed, or something before the output removes the signal.
 
     ## What to try first
-    Compare the outputs for two very different inputs layer by layer. Usual reasons: a learning rate that killed all
-    units, a normalisation right before a mean over the same axis, inputs that are constant, a loss whose best answer
-    is the mean.
+    Compare the outputs for two very different inputs layer by layer. Common causes: a learning rate that killed all
+    units, a normalisation right before a mean over the same axis, inputs that are constant, a loss whose best answer is
+    the mean.
 
     ## When this is wrong
     When the task really is constant. Outputs are compared within a batch, so batches of one sample cannot be judged.

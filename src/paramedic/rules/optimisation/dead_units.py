@@ -19,8 +19,8 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
     """Units behind a ReLU that give zero for every sample.
 
     ## Why it hurts
-    Where a ReLU gives zero its gradient is zero too: such a unit gets no gradient and never comes back. When most
-    units of a layer are dead, little or nothing of the input gets through.
+    Where a ReLU gives zero its gradient is zero too: such a unit gets no gradient and never comes back. When most units
+    of a layer are dead, little or no information about the input gets through.
 
     ## What to try first
     A lower learning rate if they died in the first steps; biases that start at zero; `nn.LeakyReLU` or `nn.GELU`; a
@@ -31,8 +31,8 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
     run. It is an alarm only when the loss has not moved away from guessing.
 
     ## Options
-    `failing`: share of dead units in a layer to which a failed training is put down; `remarkable`: share that is noted
-    even when training goes well; `samples`: values per unit that must have been seen.
+    `failing`: share of dead units in a layer above which a failed training is attributed to it; `remarkable`: share
+    that is noted even when training goes well; `samples`: values per unit that must have been seen.
     """
     judged = outcome(run)
     # That a whole layer gives nothing needs no large sample.

@@ -20,7 +20,7 @@ from paramedic.rules.outcome import explosion, finite, outcome
 def check(
     run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0, overflowing: float = 200.0
 ) -> Iterator[Finding]:
-    """Gradients are so large that no step can follow them.
+    """Gradients are so large that no step in their direction helps.
 
     ## Why it hurts
     A gradient describes the loss only in a tiny neighbourhood of the weights. When it is huge, every step leaves that
@@ -37,7 +37,7 @@ def check(
     ## Options
     `sensitivity`: ‖gradient‖·‖weights‖ / loss, by how many percent the loss would change for one percent of the
     weights; `clipped`: how many times larger than the clipping threshold gradients typically are; `overflowing`: the
-    sensitivity to which a loss that overflows is put down.
+    sensitivity above which an overflowing loss is attributed to it.
     """
     exploded = explosion(run)
     if exploded is not None:
@@ -88,7 +88,7 @@ def _finding(run: Run, where: Where, story: str, norm: float, measured: float, l
     return Finding(
         what=f"the gradient's norm is typically {norm:.2g}, most of it in {name}",
         why=f"a change of the weights by one percent would change the loss {measured / 100:,.0f}-fold; {story}",
-        remedy="tame the layer: orthogonal or smaller initialisation, normalisation, an LSTM or GRU for long "
+        remedy="stabilise the layer: orthogonal or smaller initialisation, normalisation, an LSTM or GRU for long "
         "sequences, scaled inputs; then nn.utils.clip_grad_norm_ before the step",
         where=where,
         evidence=(

@@ -17,18 +17,18 @@ from paramedic.rules.rates import lower_helps
     symptom=True,
 )
 def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding]:
-    """Steps so large that they destroy what the weights hold.
+    """Steps so large that they destroy what the weights have learnt.
 
     ## Why it hurts
     A healthy step changes a weight by about a thousandth of its size. When each step changes it by a tenth and more,
-    the model is thrown about: the loss jumps, diverges, or collapses to a constant answer.
+    training becomes unstable: the loss jumps, diverges, or collapses to a constant answer.
 
     ## What to try first
     Divide the learning rate by 10, twice if need be. With Adam 1e-3 or 3e-4 is a good start. Warm-up helps large
     models over the first steps.
 
     ## When this is wrong
-    Large steps alone are no illness; it is an alarm only when the loss has jumped and the model has learnt nothing.
+    Large steps alone are not reported; it is an alarm only when the loss has jumped and the model has learnt nothing.
 
     ## Options
     `push`: typical size of an update relative to the weight; `jump`: how far the loss rose above its first value or
@@ -51,7 +51,7 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
         raise Abstain("the optimizer's updates were not sampled")
     optimizer = optimizer_of(run)
     if optimizer is None:
-        raise Abstain("several optimizers are at work")
+        raise Abstain("several optimizers are used")
     if exploded is not None:
         step, before, after = exploded
         worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)
@@ -69,7 +69,7 @@ def _endless_momentum(run: Run) -> Finding | None:
         momentum = max((group["momentum"] for group in optimizer["groups"]), default=0.0)
         if momentum >= 1:
             return Finding(
-                what=f"{optimizer['class']} runs with momentum={momentum:g}: no gradient is ever forgotten",
+                what=f"{optimizer['class']} runs with momentum={momentum:g}: past gradients never decay",
                 why="the velocity is the sum of all gradients so far, so steps grow and overshoot whatever the rate",
                 remedy="momentum=0.9",
                 where=optimizer.where,

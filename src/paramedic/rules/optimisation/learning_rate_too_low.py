@@ -21,10 +21,10 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     """The loss goes the right way, but far too slowly; or the learning rate is zero.
 
     ## Why it hurts
-    At this pace the training would need many times as long to get anywhere, and looks as if nothing were learnt.
+    At this pace the training would need many times as long to converge, and looks as if nothing were learnt.
 
     ## What to try first
-    A learning rate ten times higher, and once more, until the loss falls clearly within the first hundred steps.
+    A learning rate ten times higher, then again, until the loss falls clearly within the first hundred steps.
 
     ## When this is wrong
     Fine-tuning starts from a model that knows something already: it is not judged. Neither is a warm-up.
@@ -39,7 +39,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
         return
     optimizer = optimizer_of(run)
     if optimizer is None:
-        raise Abstain("several optimizers are at work")
+        raise Abstain("several optimizers are used")
     if run.steps < fewest:
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     if _is_zero(run):

@@ -17,8 +17,8 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     The model has learnt nothing, or no more than how often each class occurs or what the mean of the targets is.
 
     ## What to try first
-    Can it learn a single batch by heart? If not, look for a fault in the model or the loss; if it can, look at the
-    data: do inputs and labels belong together? Then try a learning rate ten times higher and lower.
+    Can it overfit a single batch? If not, look for a fault in the model or the loss; if it can, look at the data: do
+    inputs and labels match? Then try a learning rate ten times higher and lower.
 
     ## When this is wrong
     Losses of GANs and of reinforcement learning do not have to fall and are not judged. A run that starts from a
@@ -31,12 +31,12 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     if not curves:
         raise Abstain("the loss is not a single number")
     if len(curves) > 1:
-        raise Abstain("several losses are trained against or beside each other")
+        raise Abstain("several losses are trained together or against each other")
     curve = curves[0]
     if len(curve.values) < horizon:
         raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
     if curve.task is None:
-        raise Abstain("the loss is not one whose value can be judged: a sum of terms, or written by hand")
+        raise Abstain("this loss cannot be judged by its value: a sum of terms, or hand-written")
     prior = guess(run, curve)
     if curve.start <= 0 or curve.improvement >= improvement or curve.trend_down:
         return
@@ -50,7 +50,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         why=f"it is stuck at {prior:.3g}, what a model reaches that {_GUESSES[curve.task == 'mse_loss']}"
         if at_prior
         else "nothing is being learnt from the inputs",
-        remedy="check that inputs and labels belong together, then try to learn one batch by heart",
+        remedy="check that inputs and labels match, then try to overfit one batch",
         where=curve.where,
         evidence=(
             Evidence(name="improvement", value=round(curve.improvement, 4), limit=f"≥ {improvement:g}"),

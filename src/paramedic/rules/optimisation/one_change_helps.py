@@ -6,7 +6,10 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
 CHANGES = {
-    "standardised": ("inputs scaled to mean 0 and spread 1", "scale the inputs, feature by feature, before training"),
+    "standardised": (
+        "inputs scaled to mean 0 and standard deviation 1",
+        "scale the inputs, feature by feature, before training",
+    ),
     "fresh-start": (
         "torch's own initialisation",
         "leave the initialisation to torch, or scale yours to the layer's size",

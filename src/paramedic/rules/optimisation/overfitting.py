@@ -14,8 +14,8 @@ def check(run: Run, *, fewest: int = 5, worse: float = 0.1) -> Iterator[Finding]
     """The loss on held-out data rises while the training loss goes on falling.
 
     ## Why it hurts
-    From that point on the model learns the training samples by heart; the copy saved at the end is worse than the one
-    of that moment.
+    From that point on the model memorises the training samples; the copy saved at the end is worse than the one of that
+    moment.
 
     ## What to try first
     Keep the weights of the best evaluation and stop early; then more data or augmentation, weight decay, dropout, or
@@ -39,7 +39,7 @@ def check(run: Run, *, fewest: int = 5, worse: float = 0.1) -> Iterator[Finding]
         yield Finding(
             what=f"the held-out loss was lowest at step {best_step:,} ({best:.3g}) and rose to {last:.3g}, while the "
             f"training loss fell from {then:.3g} to {now:.3g}",
-            why="from there on the model learnt the training samples by heart",
+            why="from there on the model memorised the training samples",
             remedy="keep the weights of the best evaluation; then weight decay, dropout, augmentation or more data",
             where=judged.curve.where,
             evidence=(

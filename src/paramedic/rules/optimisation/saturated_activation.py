@@ -33,7 +33,7 @@ def check(run: Run, *, failing: float = 0.7) -> Iterator[Finding]:
     Gates are meant to be open or shut. It is an alarm only when the loss has not moved away from guessing.
 
     ## Options
-    `failing`: share of a layer's values within one percent of an end to which a failed training is put down.
+    `failing`: share of a layer's values within one percent of an end above which a failed training is attributed to it.
     """
     judged = outcome(run)
     layers = latest(run, "tanh", "sigmoid")

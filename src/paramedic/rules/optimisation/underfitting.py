@@ -12,19 +12,19 @@ from paramedic.rules.outcome import Outcome, outcome
 
 @rule("PM213", "underfitting", severity="note", needs=["backward", "model"])
 def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) -> Iterator[Finding]:
-    """The model has learnt something and then stopped, far from done, on training and held-out data alike.
+    """The model has learnt something and then stopped, far above zero loss, on training and held-out data alike.
 
     ## Why it hurts
-    More training will not help: the model is too small for the task, held back too strongly, or its steps are too
-    small or too large for the last part of the way.
+    More training will not help: the model is too small for the task, held back too strongly, or its steps are too small
+    or too large for the rest of the way.
 
     ## What to try first
-    The narrowest layer first: it limits everything behind it. Then less dropout and weight decay, then another
-    learning rate. If it can learn a small part of the data by heart, it is large enough.
+    The narrowest layer first: it limits everything behind it. Then less dropout and weight decay, then another learning
+    rate. If it can learn a small part of the data, it is large enough.
 
     ## When this is wrong
-    Some data are that noisy: whether somebody clicks or a share rises can't be known. That is why it is only a note,
-    and given only with a suspect.
+    Some data are that noisy: whether somebody clicks or a share price rises cannot be predicted. That is why it is only
+    a note, and only given with a likely cause.
 
     ## Options
     `fewest`: steps; `high`: what is left of the loss of guessing; `gap`: largest relative gap to the held-out loss.
@@ -34,7 +34,7 @@ def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) 
     if len(curve.values) < fewest:
         raise Abstain(f"only {len(curve.values)} steps; {fewest} are needed")
     if judged.prior is None or judged.prior <= 0:
-        raise Abstain("what guessing would give is not known")
+        raise Abstain("the loss of guessing is not known")
     held_out = [points[-1][1] for points in evaluations(run, curve.task) if points]
     if not held_out:
         raise Abstain("no evaluation with the training's loss function was seen")
@@ -57,7 +57,7 @@ def _suspect(run: Run, judged: Outcome, held_out: float, high: float) -> Iterato
     dropout = [event for event in run.events("module_call") if event["dropout"] and (event["p"] or 0) >= 0.7]
     if narrow is not None:
         module, width, classes = narrow
-        words = f"{module} passes on only {width} number{'s' * (width > 1)} for {classes} outputs"
+        words = f"{module} outputs only {width} number{'s' * (width > 1)} for {classes} outputs"
         where, remedy = built_at(run, module), f"make {module} wider"
     elif dropout:
         words = f"{dropout[0].module} drops {dropout[0]['p']:.0%} of its input"
@@ -69,7 +69,7 @@ def _suspect(run: Run, judged: Outcome, held_out: float, high: float) -> Iterato
         what=f"training stopped improving at a loss of {judged.curve.end:.3g}, held-out {held_out:.3g}; "
         f"guessing gives {judged.prior:.3g}",
         why=words,
-        remedy=f"{remedy}, and see whether the model can learn a hundred samples by heart",
+        remedy=f"{remedy}, and see whether the model can memorise a hundred samples",
         where=where,
         evidence=(Evidence(name="left_of_guessing", value=round(share, 3), limit=f"< {high:g}"),),
         confidence=0.82,

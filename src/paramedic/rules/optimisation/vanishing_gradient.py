@@ -32,7 +32,7 @@ def check(
     initialisation with the gain of the activation (`nn.init.kaiming_normal_`).
 
     ## When this is wrong
-    Small gradients alone are no illness: Adam divides by their size. It is an alarm only when the loss has not moved
+    Small gradients alone are not reported: Adam divides by their size. It is an alarm only when the loss has not moved
     away from guessing; otherwise a note.
 
     ## Options
@@ -43,7 +43,7 @@ def check(
     judged = outcome(run)
     order = depth_order(run)
     if len(order) < fewest_layers:
-        raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed to speak of depth")
+        raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed")
     part = max(1, len(order) // 4)
     ratios, first, last, cliffs = [], [], [], []
     for sample in run.samples("gradient"):

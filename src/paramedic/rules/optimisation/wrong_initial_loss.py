@@ -15,9 +15,9 @@ def check(run: Run, *, classes: float = 3.0, regression: float = 30.0) -> Iterat
     """The very first loss is far above what an untrained model should give.
 
     ## Why it hurts
-    A model that knows nothing should be undecided: ln C for C classes, about the mean square of the targets for
-    regression. A much higher first loss means that it is sure of random answers: the outputs are far too large, and
-    the first part of the training is spent on shrinking them.
+    An untrained model should be undecided: ln C for C classes, about the mean square of the targets for regression. A
+    much higher first loss means that it is confident in random answers: the outputs are far too large, and training
+    first has to shrink them.
 
     ## What to try first
     Initialise the last layer smaller (embeddings that double as output weights need `std=0.02`), normalise before it,
@@ -62,7 +62,7 @@ def _first_call(run: Run) -> Event:
     if any(event["into"] == "model" for event in run.events("load")):
         raise Abstain("weights were loaded")
     if not all(optimizer["fresh"] for optimizer in run.events("optimizer")):
-        raise Abstain("the training may have begun before the watch did")
+        raise Abstain("training may have begun before it was watched")
     calls = run.events("loss_call", phase="train")
     call = next((c for c in calls if c.step == 0 and c.get("values") and c["input"]["requires_grad"]), None)
     if call is None or run.events("freeze"):
@@ -80,7 +80,7 @@ def _expected(call: Event) -> tuple[float, str]:
     if call["function"] in _CLASSES and not call["target"]["dtype"].startswith("float"):
         normalised = abs(values["row_exp_max"] - 1) < 0.01 and abs(values["row_exp_min"] - 1) < 0.01
         if call["function"] == "nll_loss" and not normalised:
-            raise Abstain("nll_loss got something else than log-probabilities")
+            raise Abstain("the input of nll_loss is not log-probabilities")
         count = call["input"]["shape"][1] if len(call["input"]["shape"]) > 1 else call["input"]["shape"][0]
         if count > 1:
             return math.log(count), f"ln {count}"

@@ -16,7 +16,7 @@ from paramedic.rules.support import GRADIENT, NONZERO, at
     symptom=True,
 )
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
-    """The loss has a graph, and yet every gradient is exactly zero.
+    """The loss has a graph, but every gradient is exactly zero.
 
     ## Why it hurts
     backward() runs, the optimizer steps, and no weight moves: nothing is learnt, and no error is raised.
@@ -70,8 +70,12 @@ def _reason(run: Run, backward: Event) -> tuple[Where, str, str]:
             return place, text, f"take the {made[0]} away, or look at what goes into it"
         if values and made and made[0] in ("sigmoid", "tanh", "softmax") and values["input_max"] >= 1:
             place = at(call, made[1:])
-            text = f"the {made[0]} before the loss is so far at its ends that float32 sees no slope"
+            text = f"the {made[0]} before the loss is so saturated that its gradient is zero in float32"
             return place, text, "scale down what goes into it, or use a loss on raw scores (…_with_logits)"
     zero = any(curve.values and not any(curve.values) for curve in loss_curves(run))
-    why = "the loss is exactly 0: something multiplies it by zero" if zero else "some operation on the way is flat"
+    why = (
+        "the loss is exactly 0: something multiplies it by zero"
+        if zero
+        else "some operation before the loss has a zero derivative"
+    )
     return backward.where, why, "print the loss's parts one by one; look for clamp, relu, round, and masks of zeros"

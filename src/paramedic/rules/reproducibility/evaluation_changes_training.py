@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 
 @rule("PM903", "evaluation-changes-training", severity="note", needs=["eval_forward", "train_forward", "step"])
 def check(run: Run) -> Iterator[Finding]:
-    """An evaluation draws random numbers from the stream that training uses.
+    """Evaluation draws from the random number generator that training uses.
 
     ## Why it hurts
     Whatever comes after an evaluation (shuffling, dropout, augmentation) gets other random numbers than without it. Two
@@ -24,7 +24,7 @@ def check(run: Run) -> Iterator[Finding]:
         if event["drew"] and not event["training"] and event["uses"] and event.step < last:
             yield Finding(
                 what=f"{event.module} drew random numbers in {event.count:,} of its calls for evaluation",
-                why="training goes on with other random numbers than it would have without the evaluation",
+                why="training continues with different random numbers than without the evaluation",
                 remedy="with torch.random.fork_rng(): around the evaluation",
                 where=event.where,
                 evidence=(Evidence(name="calls_that_drew", value=event.count, limit="0"),),

@@ -8,7 +8,7 @@ from paramedic.rules.experiments import Lab, at
 
 @rule("PM901", "nondeterministic-run", severity="warning", needs=["experiment"])
 def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
-    """Two runs of the same script, started from the same random state, part.
+    """Two runs of the same script, started from the same random state, diverge.
 
     ## Why it hurts
     A change for the better or the worse cannot be told from chance, and a failure cannot be repeated.
@@ -18,7 +18,7 @@ def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
     torch.use_deterministic_algorithms(True) to find operations that differ from run to run.
 
     ## When this is wrong
-    Many people live well with it: it is a note unless the script asks for determinism and does not get it.
+    This is often acceptable: it is a note unless the script asks for determinism and does not get it.
 
     ## Options
     `tolerance`: relative difference of a loss that counts.
@@ -35,9 +35,7 @@ def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
     seeds = run.events("seed")
     backward = run.first("backward")
     workers = any(loader["workers"] for loader in run.events("loader"))
-    likely = (
-        "data that are drawn from a source of randomness of their own" if step == 0 else "operations whose order varies"
-    )
+    likely = "data drawn from an unseeded random generator" if step == 0 else "operations whose order varies"
     likely = "DataLoader workers" if workers else likely
     yield Finding(
         what=f"the same start, two runs: at step {step} the loss is {first:.6g} in one and {second:.6g} in the other",

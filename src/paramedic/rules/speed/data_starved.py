@@ -21,11 +21,11 @@ def check(
     with_workers: float = 60.0,
     nearly_all: float = 0.85,
 ) -> Iterator[Finding]:
-    """Training waits for its data most of the time.
+    """Training waits for data most of the time.
 
     ## Why it hurts
-    The model and the accelerator stand still while the next batch is read and decoded. A faster model or a larger
-    machine would change nothing.
+    The model and the accelerator are idle while the next batch is read and decoded. A faster model or a larger machine
+    would change nothing.
 
     ## What to try first
     `DataLoader(..., num_workers=4, persistent_workers=True)`: workers prepare batches while the model computes. With
@@ -34,9 +34,9 @@ def check(
 
     ## When this is wrong
     Only the second half of the run counts, so a cache that fills in the first epoch is no reason. Short runs and waits
-    of a few milliseconds per batch are passed over. With workers it takes a minute of waiting before this is more than
-    a note; without any, twenty seconds, unless training does nearly nothing else. On an accelerator the wait is what
-    the device saw, not what the host saw: a wait that is hidden behind queued work does not count.
+    of a few milliseconds per batch are ignored. With workers it takes a minute of waiting before this is more than a
+    note; without any, twenty seconds, unless training does nearly nothing else. On an accelerator the wait is what the
+    device saw, not what the host saw: a wait that is hidden behind queued work does not count.
 
     ## Options
     `share`: least share of the time spent waiting; `least_wait`: least seconds per step; `seconds`, `steps`: what a run
@@ -58,7 +58,7 @@ def check(
     yield Finding(
         what=f"training waited for data {late.share('data'):.0%} of the time: {1000 * wait / late.steps:.0f} ms "
         f"in a step of {1000 * late.training / late.steps:.0f} ms, with {helpers}{_stage(run, workers)}",
-        why="the model stands still while a batch is prepared; nothing but faster data makes this run faster",
+        why="the model is idle while a batch is prepared; only faster data loading makes this run faster",
         remedy=_remedy(run, loader, late),
         where=loader.where,
         severity="warning" if long or (not workers and late.share("data") >= nearly_all) else "note",

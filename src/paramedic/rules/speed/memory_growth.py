@@ -23,11 +23,11 @@ def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) ->
     second half of the run. A variable whose content grows at that pace is named with the line that fills it.
 
     ## Why it hurts
-    The run dies hours later, at a line that has nothing to do with it, or the kernel kills it without a word.
+    The run fails hours later at an unrelated line, or the kernel kills it without a message.
 
     ## What to try first
-    Keep a number or a running mean instead of the tensors, or give the container an end: `deque(maxlen=1000)`. In a
-    worker, look for what the data set keeps between samples.
+    Keep a number or a running mean instead of the tensors, or limit the container: `deque(maxlen=1000)`. In a worker,
+    look for what the data set keeps between samples.
 
     ## When this is wrong
     Allocators that warm up, caches that level off, the first pass over a lazily loaded data set, and buffers with a
@@ -139,7 +139,7 @@ def _in_worker(run: Run, who: str, found: Growth, severity: Severity, others: in
         what=f"the memory of {_words(run, who)} grows by {size(found.per_step)} per step{also}: {size(found.first)} at "
         f"step {found.first_step:,}, {size(found.last)} at step {found.last_step:,}",
         why=f"{guess}, and every worker has its own; {_end(run, who, found, processes=others + 1)}",
-        remedy=f"do not store samples in {name}, or give it an end"
+        remedy=f"do not store samples in {name}, or limit its size"
         if name
         else "look for what __getitem__ or the collate function keeps: a cache, a log, open files",
         where=replace(at(loader, place), step=found.first_step),

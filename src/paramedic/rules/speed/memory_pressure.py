@@ -25,7 +25,7 @@ def check(run: Run) -> Iterator[Finding]:
     with the line that made them, and a batch size that would fit.
 
     ## Why it hurts
-    A run at the edge dies at the first batch that is a little longer than the others.
+    A run close to the limit fails at the first batch that is a little longer than the others.
 
     ## What to try first
     A smaller batch with gradient accumulation, `torch.autocast` with bfloat16, `torch.utils.checkpoint` for the largest
@@ -154,7 +154,7 @@ def _host(run: Run) -> Iterator[Finding]:
         return
     yield Finding(
         what=f"{size(used)} of the container's {size(memory['limit'])} were in use ({used / memory['limit']:.0%})",
-        why="at the limit the kernel kills a process, often a DataLoader worker, without a word",
+        why="at the limit the kernel kills a process, often a DataLoader worker, without a message",
         remedy="fewer workers, a smaller prefetch_factor, or a larger limit",
         where=Where(step=step, rank=run.rank),
         evidence=(Evidence(name="share", value=round(used / memory["limit"], 3), limit=f"< {FULL}"),),

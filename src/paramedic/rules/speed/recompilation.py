@@ -20,7 +20,7 @@ def check(run: Run, *, versions: int = 6) -> Iterator[Finding]:
     it as a tensor.
 
     ## When this is wrong
-    One version for full batches, one for the short last batch and one for evaluation are normal and stay silent.
+    One version for full batches, one for the short last batch and one for evaluation are normal and not reported.
 
     ## Options
     `versions`: as many versions of one function are too many, if they were compiled in different steps.

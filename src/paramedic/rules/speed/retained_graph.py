@@ -11,11 +11,11 @@ FEWEST_STEPS = 10
 def check(run: Run) -> Iterator[Finding]:
     """Tensors are kept from step to step together with the graph that computed them.
 
-    A tensor that requires grad drags along everything autograd remembers of it. Kept in a list, or added to a running
-    total, the graphs of all steps so far stay in memory although nobody can use them any more.
+    A tensor that requires grad keeps everything autograd saved for it alive. Kept in a list, or added to a running
+    total, the graphs of all steps so far stay in memory although nothing can use them any more.
 
     ## Why it hurts
-    Memory grows with every step until the run is killed, hours later and at an innocent line. What a backward pass has
+    Memory grows with every step until the run is killed, hours later and at an unrelated line. What a backward pass has
     freed leaves only the graph's nodes; a loss of a validation without `torch.no_grad()` keeps all activations.
 
     ## What to try first

@@ -18,21 +18,21 @@ PARTS = {  # of the loop: what the training thread does there, and what to try
 
 @rule("PM708", "stalled-step", severity="error", needs=["step"])
 def check(run: Run) -> Iterator[Finding]:
-    """Training stood still and never went on.
+    """Training hung and never continued.
 
     ## Why it hurts
-    A hanging job holds its machine and says nothing: a lock that nobody releases, a worker that waits for another, a
+    A hanging job blocks its machine silently: a lock that nobody releases, a worker that waits for another, a
     collective call that one process left out.
 
     ## What to try first
-    Look where everybody stood: the stacks of all threads, and of all child processes as far as they could be had, are
-    in the file `stall-….txt` in the run's folder. They were taken while it hung.
+    Look at where each thread was: the stacks of all threads, and of all child processes as far as they could be read,
+    are in the file `stall-….txt` in the run's folder. They were taken while it hung.
 
     ## When this is wrong
     Anything that moves counts as progress: a probe that is asked, another line in any function of the training thread.
     Only a wait inside one single call, in the training loop, that ended with the process being killed, interrupted or
     failing is an error. Processes that the script starts may wait for work as long as they like. A wait for data,
-    backward or step that ended by itself is a note; a long evaluation or checkpoint is nothing.
+    backward or step that ended by itself is a note; a long evaluation or checkpoint is not reported.
     """
     stalls = run.events("stall")
     for event, following in zip_longest(stalls, stalls[1:]):

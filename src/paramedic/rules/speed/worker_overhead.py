@@ -22,7 +22,7 @@ class Bill:
 
 @rule("PM707", "worker-overhead", severity="warning", needs=["epoch"], causes=["PM701"])
 def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float = 3.0) -> Iterator[Finding]:
-    """DataLoader workers that cost more than they bring.
+    """DataLoader workers that cost more time than they save.
 
     ## Why it hurts
     Every worker is a process that must be started, and every batch travels between processes. When a batch takes less
