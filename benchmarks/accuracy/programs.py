@@ -86,6 +86,22 @@ def real_programs() -> Iterator[Program]:
         )
 
 
+def unseen_programs(round: str) -> Iterator[Program]:
+    """Pairs whose author knew the codes of the catalogue and nothing else; see UNSEEN.md."""
+    home = HERE / "unseen" / round
+    for name, expected in json.loads((home / "expected.json").read_text()).items():
+        yield Program(name=f"{name}/fixed", source=round, script=home / name / "fixed.py")
+        yield Program(
+            name=f"{name}/sick",
+            source=round,
+            script=home / name / "sick.py",
+            codes=tuple(expected["codes"]),
+            difficulty=expected["difficulty"],
+            twin=f"{name}/fixed",
+            has_line=expected["line"],
+        )
+
+
 def _mutations() -> Iterator[Program]:
     scripts = mutations.write(MUTANTS)
     for base in sorted({name.partition("/")[0] for name in scripts}):
