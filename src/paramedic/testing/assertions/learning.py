@@ -1,0 +1,135 @@
+"""`assert_learns`: can the model fit one batch, down to what the loss allows?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.findings import Finding
+from paramedic.testing.case import Case
+from paramedic.testing.diagnosis import causes
+from paramedic.testing.examine import findings_of
+from paramedic.testing.failure import Cause, CheckFailed, cause_of
+from paramedic.testing.fitting import Fit, adam, fit
+from paramedic.testing.floor import floor_of, guess_of
+from paramedic.testing.restore import restored
+
+RATES = (3e-3, 3e-2, 3e-4)
+WATCHED = 40  # steps that the rules are shown
+SETTLING = 300  # forward passes that running statistics are given to arrive
+
+
+def assert_learns(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = None, steps: int = 300) -> None:
+    """The model fits this batch: the loss comes near its own floor, which is found by training outputs alone.
+
+    `loss(output, target)` is the loss function, `batch` is (inputs …, target). Dropout is off. With `optimizer`, that one
+    must bring the loss down; if it is merely slow, Adam may finish. Fails also where the rules see a fault at the loss
+    or in the model although the loss falls. The failure names the cause.
+    """
+    case = Case(model, loss, batch)
+    with restored(model, optimizer):
+        floor = floor_of(case)
+        if floor == float("-inf"):
+            raise CheckFailed("assert_learns", "the loss has no floor: it can be made as small as one likes", [_sign()])
+        guess, floor = guess_of(case, floor)
+    found = _watched(case, optimizer)
+    result = _train(case, optimizer, steps, guess, floor)
+    if result.reached:
+        wrong = [cause_of(f) for f in found if f.severity == "error" and f.confidence >= 0.85]
+        if wrong:
+            raise CheckFailed("assert_learns", f"the loss falls to {result.end:.4g}, but not for the right reason", wrong)
+        _check_evaluation(case, optimizer, result, steps)
+        return
+    words = f"after {len(result.losses)} steps on one batch the loss is {result.end:.4g}; guessing gives"
+    what = f"{words} {guess:.4g}, and {floor:.4g} is possible"
+    raise CheckFailed("assert_learns", what, causes(case, optimizer, result, found, steps))
+
+
+def _watched(case: Case, optimizer: Any) -> tuple[Finding, ...]:
+    with restored(case.model, optimizer):
+        chosen = optimizer or _own(case.model, RATES[0])
+        return findings_of(lambda: fit(case, chosen, WATCHED, guess=float("inf"), floor=float("-inf")))
+
+
+def _train(case: Case, optimizer: Any, steps: int, guess: float, floor: float) -> Fit:
+    """With the given optimizer; and where that is only slow, or none was given, with Adam."""
+    best: Fit | None = None
+    if optimizer is not None:
+        with restored(case.model, optimizer):
+            best = fit(case, optimizer, steps, guess=guess, floor=floor)
+        if best.reached or not best.is_moving:
+            return best
+    for rate in RATES:
+        for patience in (1, 4):
+            with restored(case.model):
+                found = fit(case, _own(case.model, rate), patience * steps, guess=guess, floor=floor)
+            if found.reached:
+                return found
+            best = found if best is None or found.end < best.end else best
+            if not found.is_moving:
+                break
+    assert best is not None
+    return best
+
+
+def _own(model: nn.Module, rate: float) -> Any:
+    if not any(p.requires_grad for p in model.parameters()):
+        cause = Cause(code="PM404", what="no parameter has requires_grad", remedy="unfreeze what is to be trained")
+        raise CheckFailed("assert_learns", "there is nothing to train", [cause])
+    return adam(model, rate)
+
+
+def _check_evaluation(case: Case, optimizer: Any, result: Fit, steps: int) -> None:
+    """What was learnt in training mode must be there in evaluation mode, once running statistics had time to settle."""
+    norms = [m for m in case.model.modules() if getattr(m, "running_mean", None) is not None]
+    if not norms:
+        return
+    with restored(case.model, optimizer):
+        chosen = optimizer or _own(case.model, RATES[0])
+        fit(case, chosen, steps, guess=result.guess, floor=result.floor)
+        for _ in _until_settled(norms):
+            with torch.no_grad():
+                case.compute()
+        case.model.eval()
+        with torch.no_grad():
+            value = float(case.compute())
+    if value > result.goal + 0.5 * (result.guess - result.floor):
+        raise CheckFailed(
+            "assert_learns",
+            f"learnt in training mode (loss {result.end:.4g}), lost in evaluation mode (loss {value:.4g}) on the same batch",
+            [_stale(case.model)],
+        )
+
+
+def _until_settled(norms: list[Any]) -> Iterator[int]:
+    momenta = [m.momentum for m in norms if m.momentum]
+    needed = int(5 / min(momenta)) if momenta else SETTLING
+    return iter(range(min(needed, SETTLING)))
+
+
+def _stale(model: nn.Module) -> Cause:
+    for path, module in model.named_modules():
+        momentum = getattr(module, "momentum", None)
+        if getattr(module, "running_mean", None) is not None and momentum is not None and momentum < 1e-3:
+            return Cause(
+                what=f"{type(module).__name__} has momentum {momentum:g}: its running statistics never follow the data",
+                remedy="momentum=0.1 (torch's momentum is the weight of the new batch)",
+                where=path,
+            )
+    return Cause(
+        what="running statistics of a norm layer, or another difference between train() and eval()",
+        remedy="compare the outputs of both modes layer by layer",
+    )
+
+
+def _sign() -> Cause:
+    return Cause(
+        code="PM516",
+        what="training the outputs alone drives the loss towards minus infinity",
+        remedy="look at its sign: likelihoods are maximised, losses minimised",
+    )
+
+

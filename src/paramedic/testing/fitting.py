@@ -1,0 +1,104 @@
+"""Train a model on one batch, and measure how much of the way to the loss's floor it went."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.testing.case import Case
+
+SHARE = 0.9  # of the way from guessing to the floor that counts as learnt
+CALM = 3  # steps at the goal, one after the other, before it counts
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A training on one batch. `guess` is the loss of the best answer that ignores the input."""
+
+    losses: tuple[float, ...]
+    goal: float
+    guess: float
+    floor: float
+    reached: bool
+
+    @property
+    def start(self) -> float:
+        return self.losses[0]
+
+    @property
+    def end(self) -> float:
+        last = [value for value in self.losses[-5:] if value == value]
+        return statistics.median(last) if last else float("nan")
+
+    @property
+    def progress(self) -> float:
+        """From guessing (0) to the floor (1)."""
+        way = self.guess - self.floor
+        return (self.guess - self.end) / way if way > 0 and self.end == self.end else 0.0
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the last quarter of the steps still brought something."""
+        quarter = max(len(self.losses) // 4, 1)
+        before, after = self.losses[-2 * quarter : -quarter], self.losses[-quarter:]
+        if not before or any(v != v for v in (*before, *after)):
+            return False
+        gain = statistics.mean(before) - statistics.mean(after)
+        return gain > 0.02 * max(abs(statistics.mean(before) - self.floor), 1e-9)
+
+
+def fit(
+    case: Case,
+    optimizer: Any,
+    steps: int,
+    *,
+    guess: float,
+    floor: float,
+    before_step: Callable[[], None] | None = None,
+) -> Fit:
+    """Train in training mode with dropout off until the goal is reached, or for so many steps."""
+    case.model.train()
+    quiet(case.model)
+    goal = floor + (1 - SHARE) * (guess - floor)
+    losses: list[float] = []
+    calm = 0
+    for _ in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        loss = case.compute()
+        losses.append(float(loss.detach()))
+        calm = calm + 1 if losses[-1] <= goal else 0
+        if calm >= CALM or losses[-1] != losses[-1] or not loss.requires_grad:
+            break
+        loss.backward()
+        if before_step is not None:
+            before_step()
+        optimizer.step()
+    return Fit(tuple(losses), goal, guess, floor, calm >= CALM)
+
+
+def quiet(model: nn.Module) -> None:
+    """Dropout off: a batch cannot be fitted exactly while parts of the model are missing."""
+    for module in model.modules():
+        if isinstance(module, nn.modules.dropout._DropoutNd):
+            module.training = False
+        elif isinstance(module, nn.RNNBase):
+            module.dropout = 0.0 if module.num_layers == 1 else module.dropout
+
+
+def adam(model: nn.Module, rate: float) -> torch.optim.Optimizer:
+    return torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=rate)
+
+
+def rebuilt(optimizer: Any, **changes: Any) -> Any:
+    """The same optimizer afresh, with some of its settings changed by a function of their value."""
+    groups = [
+        {name: changes[name](value) if name in changes else value for name, value in group.items()}
+        for group in optimizer.param_groups
+    ]
+    own = [{name: value for name, value in group.items() if name not in ("initial_lr",)} for group in groups]
+    return type(optimizer)(own, **{"lr": own[0]["lr"]} if "lr" in own[0] else {})
