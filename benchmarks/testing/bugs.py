@@ -118,9 +118,7 @@ def rate(sick: bool) -> Planted:
 
 def decay(sick: bool) -> Planted:
     model = mlp()
-    return plant(
-        model, optimizer=torch.optim.Adam(model.parameters(), lr=3e-3, weight_decay=10.0 if sick else 1e-4)
-    )
+    return plant(model, optimizer=torch.optim.Adam(model.parameters(), lr=3e-3, weight_decay=10.0 if sick else 1e-4))
 
 
 def stale_norm(sick: bool) -> Planted:

@@ -1,6 +1,6 @@
 """paramedic: a doctor for PyTorch training."""
 
-from paramedic import synth
+from paramedic import shapes, synth, testing
 from paramedic.audit import audit, subset
 from paramedic.errors import ParamedicError
 from paramedic.logbook import setup_logging
@@ -15,10 +15,12 @@ __all__ = [
     "audit",
     "install",
     "setup_logging",
+    "shapes",
     "shell",
     "subset",
     "summarize",
     "synth",
+    "testing",
     "watch",
 ]
 __version__ = "0.1.0"

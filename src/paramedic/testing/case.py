@@ -55,7 +55,9 @@ class Case:
             raise ParamedicError(f"the model is a {type(model).__name__}", expected="a torch.nn.Module")
         if loss is not None and not callable(loss):
             raise ParamedicError(
-                f"the loss is a {type(loss).__name__}", expected="a function of output and target", fix="F.cross_entropy"
+                f"the loss is a {type(loss).__name__}",
+                expected="a function of output and target",
+                fix="F.cross_entropy",
             )
         self.model, self.loss, self.batch = model, loss, batch
 

@@ -25,6 +25,7 @@ class Fit:
     guess: float
     floor: float
     reached: bool
+    easily: bool = True  # by the optimizer that was given, or the first that was tried
 
     @property
     def start(self) -> float:
