@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import audit, bundle, demo, diagnose, dump, explain, replay, report, rules, run, synth
+from paramedic.cli import audit, bundle, demo, diagnose, dump, explain, replay, report, rules, run, synth, test
 
 
 def _version(wanted: bool) -> None:
@@ -44,5 +44,6 @@ report.add_to(app)
 replay.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
+test.add_to(app)
 rules.add_to(app)
 demo.add_to(app)

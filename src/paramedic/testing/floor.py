@@ -27,7 +27,7 @@ def guess_of(case: Case, floor: float | None) -> tuple[float, float]:
         return start, 0.0 if start > 0 else start - abs(start)
     guess = _lowest(case, tied=True)
     # Where all samples have one target, guessing is perfect: then the start is what counts.
-    useful = guess is not None and floor + 0.05 * (start - floor) < guess < start
+    useful = guess is not None and guess - floor > 0.2 * abs(guess) and guess < start
     return (guess if useful and guess is not None else max(start, floor + 1e-6)), floor
 
 

@@ -113,7 +113,7 @@ def _check_evaluation(case: Case, optimizer: Any, result: Fit, steps: int) -> No
     if value > result.goal + 0.5 * (result.guess - result.floor):
         raise CheckFailed(
             "assert_learns",
-            f"learnt in training mode (loss {result.end:.4g}) and lost in evaluation mode: {value:.4g} on the same batch",
+            f"learnt in training mode (loss {result.end:.4g}), lost in evaluation mode ({value:.4g} on the same batch)",
             [_stale(case.model)],
         )
 

@@ -68,7 +68,7 @@ def assert_padding_invariant(model: nn.Module, inputs: Any, lengths: Any, *, pad
                 what="padding takes part: in attention, pooling, normalisation, or the last state of a recurrent layer",
                 remedy="mask it, or pack the sequences (torch.nn.utils.rnn.pack_padded_sequence)",
             )
-            what = f"sample {sample} (length {int(lengths[sample])}) changes by {gap:.3g} with {extra} more places of padding"
+            what = f"sample {sample} of length {int(lengths[sample])} changes by {gap:.3g} with {extra} more padding"
             raise CheckFailed("assert_padding_invariant", what, [cause])
 
 
