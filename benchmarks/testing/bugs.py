@@ -31,6 +31,7 @@ class Bug:
     name: str
     codes: tuple[str, ...]
     make: Callable[[bool], Planted]  # True: with the bug; False: the healthy twin
+    words: str = ""  # that name it where no code does
 
 
 class Net(nn.Module):
@@ -173,7 +174,7 @@ BUGS = (
     Bug("loss sign flipped", ("PM507", "PM516"), sign),
     Bug("Adam lr 1.0", ("PM205",), rate),
     Bug("weight decay 10", ("PM217",), decay),
-    Bug("BatchNorm momentum 1e-6", ("PM420", "PM418"), stale_norm),
+    Bug("BatchNorm momentum 1e-6", (), stale_norm, words="has momentum 1e-06"),
     Bug("transform blanks the image", ("PM303",), blank),
     Bug("Sigmoid + BCEWithLogits", ("PM503",), sigmoid_twice),
     Bug("sigmoid net, N(0,5) init", ("PM204", "PM210"), saturated),

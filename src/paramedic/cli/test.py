@@ -22,8 +22,8 @@ def add_to(app: typer.Typer) -> None:
 def test(ctx: typer.Context, output: Output = Path("tests/test_training.py"), force: Force = False) -> None:
     """Write a test file for a training script: its model, loss and batch, and the checks that apply.
 
-    The script runs up to its first update. What it needs goes to a small file beside the test; the test itself reads the
-    model and the loss from the script's source, so that it notices when they change.
+    The script runs up to its first update. What it needs goes to a small file beside the test; the test itself reads
+    the model and the loss from the script's source, so that it notices when they change.
 
     Examples:
 
@@ -33,11 +33,15 @@ def test(ctx: typer.Context, output: Output = Path("tests/test_training.py"), fo
     """
     target = target_of(ctx)
     if output.suffix != ".py":
-        raise ParamedicError(f"{output} is no Python file", expected="a name ending in .py", fix="-o tests/test_training.py")
+        raise ParamedicError(
+            f"{output} is no Python file", expected="a name ending in .py", fix="-o tests/test_training.py"
+        )
     if output.exists() and not force:
-        raise ParamedicError(f"{output} exists", expected="a new file", fix=f"paramedic test --force -o {output} {target.name}")
+        raise ParamedicError(
+            f"{output} exists", expected="a new file", fix=f"paramedic test --force -o {output} {target.name}"
+        )
     from paramedic.testing.script.running import first_step
-    from paramedic.testing.script.training import store_training
+    from paramedic.testing.script.storing import store_training
     from paramedic.testing.script.writing import test_file
 
     script, fixture = Path(target.name), output.with_suffix(".fixture")

@@ -15,6 +15,7 @@ from typing import Any
 from paramedic.errors import ParamedicError
 from paramedic.testing.script.slicing import backward_slice, backwards, before_line, loads, needed, scope_body
 
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 Origin = tuple[str | None, str]  # the function (None: the script itself) and the name under which it has an object
 
 
@@ -65,8 +66,9 @@ class Source:
     def _execute(self, function: str | None, names: set[str]) -> dict[str, Any]:
         body = scope_body(self.tree, function)
         steps = backwards(body)
-        before = before_line(body, steps[0][2]) if steps else body
-        before = [s for s in before if not _is_training(s)]
+        before = [s for s in (before_line(body, steps[0][2]) if steps else body) if not _is_training(s)]
+        if function is None:  # definitions may stand anywhere
+            before += [s for s in body if isinstance(s, DEFINITIONS) and s not in before]
         own, open_names = needed(before, names, touching=True)
         top = [s for s in self.tree.body if not _is_training(s) and not _is_main(s)]
         outer, _ = needed(top, open_names, touching=True) if function is not None else ([], set())

@@ -21,6 +21,7 @@ from paramedic.capture.where import is_users, locals_of
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, check
 from paramedic.testing.restore import random_state
+from paramedic.testing.script.recipes import remembered
 
 
 class _Enough(BaseException):
@@ -65,7 +66,7 @@ def first_step(target: Target) -> FirstStep:
     sys.path.insert(0, os.path.dirname(os.path.realpath(target.name)))
     ended: BaseException | None = None
     try:
-        with watch.installed(), contextlib.redirect_stdout(sys.stderr):
+        with watch.installed(), remembered(), contextlib.redirect_stdout(sys.stderr):
             runpy.run_path(target.name, run_name="__main__")
     except _Enough:
         pass
@@ -76,7 +77,9 @@ def first_step(target: Target) -> FirstStep:
         if before[2] is not None:
             sys.modules["__main__"] = before[2]
     if watch.found is None or watch.optimizer is None:
-        reason = f"it ended with {type(ended).__name__}: {ended}" if ended else "it ended without a step of an optimizer"
+        reason = (
+            f"it ended with {type(ended).__name__}: {ended}" if ended else "it ended without a step of an optimizer"
+        )
         raise ParamedicError(
             f"{target.name} did not come to a training step: {reason}",
             expected="a script that trains",

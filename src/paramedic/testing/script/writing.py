@@ -18,7 +18,7 @@ from paramedic.testing.script.training import Training
 HEAD = '''"""Tests of {script}. Written by `paramedic test`; yours to edit.
 
 The model, the loss and the optimizer are those of {script} as it is now: of its statements only those run that make
-them, and lines {first} to {last} for the loss. The batch and the weights are those of its first step, kept in {fixture}.
+them, and lines {first} to {last} for the loss. The batch and the weights of its first step are in {fixture}.
 """
 
 from pathlib import Path
@@ -62,7 +62,7 @@ CHECKS = {
         "assert_deterministic(training.model, training.arguments)",
     ),
     "samples_are_independent": (
-        "What a sample gets must not depend on its batch: a wrong axis in a view, softmax or recurrent layer mixes them.",
+        "No sample's output may depend on its batch: a wrong axis in a view, softmax or recurrent layer mixes them.",
         "assert_batch_independent(training.model, training.arguments)",
     ),
     "no_future_leaks": (
@@ -103,7 +103,8 @@ def _about_outputs(training: Training) -> list[str]:
         return []
     size = len(inputs[0])
     names = ["evaluation_is_deterministic"]
-    beside = any(size in t.shape[1:] for t in outputs)  # samples beside samples, as in contrastive training
+    # Samples beside samples, as in contrastive training, or as in a graph: they are meant to meet.
+    beside = any(size in t.shape[1:] for t in (*outputs, *inputs))
     if size > 1 and all(len(t) == size for t in inputs) and all(t.dim() > 0 and len(t) == size for t in outputs):
         names += [] if beside else ["samples_are_independent"]
     if _predicts_the_next(training, inputs, outputs):
