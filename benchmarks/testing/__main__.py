@@ -32,7 +32,7 @@ def planted() -> None:
         + f"; {c['false']} of the 16 healthy twins fail"
         for name, c in counts.items()
     ]
-    words = "Digits of scikit-learn, batches of 32; each bug beside its healthy twin. What a cell lists are the checks that fail."
+    words = "Digits of scikit-learn, batches of 32, each bug beside its healthy twin. Cells list the checks that fail."
     write("Sixteen planted bugs", "\n".join([words, "", *rows, "", *lines]))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import audit, bundle, demo, diagnose, dump, explain, replay, report, rules, run, synth, test
+from paramedic.cli import audit, bundle, demo, diagnose, dump, explain, replay, report, rules, run, shapes, synth, test
 
 
 def _version(wanted: bool) -> None:
@@ -37,6 +37,7 @@ def main(
 
 audit.add_to(app)
 synth.add_to(app)
+shapes.add_to(app)
 run.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)

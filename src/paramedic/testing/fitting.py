@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,6 @@ def fit(
     *,
     guess: float,
     floor: float,
-    before_step: Callable[[], None] | None = None,
 ) -> Fit:
     """Train in training mode with dropout off until the goal is reached, or for so many steps."""
     case.model.train()
@@ -76,10 +75,21 @@ def fit(
         if calm >= CALM or losses[-1] != losses[-1] or not loss.requires_grad:
             break
         loss.backward()
-        if before_step is not None:
-            before_step()
-        optimizer.step()
+        advance(optimizer, case)
     return Fit(tuple(losses), goal, guess, floor, calm >= CALM)
+
+
+def advance(optimizer: Any, case: Case) -> None:
+    """The optimizer's step; one that wants to compute the loss again, as LBFGS does, may."""
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=True)
+        loss = case.compute()
+        loss.backward()
+        return loss
+
+    needs = inspect.signature(type(optimizer).step).parameters.get("closure")
+    optimizer.step(*(() if needs is None or needs.default is None else (closure,)))
 
 
 def quiet(model: nn.Module) -> None:

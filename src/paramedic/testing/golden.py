@@ -15,7 +15,7 @@ from paramedic.errors import ParamedicError
 from paramedic.testing import updating
 from paramedic.testing.case import Case
 from paramedic.testing.failure import Cause, CheckFailed
-from paramedic.testing.fitting import adam
+from paramedic.testing.fitting import adam, advance
 from paramedic.testing.restore import restored
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 3e-2, "float16": 5e-3}  # of a tensor's own size
@@ -72,7 +72,7 @@ def _entries(case: Case, optimizer: Any) -> Iterator[Entry]:
     value.backward()
     parameters = dict(case.model.named_parameters())
     yield from (_entry("gradient", n, p.grad) for n, p in reversed(parameters.items()) if p.grad is not None)
-    chosen.step()
+    advance(chosen, case)
     yield from (_entry("update", n, parameters[n].detach() - old) for n, old in before.items())
 
 

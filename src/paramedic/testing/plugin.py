@@ -88,14 +88,14 @@ def train_steps() -> Callable[..., list[float]]:
 
     def train(n: int, model: Any, loss: Any, batch: Any, optimizer: Any = None) -> list[float]:
         from paramedic.testing.case import Case
-        from paramedic.testing.fitting import adam
+        from paramedic.testing.fitting import adam, advance
 
         case, chosen, losses = Case(model, loss, batch), optimizer or adam(model, 1e-3), []
         for _ in range(n):
             chosen.zero_grad(set_to_none=True)
             value = case.compute()
             value.backward()
-            chosen.step()
+            advance(chosen, case)
             losses.append(float(value.detach()))
         return losses
 

@@ -23,6 +23,7 @@ RATES = (3e-3, 3e-2, 3e-4)
 WATCHED = 40  # steps that the rules are shown
 ALWAYS = ("PM308", "PM303")  # a batch of which all samples are one
 BAD_START = 3  # times the loss of guessing, before the first step: such a fault is worth fixing even if it is overcome
+PATIENCE = 4  # times as many steps where the loss is still falling
 SETTLING = 300  # forward passes that running statistics are given to arrive
 
 
@@ -41,7 +42,8 @@ def assert_learns(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = N
             raise CheckFailed("assert_learns", "the loss has no floor: it can be made as small as one likes", [_sign()])
         guess, floor = guess_of(case, floor)
     found = _watched(case, optimizer)
-    result = _train(case, optimizer, steps, guess, floor)
+    # Where the rules have found a fault already, there is no point in giving it all the time in the world.
+    result = _train(case, optimizer, steps, guess, floor, patient=not _faults(found))
     if result.reached:
         wrong = _wrong(case, found, result)
         if wrong:
@@ -55,11 +57,14 @@ def assert_learns(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = N
 
 def _wrong(case: Case, found: tuple[Finding, ...], result: Fit) -> list[Cause]:
     """Faults that do not keep the loss from falling, or that only another optimizer could overcome."""
-    wrong = [cause_of(f) for f in found if f.severity == "error" and f.confidence >= 0.85]
     with restored(case.model):
         seen = symptoms(case)
     bad_start = result.start > BAD_START * result.guess > 0
-    return wrong + [cause for cause in seen if not result.easily or bad_start or cause.code in ALWAYS]
+    return _faults(found) + [cause for cause in seen if not result.easily or bad_start or cause.code in ALWAYS]
+
+
+def _faults(found: tuple[Finding, ...]) -> list[Cause]:
+    return [cause_of(f) for f in found if f.severity == "error" and f.confidence >= 0.85]
 
 
 def _watched(case: Case, optimizer: Any) -> tuple[Finding, ...]:
@@ -68,7 +73,7 @@ def _watched(case: Case, optimizer: Any) -> tuple[Finding, ...]:
         return findings_of(lambda: fit(case, chosen, WATCHED, guess=float("inf"), floor=float("-inf")))
 
 
-def _train(case: Case, optimizer: Any, steps: int, guess: float, floor: float) -> Fit:
+def _train(case: Case, optimizer: Any, steps: int, guess: float, floor: float, *, patient: bool) -> Fit:
     """With the given optimizer; and where that is only slow, or none was given, with Adam."""
     best: Fit | None = None
     if optimizer is not None:
@@ -76,17 +81,21 @@ def _train(case: Case, optimizer: Any, steps: int, guess: float, floor: float) -
             best = fit(case, optimizer, steps, guess=guess, floor=floor)
         if best.reached or not best.is_moving:
             return best
-    for rate in RATES:
-        for patience in (1, 4):
-            with restored(case.model):
-                found = fit(case, _own(case.model, rate), patience * steps, guess=guess, floor=floor)
-            if found.reached:
-                return replace(found, easily=optimizer is None)
-            best = found if best is None or found.end < best.end else best
-            if not found.is_moving:
-                break
-    assert best is not None
-    return best
+    tried: list[tuple[Fit, float]] = []
+    for rate in RATES if patient or best is None else ():
+        with restored(case.model):
+            tried.append((fit(case, _own(case.model, rate), steps, guess=guess, floor=floor), rate))
+        if tried[-1][0].reached:
+            return replace(tried[-1][0], easily=optimizer is None)
+    found, rate = min(
+        tried, key=lambda one: one[0].end if one[0].end == one[0].end else float("inf"), default=(best, 0.0)
+    )
+    assert found is not None
+    if patient and found.is_moving and tried:
+        with restored(case.model):
+            found = fit(case, _own(case.model, rate), PATIENCE * steps, guess=guess, floor=floor)
+        return replace(found, easily=optimizer is None)
+    return found
 
 
 def _own(model: nn.Module, rate: float) -> Any:

@@ -13,7 +13,7 @@ from paramedic.errors import ParamedicError
 from paramedic.testing.case import Case
 from paramedic.testing.examine import findings_of
 from paramedic.testing.failure import Cause, CheckFailed, cause_of
-from paramedic.testing.fitting import adam
+from paramedic.testing.fitting import adam, advance
 from paramedic.testing.restore import restored
 
 STEPS = 3  # a factor that starts at zero lets gradients through only from the second step on
@@ -102,7 +102,7 @@ def _steps(case: Case, optimizer: Any) -> dict[str, float]:
         for name, parameter in case.model.named_parameters():
             if parameter.grad is not None:
                 found[name] = max(found.get(name, 0.0), float(parameter.grad.norm()))
-        optimizer.step()
+        advance(optimizer, case)
     return found
 
 

@@ -12,7 +12,7 @@ from torch import nn
 from paramedic.testing.case import Case, as_call
 from paramedic.testing.changing import distance, frozen_run
 from paramedic.testing.failure import Cause, CheckFailed
-from paramedic.testing.fitting import adam
+from paramedic.testing.fitting import adam, advance
 from paramedic.testing.restore import random_state, restored, seed_all
 
 
@@ -100,7 +100,7 @@ def _losses(case: Case, optimizer: Any, steps: int, *, seed: int) -> list[float]
         optimizer.zero_grad(set_to_none=True)
         loss = case.compute()
         loss.backward()
-        optimizer.step()
+        advance(optimizer, case)
         found.append(float(loss.detach()))
     return found
 

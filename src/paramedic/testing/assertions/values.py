@@ -10,7 +10,7 @@ from torch import nn
 from paramedic.capture.facts import tensors_in
 from paramedic.testing.case import Case, as_call
 from paramedic.testing.failure import Cause, CheckFailed
-from paramedic.testing.fitting import adam
+from paramedic.testing.fitting import adam, advance
 from paramedic.testing.restore import restored
 
 
@@ -78,7 +78,7 @@ def _one_step(case: Case, optimizer: Any, step: int) -> None:
     for name, parameter in case.model.named_parameters():
         if parameter.grad is not None and (bad := _bad(parameter.grad)) is not None:
             _fail(f"{where} the gradient of {name} holds {bad}, the loss is finite", "PM103", advice, name)
-    optimizer.step()
+    advance(optimizer, case)
     for name, parameter in case.model.named_parameters():
         if (bad := _bad(parameter)) is not None:
             _fail(f"{where} the update of {name} makes {bad}", "PM104", "lower the learning rate, or raise eps", name)

@@ -61,21 +61,14 @@ def first_step(target: Target) -> FirstStep:
     if target.is_module:
         raise ParamedicError(f"-m {target.name} cannot be taken apart", expected="the path of a script", fix="train.py")
     watch = _Watch()
-    before = sys.argv, list(sys.path), sys.modules.get("__main__")
-    sys.argv = [target.name, *target.args]
-    sys.path.insert(0, os.path.dirname(os.path.realpath(target.name)))
     ended: BaseException | None = None
     try:
         with watch.installed(), remembered(), contextlib.redirect_stdout(sys.stderr):
-            runpy.run_path(target.name, run_name="__main__")
+            run_to_end(target)
     except _Enough:
         pass
     except (Exception, SystemExit) as error:
         ended = error
-    finally:
-        sys.argv, sys.path[:] = before[0], before[1]
-        if before[2] is not None:
-            sys.modules["__main__"] = before[2]
     if watch.found is None or watch.optimizer is None:
         reason = (
             f"it ended with {type(ended).__name__}: {ended}" if ended else "it ended without a step of an optimizer"
@@ -87,6 +80,17 @@ def first_step(target: Target) -> FirstStep:
         )
     watch.found.optimizer = watch.optimizer
     return watch.found
+
+
+def run_to_end(target: Target) -> None:
+    """As `python train.py` would, in this process."""
+    before = sys.argv, list(sys.path)
+    sys.argv = [target.name, *target.args]
+    sys.path.insert(0, os.path.dirname(os.path.realpath(target.name)))
+    try:
+        runpy.run_path(target.name, run_name="__main__")
+    finally:
+        sys.argv, sys.path[:] = before[0], before[1]
 
 
 class _Watch:

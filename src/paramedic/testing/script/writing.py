@@ -76,19 +76,27 @@ def test_file(script: Path, output: Path, fixture: Path, training: Training, lin
     """The whole file, ready to run."""
     path = os.path.relpath(script.resolve(), output.resolve().parent)
     parts = [HEAD.format(script=script.name, path=path, fixture=fixture.name, first=lines[0], last=lines[1])]
-    for name in _that_apply(training):
+    for name in that_apply(training):
         why, call = CHECKS[name]
         parts.append(f"\n\ndef test_{name}(training):\n    # {why}\n    testing.{call}\n")
     return "".join(parts)
 
 
-def _that_apply(training: Training) -> list[str]:
+def that_apply(training: Training) -> list[str]:
+    """The names of the checks that make sense for this training."""
     model = training.model
     names = ["learns", "every_parameter_moves", "nothing_is_nan"]
     if any(not p.requires_grad for p in model.parameters()):
         names.append("frozen_parameters_stay")
     names.append("resumes")
     return names + _about_outputs(training)
+
+
+def run_check(name: str, training: Training) -> None:
+    """What the test of this name does."""
+    from paramedic import testing
+
+    eval(CHECKS[name][1], {**vars(testing), **{n: getattr(testing, n) for n in testing.__all__}, "training": training})
 
 
 def _about_outputs(training: Training) -> list[str]:
