@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from paramedic.errors import ParamedicError
 
@@ -18,6 +19,16 @@ Shape = Sequence[int]
 
 class ContractBroken(Exception):
     """What does not fit, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The first shape that does not fit."""
+
+    place: str  # "input", "output", "input 1" …
+    dims: list[str]
+    shape: tuple[int, ...]
+    words: str
 
 
 class Contract:
@@ -33,17 +44,26 @@ class Contract:
         self.inputs, self.outputs = _tensors(inputs), _tensors(outputs)
 
     def check(self, given: Sequence[Shape], returned: Sequence[Shape], sizes: Mapping[str, int] | None = None) -> None:
-        """Raises ContractBroken at the first shape that does not fit. Tensors beyond the contract's are passed over."""
+        """Raises ContractBroken at the first shape that does not fit."""
+        found = self.broken(given, returned, sizes)
+        if found is not None:
+            declared = " ".join(found.dims) or "()"
+            raise ContractBroken(f"{found.place} {found.shape} is declared {declared!r}: {found.words}")
+
+    def broken(
+        self, given: Sequence[Shape], returned: Sequence[Shape], sizes: Mapping[str, int] | None = None
+    ) -> Broken | None:
+        """The first shape that does not fit. Tensors beyond the contract's are passed over."""
         known = dict(sizes or {})
         for word, wanted, found in (("input", self.inputs, given), ("output", self.outputs, returned)):
-            if len(found) < len(wanted):
-                raise ContractBroken(f"{len(wanted)} {word}s are declared, {len(found)} tensors were seen")
-            for number, (dims, shape) in enumerate(zip(wanted, found, strict=False)):
+            for number, dims in enumerate(wanted):
                 place = word if len(wanted) == 1 else f"{word} {number}"
-                broken = fit(dims, shape, known)
-                if broken:
-                    declared = " ".join(dims) or "()"
-                    raise ContractBroken(f"{place} {tuple(shape)} is declared {declared!r}: {broken}{_sizes(known)}")
+                if number >= len(found):
+                    return Broken(place, dims, (), f"only {len(found)} tensors were seen")
+                words = fit(dims, found[number], known)
+                if words:
+                    return Broken(place, dims, tuple(found[number]), words + _sizes(known))
+        return None
 
 
 def fit(dims: Sequence[str], shape: Shape, known: dict[str, int]) -> str:
