@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import statistics
 from dataclasses import dataclass
 from typing import Any
@@ -44,13 +45,14 @@ class Fit:
 
     @property
     def is_moving(self) -> bool:
-        """Whether the last quarter of the steps still brought something."""
+        """Whether it is merely slow: each quarter of the steps is better than the one before, the last one, too."""
         quarter = max(len(self.losses) // 4, 1)
-        before, after = self.losses[-2 * quarter : -quarter], self.losses[-quarter:]
-        if not before or any(v != v for v in (*before, *after)):
+        parts = [self.losses[n * quarter : (n + 1) * quarter] for n in range(4)]
+        if any(not part or any(v != v for v in part) for part in parts):
             return False
-        gain = statistics.mean(before) - statistics.mean(after)
-        return gain > 0.02 * max(abs(statistics.mean(before) - self.floor), 1e-9)
+        means = [statistics.mean(part) for part in parts]
+        falls = all(later < earlier for earlier, later in itertools.pairwise(means)) and means[-1] < self.start
+        return falls and means[2] - means[3] > 0.01 * max(abs(means[2] - self.floor), 1e-9)
 
 
 def fit(
