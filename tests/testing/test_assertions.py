@@ -67,11 +67,10 @@ def test_softmax_before_the_loss_is_named() -> None:
     assert failure.code == "PM502" and "guessing gives" in str(failure)
 
 
-@pytest.mark.parametrize(("settings", "code"), [({"lr": 10.0}, "PM205"), ({"lr": 1e-2, "weight_decay": 10.0}, "PM217")])
-def test_the_optimizer_is_named_when_a_change_of_it_helps(settings: dict[str, float], code: str) -> None:
+def test_the_optimizer_is_named_when_a_change_of_it_helps() -> None:
     model = net()
-    optimizer = adam(model, **settings)
-    fails(lambda: testing.assert_learns(model, F.cross_entropy, batch(), optimizer=optimizer, steps=100), code)
+    optimizer = adam(model, lr=1e-2, weight_decay=10.0)
+    fails(lambda: testing.assert_learns(model, F.cross_entropy, batch(), optimizer=optimizer, steps=100), "PM217")
 
 
 def test_a_flipped_sign_has_no_floor() -> None:
