@@ -17,7 +17,7 @@ $(VENV)/test: $(VENV)/installed
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
-	$(PIP) "ruff>=0.6" "mypy>=1.11"
+	$(PIP) "ruff>=0.6" "mypy>=1.11" "pytest>=8"
 	touch $@
 
 demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its report

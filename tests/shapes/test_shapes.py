@@ -129,9 +129,9 @@ def test_a_class_without_data_and_live(warm_shop: Workshop) -> None:
 def test_without_libcst_the_extra_is_named(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['libcst'] = None\n"
-        "from paramedic.shapes.annotating import _libcst\n"
+        "from paramedic.shapes.annotating import annotate\n"
         "from paramedic.errors import ParamedicError\n"
-        "try: _libcst()\n"
+        "try: annotate('x = 1', {1: '# (2,)'})\n"
         "except ParamedicError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)

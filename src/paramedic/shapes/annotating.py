@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import cast
 
 from paramedic.errors import ParamedicError
 from paramedic.shapes.symbols import text
@@ -19,7 +19,7 @@ def comments(words: Mapping[Hashable, list[tuple[str, ...]]], file: str) -> dict
     """By line: what to write behind it. A line that sees several shapes says so."""
     by_line: dict[int, list[str]] = {}
     for key, shapes in words.items():
-        place, line, _ = key  # type: ignore[misc]
+        place, line, _ = cast(tuple[str, int, str], key)
         if place == file:
             different = list(dict.fromkeys(text(dims) for dims in shapes))
             more = [*different[:MOST], "…"] if len(different) > MOST else different
@@ -29,39 +29,17 @@ def comments(words: Mapping[Hashable, list[tuple[str, ...]]], file: str) -> dict
 
 def annotate(source: str, by_line: Mapping[int, str]) -> str:
     """The source with these comments; a shape that stands there is replaced, any other comment is kept before it."""
-    cst = _libcst()
-
-    class Writer(cst.CSTTransformer):  # type: ignore[name-defined, misc]
-        METADATA_DEPENDENCIES = (cst.metadata.PositionProvider,)
-
-        def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
-            line = self.get_metadata(cst.metadata.PositionProvider, original_node).start.line
-            comment = by_line.get(line)
-            if comment is None:
-                return updated_node
-            behind = updated_node.trailing_whitespace
-            old = behind.comment.value if behind.comment is not None else ""
-            kept = OURS.sub("", old).rstrip()
-            new = f"{kept}  {comment}" if kept else comment
-            if new == old:
-                return updated_node
-            blank = behind.whitespace if old else cst.SimpleWhitespace("  ")
-            return updated_node.with_changes(
-                trailing_whitespace=behind.with_changes(whitespace=blank, comment=cst.Comment(new))
-            )
-
-    wrapper = cst.metadata.MetadataWrapper(cst.parse_module(source))
-    return str(wrapper.visit(Writer()).code)
-
-
-def _libcst() -> Any:
     try:
-        import libcst
-        import libcst.metadata
+        from paramedic.shapes.rewriting import rewrite
     except ImportError:
         raise ParamedicError(
             "libcst is not installed",
             expected="the extra that rewrites source files",
             fix='pip install "paramedic[shapes]"',
         ) from None
-    return libcst
+    return rewrite(source, {line: lambda old, new=new: _behind(old, new) for line, new in by_line.items()})
+
+
+def _behind(old: str, new: str) -> str:
+    kept = OURS.sub("", old).rstrip()
+    return f"{kept}  {new}" if kept else new

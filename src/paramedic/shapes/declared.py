@@ -33,4 +33,9 @@ def declare(text: str) -> Callable[[F], F]:
 def listen(listener: Listener) -> Callable[[], None]:
     """Be told of every call of a decorated function, until the returned function is called."""
     _listeners.append(listener)
-    return lambda: _listeners.remove(listener) if listener in _listeners else None
+
+    def stop() -> None:
+        if listener in _listeners:
+            _listeners.remove(listener)
+
+    return stop

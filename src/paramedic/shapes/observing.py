@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
+from typing import cast
 
 import torch
 from torch import nn
@@ -32,7 +33,7 @@ def by_file(target: Target, inputs: list[str], *, loop: bool) -> dict[str, dict[
     words = named(base, symbols)
     sizes = {symbol.size: symbol.name for symbol in symbols if symbol.name != "batch"}
     words |= {key: [_by_size(shape, sizes, symbols) for shape in shapes] for key, shapes in around.items()}
-    files = {key[0] for key in words}  # type: ignore[index]
+    files = {cast(tuple[str, int, str], key)[0] for key in words}
     if not files:
         raise ParamedicError(
             f"{target.name} has no forward() of its own", expected="a class with forward() in your code"

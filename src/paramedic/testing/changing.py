@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ def frozen_run(model: nn.Module, batch: Batch, seed: int = 0) -> list[torch.Tens
 
 
 @contextlib.contextmanager
-def _no_fast_path() -> Any:
+def _no_fast_path() -> Iterator[None]:
     """The fused attention of inference rounds differently from batch to batch."""
     backend = torch.backends.mha
     before = backend.get_fastpath_enabled()

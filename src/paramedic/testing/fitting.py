@@ -99,8 +99,6 @@ def quiet(model: nn.Module) -> None:
     for module in model.modules():
         if isinstance(module, nn.modules.dropout._DropoutNd):
             module.training = False
-        elif isinstance(module, nn.RNNBase):
-            module.dropout = 0.0 if module.num_layers == 1 else module.dropout
 
 
 def adam(model: nn.Module, rate: float) -> torch.optim.Optimizer:

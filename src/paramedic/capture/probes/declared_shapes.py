@@ -67,12 +67,12 @@ class DeclaredShapes:
         declared = self._forwards.get(kind, {})
         given = {**_bound(kind, call.module, args, kwargs), "return": output} if declared else {}
         for name, (how, dims) in declared.items():
-            tensor = given.get(name)
+            tensor: Any = given.get(name)
             words = fit(dims, tuple(tensor.shape), sizes) if hasattr(tensor, "shape") else ""
             if words:
                 code = kind.forward.__code__  # type: ignore[attr-defined]
                 data = {"class": kind.__name__, "forward": [shown_path(code.co_filename), code.co_firstlineno]}
-                self._tell(call.site, call.path, name, how, dims, tuple(tensor.shape), words, data)  # type: ignore[union-attr]
+                self._tell(call.site, call.path, name, how, dims, tuple(tensor.shape), words, data)
                 return
         self._check_line(call, output)
 
@@ -106,7 +106,7 @@ class DeclaredShapes:
 
 def forward_shapes(kind: type) -> dict[str, tuple[str, Dims]]:
     """Of forward()'s parameters and of what it returns, from torchtyping and from comments."""
-    forward = inspect.unwrap(getattr(kind, "forward", None))  # type: ignore[arg-type]
+    forward = inspect.unwrap(getattr(kind, "forward", None) or kind)
     code = getattr(forward, "__code__", None)
     if code is None or not is_users(code.co_filename):
         return {}

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import torch
@@ -34,13 +35,14 @@ def remembered() -> Iterator[None]:
 
 
 def _remember(module: nn.Module) -> None:
-    frame, found = sys._getframe(2), None
+    frame: FrameType | None = sys._getframe(2)
+    found: FrameType | None = None
     while frame is not None and frame.f_code.co_name in ("__init__", "remember"):
         names = frame.f_code.co_varnames
         if not names or frame.f_locals.get(names[0]) is not module:
             break
         found = frame if frame.f_code.co_name == "__init__" else found
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     if found is None:
         _made[id(module)] = (module, [], {})
         return

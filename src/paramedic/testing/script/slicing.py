@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 Block = Sequence[ast.stmt]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def loads(node: ast.AST) -> set[str]:
@@ -22,7 +23,7 @@ def stores(statement: ast.stmt) -> set[str]:
         return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
     found = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for inner in ast.walk(statement):
-        if isinstance(inner, (*_SCOPES, ast.Import, ast.ImportFrom)) and inner is not statement:
+        if isinstance(inner, _BINDING) and inner is not statement:
             found |= stores(inner)
     return found
 
@@ -33,7 +34,8 @@ def needed(block: Block, names: Iterable[str], *, touching: bool = False) -> tup
     With `touching`, also statements that change the objects themselves: `model.apply(init)`, `model.head = …`.
     """
     block = list(block)
-    wanted, chosen = set(names), set()
+    wanted = set(names)
+    chosen: set[int] = set()
     while True:
         before = len(chosen)
         for number, statement in enumerate(block):
@@ -51,7 +53,8 @@ def needed(block: Block, names: Iterable[str], *, touching: bool = False) -> tup
 
 def backward_slice(block: Block, expression: ast.expr) -> tuple[list[ast.stmt], set[str]]:
     """The last statements of a block that an expression behind it depends on, and the names that come from before."""
-    wanted, chosen = loads(expression), []
+    wanted = loads(expression)
+    chosen: list[ast.stmt] = []
     for statement in reversed(list(block)):
         own = stores(statement)
         if own & wanted:
@@ -111,7 +114,7 @@ def _loss_of(statement: ast.stmt) -> ast.expr | None:
 
 def _bound(block: Block, chosen: set[int]) -> set[str]:
     """Objects that may be changed: names bound by assignments, not imports or definitions."""
-    plain = [block[n] for n in chosen if not isinstance(block[n], (*_SCOPES, ast.Import, ast.ImportFrom))]
+    plain = [block[n] for n in chosen if not isinstance(block[n], _BINDING)]
     return {name for statement in plain for name in stores(statement)}
 
 

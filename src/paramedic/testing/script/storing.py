@@ -138,8 +138,8 @@ def _verify(training: Training, stored: dict[str, Any]) -> None:
 def _step_scope(script: Path, step: FirstStep) -> Scope:
     """The scope that both calls the model and calls backward()."""
     inner, file = step.backward, str(script.resolve())
-    for scope in step.scopes if inner is not None else ():
-        if scope.file == inner.file == file and scope.function == inner.function:
+    for scope in step.scopes:
+        if inner is not None and scope.file == inner.file == file and scope.function == inner.function:
             return scope
     raise _untestable(script, "backward() is not called in the function of the script that calls the model")
 
