@@ -34,7 +34,7 @@ def from_class(words: str, inputs: Sequence[str]) -> tuple[nn.Module, Batch]:
             f"{words} needs inputs", expected="their sizes", fix=f"paramedic shapes {words} --input 2,3,32,32"
         )
     make = load(words)
-    with FakeTensorMode():
+    with FakeTensorMode(allow_non_fake_inputs=True):
         model: Any = make()
         if not isinstance(model, nn.Module):
             raise ParamedicError(f"{words} makes a {type(model).__name__}", expected="a torch.nn.Module")

@@ -51,12 +51,8 @@ class _Tracer:
         before = self._last.get(id(frame))
         done = lines.get(before) if before is not None else None
         here = lines.get(frame.f_lineno) if event == "line" else None
-        # A statement of several lines is over when a line outside of it begins, or itself again in a loop.
-        if (
-            done is not None
-            and event in ("line", "return")
-            and (here is None or here[0] != done[0] or frame.f_lineno == done[0])
-        ):
+        # A statement of several lines is over when a line outside of it begins.
+        if done is not None and event in ("line", "return") and (here is None or here[0] != done[0]):
             self._note(frame, *done)
         if event == "line":
             self._last[id(frame)] = frame.f_lineno
