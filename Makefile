@@ -13,11 +13,11 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 
 $(VENV)/test: $(VENV)/installed
 	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
-	  "ipython>=8" "pandas>=2.2" "ray>=2.30" "datasets>=3.0"
+	  "ipython>=8" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
-	$(PIP) "ruff>=0.6" "mypy>=1.11"
+	$(PIP) "ruff>=0.6" "mypy>=1.11" "pytest>=8"
 	touch $@
 
 demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its report

@@ -24,6 +24,8 @@ COMMANDS = (
     "rules",
     "demo",
     "synth",
+    "shapes",
+    "test",
 )
 
 
@@ -56,10 +58,11 @@ def commands() -> str:
 
 
 def main() -> None:
-    for file, text in pages().items():
+    found = pages()
+    for file, text in found.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    print(f"wrote {len(pages())} pages below {DOCS}")
+    print(f"wrote {len(found)} pages below {DOCS}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from paramedic import shelf
 if (_folder := shelf.first_on_path()) is not None:
     shelf.know(_folder)
 with shelf.ours():
-    from paramedic import synth
+    from paramedic import shapes, synth, testing
     from paramedic.audit import audit, subset
     from paramedic.errors import ParamedicError
     from paramedic.logbook import setup_logging
@@ -20,10 +20,12 @@ __all__ = [
     "audit",
     "install",
     "setup_logging",
+    "shapes",
     "shell",
     "subset",
     "summarize",
     "synth",
+    "testing",
     "watch",
 ]
 __version__ = "0.1.0"

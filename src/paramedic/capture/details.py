@@ -14,6 +14,7 @@ from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.ctc import Ctc
+from paramedic.capture.probes.declared_shapes import DeclaredShapes
 from paramedic.capture.probes.draws import Draws
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.forgotten import Forgotten
@@ -93,6 +94,7 @@ class Details:
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
+            DeclaredShapes(watcher, calls),
         )  # fmt: skip
 
     def install(self) -> None:

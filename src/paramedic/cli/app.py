@@ -6,7 +6,22 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import audit, bundle, demo, diagnose, doctor, dump, explain, replay, report, rules, run, synth
+from paramedic.cli import (
+    audit,
+    bundle,
+    demo,
+    diagnose,
+    doctor,
+    dump,
+    explain,
+    replay,
+    report,
+    rules,
+    run,
+    shapes,
+    synth,
+    test,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -37,6 +52,7 @@ def main(
 
 audit.add_to(app)
 synth.add_to(app)
+shapes.add_to(app)
 run.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)
@@ -44,6 +60,7 @@ report.add_to(app)
 replay.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
+test.add_to(app)
 rules.add_to(app)
 demo.add_to(app)
 doctor.add_to(app)

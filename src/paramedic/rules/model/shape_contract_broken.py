@@ -6,13 +6,17 @@ from paramedic.findings import Where
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
+WRITTEN = {"annotation": "annotated", "contract": "declared"}  # meant to be checked, so that breaking them is an error
+
 
 @rule("PM422", "shape-contract-broken", severity="error", needs=["module_call"])
 def check(run: Run) -> Iterator[Finding]:
-    """forward() received or returned a shape that contradicts its own annotation.
+    """forward(), or a function with a contract, received or returned a shape that contradicts its own declaration.
 
-    It reads annotations in jaxtyping's notation, `x: Float[Tensor, "batch time 80"]`, and shapes in the docstring, `x:
-    (batch, time, 80)`.
+    It reads `@paramedic.shapes("B T -> B C")` on any function; annotations in the notations of jaxtyping,
+    `x: Float[Tensor, "batch time 80"]`, and torchtyping, `x: TensorType["batch", "time", 80]`; shapes in the docstring,
+    `x: (batch, time, 80)`; and comments behind a parameter, a return or the call of a module,
+    `x = self.conv(x)  # (batch, 16, height, width)`.
 
     ## Why it hurts
     Torch broadcasts and reshapes without complaint, so a transposed or squeezed tensor often runs through. The code
@@ -22,20 +26,20 @@ def check(run: Run) -> Iterator[Finding]:
     Compare the shape here with the declared one and repair the caller; or correct the declaration.
 
     ## When this is wrong
-    When the declaration is out of date. One in a docstring is only a note, for the same reason.
+    When the declaration is out of date. One in a docstring or a comment is only a note, for the same reason.
     """
     for event in run.events("contract"):
         declared = "(" + ", ".join(event["declared"]) + ")"
         place = "what it returns" if event["name"] == "return" else event["name"]
-        written = "annotated" if event["how"] == "annotation" else "documented"
+        written = WRITTEN.get(event["how"], "documented")
+        owner = event.data.get("function") or f"{event['class']}.forward"
         file, line = event["forward"] if event["name"] == "return" else (event.where.file, event.where.line)
         yield Finding(
-            what=f"{event['class']}.forward: {place} is {written} as {declared} and is {shape(event['got'])}: "
-            f"{event['broken']}",
+            what=f"{owner}: {place} is {written} as {declared} and is {shape(event['got'])}: {event['broken']}",
             why="code behind it relies on the declared shape; torch broadcasts over the difference",
             remedy=f"pass {declared}, or correct the declaration",
             where=Where(file=file, line=line, module=event.module, step=event.step),
-            severity="error" if event["how"] == "annotation" else "note",
+            severity="error" if event["how"] in WRITTEN else "note",
             evidence=(Evidence(name="shape", value=shape(event["got"]), limit=declared),),
-            confidence=0.9 if event["how"] == "annotation" else 0.6,
+            confidence=0.9 if event["how"] in WRITTEN else 0.6,
         )

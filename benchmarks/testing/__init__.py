@@ -1,0 +1,1 @@
+"""Assertions of paramedic.testing beside those of other packages."""

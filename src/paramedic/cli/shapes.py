@@ -1,0 +1,100 @@
+"""`paramedic shapes`: every module's shapes, as a table, as comments in the source, or live."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from paramedic import voice
+from paramedic.cli.script import ScriptCommand, target_of
+
+Input = Annotated[
+    list[str] | None, typer.Option("--input", metavar="SIZES", help="Of FILE.py:Net: 2,3,32,32 or 2,16:int.")
+]
+Annotate = Annotated[bool, typer.Option("--annotate", help="Write shapes behind the assignments of forward().")]
+Check = Annotated[bool, typer.Option("--check", help="Exit with 1 where comments are missing or wrong; write nothing.")]
+Diff = Annotated[bool, typer.Option("--diff", help="Show what --annotate would change; write nothing.")]
+Loop = Annotated[bool, typer.Option("--loop", help="Annotate the training loop, too.")]
+Live = Annotated[
+    str | None, typer.Option("--live", metavar="PATTERN", help="Run the script; shapes of these modules, per step.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("shapes", cls=ScriptCommand, rich_help_panel="Before training")(shapes)
+
+
+def shapes(
+    ctx: typer.Context,
+    input: Input = None,
+    annotate: Annotate = False,
+    check: Check = False,
+    diff: Diff = False,
+    loop: Loop = False,
+    live: Live = None,
+) -> None:
+    """Print every module's shapes, parameters, FLOPs and memory; or write shapes into the source.
+
+    Of a script, from its first step; of FILE.py:Net, from the sizes of its inputs alone. Dimensions that can vary have
+    names.
+
+    Examples:
+
+      paramedic shapes train.py
+
+      paramedic shapes --input 2,3,32,32 model.py:Net
+
+      paramedic shapes --annotate train.py
+
+      paramedic shapes --live "encoder.*" train.py
+    """
+    target = target_of(ctx)
+    if live is not None:
+        _run_live(target, live)
+        return
+    if annotate or check or diff:
+        raise typer.Exit(_annotate(target, input, write=annotate and not (check or diff), show=diff, loop=loop))
+    from paramedic.reports.screen import clean, speaks_unicode
+    from paramedic.shapes.printing import render
+    from paramedic.shapes.sources import from_class, from_script
+    from paramedic.shapes.table import measure
+
+    model, batch = from_class(target.name, input or []) if ":" in target.name else from_script(target)
+    print(clean(render(measure(model, batch)), unicode=speaks_unicode(sys.stdout)))
+
+
+def _run_live(target: Any, pattern: str) -> None:
+    from paramedic.launch import check as exists
+    from paramedic.shapes.live import live
+    from paramedic.testing.script.running import run_to_end
+
+    exists(target)
+    with live(pattern):
+        run_to_end(target)
+
+
+def _annotate(target: Any, inputs: list[str] | None, *, write: bool, show: bool, loop: bool) -> int:
+    """0 where nothing is to be changed, or where it was changed; else 1."""
+    from paramedic.shapes.annotating import annotate
+    from paramedic.shapes.observing import by_file
+
+    changed = 0
+    for file, lines in by_file(target, inputs or [], loop=loop).items():
+        old = Path(file).read_text(encoding="utf-8")
+        new = annotate(old, lines)
+        if new == old:
+            continue
+        changed += 1
+        if write:
+            Path(file).write_text(new, encoding="utf-8")
+            voice.say(f"paramedic: wrote {len(lines)} shapes into {file}")
+        elif show:
+            parts = difflib.unified_diff(old.splitlines(True), new.splitlines(True), file, file)
+            sys.stdout.write("".join(parts))
+        else:
+            voice.say(f"paramedic: {file} lacks shapes, or has wrong ones; paramedic shapes --annotate {target.name}")
+    return int(bool(changed) and not write and not show)

@@ -1,0 +1,39 @@
+"""The table of shapes as text."""
+
+from __future__ import annotations
+
+from paramedic.shapes.table import Table
+
+HEADS = ("module", "class", "in", "out", "dtype", "parameters", "FLOPs", "kept")
+RIGHT = (5, 6, 7)  # columns of numbers
+
+
+def render(table: Table) -> str:
+    lines = [list(HEADS)]
+    for row in table.rows:
+        name = "  " * row.depth + (row.path.rpartition(".")[2] or "(model)")
+        times = f" ×{row.calls}" if row.calls > 1 else "" if row.calls else " (not called)"
+        numbers = [f"{row.parameters:,}", _short(row.flops), _short(row.memory, "B")]
+        lines.append([name + times, row.kind, row.inputs, row.outputs, row.dtype, *numbers])
+    widths = [max(len(line[n]) for line in lines) for n in range(len(HEADS))]
+    shown = ["  ".join(_cell(cell, n, widths[n]) for n, cell in enumerate(line)).rstrip() for line in lines]
+    shown.insert(1, "─" * max(len(line) for line in shown))
+    sizes = ", ".join(f"{name} = {size}" for name, size in table.sizes.items())
+    shown += [
+        "",
+        f"{table.parameters:,} parameters, {table.trainable:,} trainable; {_short(table.flops)} FLOPs forward; "
+        f"{_short(table.memory, 'B')} kept for the backward pass",
+        *([f"here: {sizes}"] if sizes else []),
+    ]
+    return "\n".join(shown)
+
+
+def _cell(cell: str, column: int, width: int) -> str:
+    return cell.rjust(width) if column in RIGHT else cell.ljust(width)
+
+
+def _short(number: int, unit: str = "") -> str:
+    for letter, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= size:
+            return f"{number / size:.3g} {letter}{unit}"
+    return f"{number} {unit}".rstrip()

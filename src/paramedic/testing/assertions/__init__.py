@@ -1,0 +1,1 @@
+"""The assertions, one subject per file."""

@@ -1,0 +1,196 @@
+"""Write what a test needs of a script's first step to a small file, and make sure that the step can be repeated."""
+
+from __future__ import annotations
+
+import ast
+import types
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.errors import ParamedicError
+from paramedic.testing.restore import restored
+from paramedic.testing.script.rebuilding import Origin, Source
+from paramedic.testing.script.recipes import PLAIN, optimizer_recipe, recipe
+from paramedic.testing.script.running import FirstStep, Scope
+from paramedic.testing.script.slicing import scope_body, stores
+from paramedic.testing.script.training import Training, load_training
+
+LARGEST_STATE = 25_000_000  # bytes; larger models start from a seed instead of the weights of the run
+
+
+def store_training(script: Path, argv: list[str], step: FirstStep, fixture: Path) -> tuple[Training, list[int]]:
+    """Write the fixture, and read it again to be sure: the loss must be that of the script's first step."""
+    source, scope = Source(script.resolve(), argv), _step_scope(script, step)
+    values = _flat(scope.values)
+    modules = {name.partition(".")[0] for name, value in values.items() if isinstance(value, nn.Module)}
+    assert step.backward is not None
+    number = source.number_of(scope.function, step.backward.line)
+    _, _, free, lines = source.step(scope.function, number, modules)
+    used = _used(source, free, values)
+    model = next((path for path in used if values[path] is step.model), None)
+    if model is None:
+        raise _untestable(script, "the loss is not computed from a model in a variable of its own")
+    origins, recipes = _makers(source, step, {path: values[path] for path in used if not _is_plain(values[path])})
+    optimizer = _optimizer(source, step, values, origins, recipes)
+    size = sum(t.numel() * t.element_size() for t in step.state.values())
+    contents = {
+        "argv": argv,
+        "function": scope.function,
+        "number": number,
+        "modules": sorted(modules),
+        "origins": {name: list(origin) for name, origin in origins.items()},
+        "recipes": recipes,
+        "self": type(scope.values["self"]).__name__ if "self" in free else None,
+        "attributes": {p[5:]: _plain(values[p]) for p in used if p.startswith("self.") and _is_plain(values[p])},
+        "model": model,
+        "optimizer": optimizer,
+        "batch": {path: _plain(values[path]) for path in used if "." not in path and _is_plain(values[path])},
+        "args": [_plain(value) for value in step.args] if _is_plain(list(step.args)) else [],
+        "kwargs": {name: _plain(value) for name, value in step.kwargs.items() if _is_plain(value)},
+        "state": step.state if size <= LARGEST_STATE else None,
+        "modes": step.modes,
+        "random": step.random[2],
+        "loss": step.loss,
+    }
+    fixture.parent.mkdir(parents=True, exist_ok=True)
+    torch.save(contents, fixture)
+    try:
+        training = load_training(script, fixture)
+        _verify(training, contents)
+    except ParamedicError:
+        fixture.unlink()
+        raise
+    except Exception as error:
+        fixture.unlink()
+        raise _untestable(script, f"its step cannot be repeated ({type(error).__name__}: {error})") from error
+    return training, lines
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """All names of a scope, and the attributes of `self` as `self.name`."""
+    own = values.get("self")
+    if own is None or isinstance(own, nn.Module):
+        return values
+    attributes = {f"self.{name}": value for name, value in vars(own).items()} if hasattr(own, "__dict__") else {}
+    return {**values, **attributes}
+
+
+def _used(source: Source, free: set[str], values: dict[str, Any]) -> list[str]:
+    """The paths that the step needs and that are not code. Of `self`, all attributes that some method reads."""
+    paths = [name for name in sorted(free & set(values)) if name != "self" and not _is_code(values[name])]
+    if "self" in free:
+        read = {
+            f"self.{node.attr}"
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+        }
+        paths += [path for path in sorted(read & set(values)) if _is_plain(values[path]) or _is_module(values[path])]
+    return paths
+
+
+def _makers(source: Source, step: FirstStep, objects: dict[str, Any]) -> tuple[dict[str, Origin], dict[str, Any]]:
+    """Objects by the statement that makes them, or by their recipe."""
+    origins: dict[str, Origin] = {}
+    recipes: dict[str, Any] = {}
+    for path, value in objects.items():
+        origin = _origin(source, step, value) if "." not in path else None
+        made = recipe(value) if origin is None else None
+        if origin is not None:
+            origins[path] = origin
+        elif made is not None:
+            recipes[path] = made
+        elif "." not in path:
+            raise _untestable(source.path, f"it cannot be told how {path}, a {type(value).__name__}, is made")
+    return origins, recipes
+
+
+def _optimizer(
+    source: Source, step: FirstStep, values: dict[str, Any], origins: dict[str, Origin], recipes: dict[str, Any]
+) -> str | None:
+    origin = _origin(source, step, step.optimizer)
+    if origin is not None and origins and all(place == origin[0] for place, _ in origins.values()):
+        name = origin[1]
+        origins[name] = origin
+        return name
+    made = optimizer_recipe(step.optimizer, step.model)
+    if made is not None:
+        recipes["optimizer of the run"] = made
+        return "optimizer of the run"
+    return None
+
+
+def _verify(training: Training, stored: dict[str, Any]) -> None:
+    with restored(training.model, training.optimizer):
+        torch.set_rng_state(stored["random"])
+        value = float(training.loss(training.model, training.batch).detach())
+    expected = stored["loss"]
+    if stored["state"] is not None and abs(value - expected) > 1e-3 * max(abs(expected), 1e-3) and expected == expected:
+        raise ParamedicError(
+            f"the step taken from the source gives a loss of {value:.6g}, the script itself {expected:.6g}",
+            expected="the same loss",
+            fix="write the test by hand with paramedic.testing; something between model and loss was missed",
+        )
+
+
+def _step_scope(script: Path, step: FirstStep) -> Scope:
+    """The scope that both calls the model and calls backward()."""
+    inner, file = step.backward, str(script.resolve())
+    for scope in step.scopes:
+        if inner is not None and scope.file == inner.file == file and scope.function == inner.function:
+            return scope
+    raise _untestable(script, "backward() is not called in the function of the script that calls the model")
+
+
+def _origin(source: Source, step: FirstStep, value: Any) -> Origin | None:
+    """Where an object comes from: the outermost place that binds it by a statement of its own."""
+    for place in reversed(step.scopes):
+        if place.file != str(source.path):
+            continue
+        bound = {found for statement in scope_body(source.tree, place.function) for found in stores(statement)}
+        if place.function is None:
+            bound -= {name for s in source.tree.body if isinstance(s, ast.If) for name in stores(s)}
+        for own, other in place.values.items():
+            if other is value and own in bound:
+                return place.function, own
+    return None
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, nn.Parameter) or (isinstance(value, torch.Tensor) and value.requires_grad):
+        return False
+    if isinstance(value, dict) or (hasattr(type(value), "items") and hasattr(type(value), "keys")):
+        return all(isinstance(key, str | int) and _is_plain(item) for key, item in value.items())
+    if type(value) in (list, tuple):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, PLAIN)
+
+
+def _plain(value: Any) -> Any:
+    """As it can be stored: mappings of other libraries become dicts, tensors come to the CPU."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().cpu()
+    if isinstance(value, dict) or (hasattr(type(value), "items") and hasattr(type(value), "keys")):
+        return {key: _plain(item) for key, item in value.items()}
+    return type(value)(_plain(item) for item in value) if type(value) in (list, tuple) else value
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, nn.Module)
+
+
+def _is_code(value: Any) -> bool:
+    """Functions, classes and imported modules come with the definitions."""
+    return isinstance(
+        value, types.FunctionType | types.BuiltinFunctionType | types.ModuleType | types.MethodType | type
+    )
+
+
+def _untestable(script: Path, why: str) -> ParamedicError:
+    return ParamedicError(
+        f"no test can be written for {script.name}: {why}",
+        expected="a script with a loop of its own: model(…), a loss, loss.backward() in one function",
+        fix="write it by hand: paramedic.testing.assert_learns(model, loss, batch)",
+    )
