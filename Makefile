@@ -13,7 +13,8 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 
 $(VENV)/test: $(VENV)/installed
 	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
-	  "ipython>=8" "polars>=1.33" "pandas>=2.2" "pillow>=10" "ray>=2.30" "datasets>=3.0"
+	  "ipython>=8" "polars>=1.33" "pandas>=2.2" "pillow>=10" "ray>=2.30" "datasets>=3.0" \
+	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed

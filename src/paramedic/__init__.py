@@ -2,6 +2,7 @@
 
 from paramedic import synth
 from paramedic.audit import audit, subset
+from paramedic.comparing import compare, copy_weights
 from paramedic.errors import ParamedicError
 from paramedic.logbook import setup_logging
 from paramedic.postmortem.shell import shell
@@ -13,6 +14,8 @@ __all__ = [
     "ParamedicError",
     "Watch",
     "audit",
+    "compare",
+    "copy_weights",
     "install",
     "setup_logging",
     "shell",

@@ -1,0 +1,1 @@
+"""Two models, two checkpoints, two runs: the first place where they part, and why."""

@@ -1,0 +1,173 @@
+"""The first place where two traces part: a layer whose inputs agree and whose outputs do not, or the lines between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+
+from paramedic.parity.alignment import Pair, align, sketch
+from paramedic.parity.fitting import fit
+from paramedic.parity.measure import SAME, Difference, worst
+from paramedic.parity.trace import Layer, Tensors, Trace
+
+
+@dataclass(slots=True, kw_only=True)
+class Fault:
+    """`pair` is the layer at fault; without one it is the container's own forward, before `before` or at its end."""
+
+    container: Pair
+    pair: Pair | None = None
+    before: Pair | None = None
+    after: Pair | None = None
+    error: Difference = SAME
+    unmatched: list[Layer] = field(default_factory=list)  # operations of either side in the guilty lines
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of the live side that is to be named."""
+        return self.pair.b if self.pair else self.container.b
+
+
+class Matched:
+    """Two traces laid beside each other. In every pair, `a` is the reference's and `b` the live side's."""
+
+    def __init__(self, reference: Trace, actor: Trace, names: dict[str, str], *, crossing: bool) -> None:
+        self.reference, self.actor, self.crossing = reference, actor, crossing
+        self.pairs = align(reference.leaves, actor.leaves, names)
+        self.root = Pair(_root(reference), _root(actor), "the models")
+        self._of = {id(pair.a): pair for pair in self.pairs}
+        self._of |= {id(pair.a): pair for pair in self._containers(names)}
+        self._of[id(self.root.a)] = self.root
+        self._pool: dict[int, list[torch.Tensor]] = {}
+
+    def of(self, layer: Layer) -> Pair | None:
+        return self._of.get(id(layer))
+
+    def outputs(self, pair: Pair) -> Difference:
+        return self.between(pair.b.outputs, pair.a.outputs)
+
+    def between(self, mine: Tensors, other: Tensors) -> Difference:
+        """Of what both have; a state that only one side returns is not compared."""
+        parts = [fit(x, y, crossing=self.crossing)[0] for x, y in zip(mine, other, strict=False)]
+        return worst(parts[:1] if self.crossing else parts)
+
+    def inputs_agree(self, pair: Pair, tolerance: float) -> bool:
+        mine, other = pair.b.inputs, pair.a.inputs
+        if not self.crossing and len(mine) == len(other):
+            return self.between(mine, other).relative <= tolerance
+        return all(self._exists(tensor, other, tolerance) for tensor in mine if tensor.is_floating_point())
+
+    def _exists(self, tensor: torch.Tensor, first: Tensors, tolerance: float) -> bool:
+        """Whether the reference has computed this tensor: a layer may be several nodes there, or one node of several."""
+        if any(fit(tensor, other, crossing=self.crossing)[0].relative <= tolerance for other in first):
+            return True
+        if not self.crossing:
+            return False
+        if not self._pool:
+            for layer in self.reference.layers:
+                for value in (*layer.inputs, *layer.outputs):
+                    self._pool.setdefault(value.numel(), []).append(value)
+        near = self._pool.get(tensor.numel(), [])
+        norm = sketch(tensor)[1]
+        close = [t for t in near if abs(sketch(t)[1] - norm) <= 1e-3 * max(norm, 1e-12)]
+        return any(fit(tensor, other, crossing=True)[0].relative <= tolerance for other in close)
+
+    def _containers(self, names: dict[str, str]) -> Iterator[Pair]:
+        """Containers belong together when their layers do; of several, the one that is called alike."""
+        inside = {id(c): {id(leaf) for leaf in _leaves_below(c)} for c in self.actor.containers}
+        free = list(self.actor.containers)
+        for mine in self.reference.containers:
+            wanted = {id(pair.b) for leaf in _leaves_below(mine) if (pair := self.of(leaf)) is not None}
+            scores = [(_overlap(wanted, inside[id(c)]) + _named_alike(mine, c, names), c) for c in free]
+            best = max(scores, key=lambda score: score[0], default=None)
+            if best is not None and best[0] >= 0.5:
+                free.remove(best[1])
+                yield Pair(mine, best[1], "layers")
+
+
+def first_fault(matched: Matched, tolerance: float) -> Fault | None:
+    error = matched.outputs(matched.root)
+    if error.relative <= tolerance:
+        return None
+    return _search(matched, matched.root, tolerance)
+
+
+def _search(matched: Matched, container: Pair, tolerance: float) -> Fault:
+    after: Pair | None = None
+    for pair in _modules_below(matched, container.a):
+        error = matched.outputs(pair)
+        if error.relative <= tolerance:
+            after = pair
+            continue
+        if not matched.inputs_agree(pair, tolerance):
+            if not _is_doubtful(pair):
+                return _between(matched, container, after, pair, tolerance)
+            continue
+        if pair.a.children and pair.b.children:
+            return _search(matched, pair, tolerance)
+        return Fault(container=container, pair=pair, after=after, error=error)
+    return _between(matched, container, after, None, tolerance)
+
+
+def _between(matched: Matched, container: Pair, after: Pair | None, before: Pair | None, tolerance: float) -> Fault:
+    """The guilty lines: their operations are compared one by one."""
+    error = matched.outputs(before or container)
+    fault = Fault(container=container, before=before, after=after, error=error)
+    paired = {id(pair.b) for pair in matched.pairs}
+    for layer in _segment(container.a, after and after.a, before and before.a):
+        pair = matched.of(layer)
+        if pair is None:
+            fault.unmatched.append(layer)
+        elif pair.b.is_op and fault.pair is None and matched.outputs(pair).relative > tolerance:
+            if matched.inputs_agree(pair, tolerance):
+                fault.pair, fault.error = pair, matched.outputs(pair)
+    parent = container.b
+    mine = _segment(parent, after and after.b, before and before.b)
+    fault.unmatched += [layer for layer in mine if layer.is_op and id(layer) not in paired]
+    return fault
+
+
+def _segment(container: Layer, after: Layer | None, before: Layer | None) -> list[Layer]:
+    children = container.children
+    start = children.index(after) + 1 if after in children else 0
+    stop = children.index(before) if before in children else len(children)
+    return [layer for layer in children[start:stop] if not layer.children]
+
+
+def _modules_below(matched: Matched, container: Layer) -> Iterator[Pair]:
+    """Children that have a partner among the layers; of a container without one, its children."""
+    for child in container.children:
+        pair = matched.of(child)
+        if pair is not None and not pair.b.is_op:
+            yield pair
+        elif pair is None and child.children:
+            yield from _modules_below(matched, child)
+
+
+def _is_doubtful(pair: Pair) -> bool:
+    return pair.evidence in ("position", "kind and shape") and not pair.a.parameters
+
+
+def _leaves_below(layer: Layer) -> Iterator[Layer]:
+    for child in layer.children:
+        if child.children:
+            yield from _leaves_below(child)
+        else:
+            yield child
+
+
+def _overlap(a: set[int], b: set[int]) -> float:
+    return len(a & b) / max(len(a | b), 1)
+
+
+def _named_alike(a: Layer, b: Layer, names: dict[str, str]) -> float:
+    return 1.0 if names.get(a.name) == b.name else 0.2 * (a.name == b.name) + 0.1 * (a.kind == b.kind)
+
+
+def _root(trace: Trace) -> Layer:
+    last = trace.layers[-1] if trace.layers else None
+    if last is not None and last.name == "" and last.children:
+        return last
+    return Layer(name="", kind="Model", leaf=False, outputs=trace.outputs, children=trace.leaves)
