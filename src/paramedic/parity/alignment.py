@@ -89,6 +89,8 @@ def _by_parameters(mine: list[_Known], other: list[_Known], chosen: list[tuple[i
 def _cost(x: _Known, y: _Known, names: Mapping[str, str]) -> float:
     if x.layer.name in names or y.layer.name in names.values():
         return -FORCED if names.get(x.layer.name) == y.layer.name else FORCED
+    if x.output and y.output and _same(x.output, y.output) and (x.shape == y.shape or x.kind == y.kind):
+        return -0.5 - 0.1 * (x.kind == y.kind) - 0.2 * _alike(x.words, y.words)
     cost = 0.0 if x.kind == y.kind else 0.6
     cost += 0.0 if x.shape == y.shape else 0.6
     if x.parameters and y.parameters:
@@ -97,8 +99,6 @@ def _cost(x: _Known, y: _Known, names: Mapping[str, str]) -> float:
         cost += -0.6 * share if share else 0.2 if sizes else 0.6
     elif x.parameters or y.parameters:
         cost += 0.7
-    if x.output and y.output and _same(x.output, y.output):
-        cost -= 0.4
     return cost - 0.2 * _alike(x.words, y.words)
 
 

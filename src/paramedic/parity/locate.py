@@ -9,7 +9,8 @@ import torch
 
 from paramedic.parity.alignment import Pair, align, sketch
 from paramedic.parity.fitting import fit
-from paramedic.parity.measure import SAME, Difference, worst
+from paramedic.parity.kinds import canonical
+from paramedic.parity.measure import APART, SAME, Difference, difference, worst
 from paramedic.parity.trace import Layer, Tensors, Trace
 
 
@@ -40,7 +41,7 @@ class Matched:
         self._of = {id(pair.a): pair for pair in self.pairs}
         self._of |= {id(pair.a): pair for pair in self._containers(names)}
         self._of[id(self.root.a)] = self.root
-        self._pool: dict[int, list[torch.Tensor]] = {}
+        self._pool: dict[int, list[tuple[float, torch.Tensor]]] = {}
 
     def of(self, layer: Layer) -> Pair | None:
         return self._of.get(id(layer))
@@ -50,8 +51,10 @@ class Matched:
 
     def between(self, mine: Tensors, other: Tensors) -> Difference:
         """Of what both have; a state that only one side returns is not compared."""
-        parts = [fit(x, y, crossing=self.crossing)[0] for x, y in zip(mine, other, strict=False)]
-        return worst(parts[:1] if self.crossing else parts)
+        if self.crossing:  # which of its states a recurrent layer gives differs between frameworks
+            found = [fit(x, other[0], crossing=True)[0] for x in mine] if other else []
+            return min(found, key=lambda part: part.relative, default=SAME)
+        return worst([fit(x, y, crossing=False)[0] for x, y in zip(mine, other, strict=False)])
 
     def inputs_agree(self, pair: Pair, tolerance: float) -> bool:
         mine, other = pair.b.inputs, pair.a.inputs
@@ -59,20 +62,29 @@ class Matched:
             return self.between(mine, other).relative <= tolerance
         return all(self._exists(tensor, other, tolerance) for tensor in mine if tensor.is_floating_point())
 
+    def nearest(self, tensors: Tensors) -> Difference:
+        """The distance to the nearest tensor that the reference has computed anywhere."""
+        found = [fit(t, other, crossing=True)[0] for t in tensors[:1] for other in self._close(t)]
+        return min(found, key=lambda part: part.relative, default=APART)
+
     def _exists(self, tensor: torch.Tensor, first: Tensors, tolerance: float) -> bool:
         """Whether the reference has computed this tensor: a layer may be several nodes there, or one node of several."""
         if any(fit(tensor, other, crossing=self.crossing)[0].relative <= tolerance for other in first):
             return True
         if not self.crossing:
             return False
+        if any(_same_numbers(tensor, other, tolerance) for other in first):  # flattened in another order
+            return True
+        return any(fit(tensor, other, crossing=True)[0].relative <= tolerance for other in self._close(tensor))
+
+    def _close(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """Of all tensors of the reference, those of this size and about this norm."""
         if not self._pool:
             for layer in self.reference.layers:
                 for value in (*layer.inputs, *layer.outputs):
-                    self._pool.setdefault(value.numel(), []).append(value)
-        near = self._pool.get(tensor.numel(), [])
+                    self._pool.setdefault(value.numel(), []).append((sketch(value)[1], value))
         norm = sketch(tensor)[1]
-        close = [t for t in near if abs(sketch(t)[1] - norm) <= 1e-3 * max(norm, 1e-12)]
-        return any(fit(tensor, other, crossing=True)[0].relative <= tolerance for other in close)
+        return [t for known, t in self._pool.get(tensor.numel(), []) if abs(known - norm) <= 1e-3 * max(norm, 1e-12)]
 
     def _containers(self, names: dict[str, str]) -> Iterator[Pair]:
         """Containers belong together when their layers do; of several, the one that is called alike."""
@@ -87,6 +99,12 @@ class Matched:
                 yield Pair(mine, best[1], "layers")
 
 
+def _same_numbers(a: torch.Tensor, b: torch.Tensor, tolerance: float) -> bool:
+    if a.numel() != b.numel() or not b.is_floating_point():
+        return False
+    return difference(a.flatten().sort().values, b.flatten().sort().values).relative <= tolerance
+
+
 def first_fault(matched: Matched, tolerance: float) -> Fault | None:
     error = matched.outputs(matched.root)
     if error.relative <= tolerance:
@@ -96,10 +114,14 @@ def first_fault(matched: Matched, tolerance: float) -> Fault | None:
 
 def _search(matched: Matched, container: Pair, tolerance: float) -> Fault:
     after: Pair | None = None
-    for pair in _modules_below(matched, container.a):
+    below = list(_modules_below(matched, container.a))
+    for number, pair in enumerate(below):
         error = matched.outputs(pair)
         if error.relative <= tolerance:
             after = pair
+            continue
+        following = below[number + 1] if number + 1 < len(below) else None
+        if _is_harmless(matched, pair, following, tolerance):
             continue
         if not matched.inputs_agree(pair, tolerance):
             if not _is_doubtful(pair):
@@ -144,6 +166,15 @@ def _modules_below(matched: Matched, container: Layer) -> Iterator[Pair]:
             yield pair
         elif pair is None and child.children:
             yield from _modules_below(matched, child)
+
+
+def _is_harmless(matched: Matched, pair: Pair, following: Pair | None, tolerance: float) -> bool:
+    """The order of the axes is a matter of taste as long as the next layer knows it."""
+    if pair.a.parameters or following is None:
+        return False
+    if matched.crossing and canonical(pair.b.kind) in ("flatten", "transpose"):
+        return True
+    return matched.outputs(following).relative <= tolerance
 
 
 def _is_doubtful(pair: Pair) -> bool:

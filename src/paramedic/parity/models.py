@@ -12,7 +12,7 @@ from paramedic.parity.causes.search import Tried, Trials, explain
 from paramedic.parity.comparison import Comparison, LayerResult, Part
 from paramedic.parity.fitting import like
 from paramedic.parity.locate import Fault, Matched, first_fault
-from paramedic.parity.rounding import is_constant, tolerance
+from paramedic.parity.rounding import SINGLE, is_constant, tolerance
 from paramedic.parity.sides.side import Side, convert_inputs, open_side
 from paramedic.parity.sides.torch_side import TorchSide
 from paramedic.parity.trace import Layer, Trace
@@ -90,6 +90,9 @@ def _parts(
         if runs.live is not None:
             trials = Trials(runs.live, runs.args, runs.kwargs)
             tried = explain(fault, matched, runs.live, trials, labels, allowed)
+        if tried is None and is_constant(fault.error.relative) and allowed < SINGLE:
+            allowed = SINGLE  # a constant that one side holds in float32; what is larger is looked for behind it
+            continue
         found.append(_part(fault, tried, matched, labels, allowed))
         if tried is None or runs.live is None:
             return found, matched.outputs(matched.root).relative
@@ -106,7 +109,7 @@ def _part(fault: Fault, tried: Tried | None, matched: Matched, labels: Labels, a
     if tried is not None:
         agreement = matched.between(tried.trace.outputs, matched.reference.outputs).relative
         cause, change = tried.candidate.what, tried.candidate.change.words
-        if tried.candidate.change.settings:
+        if tried.candidate.change.settings and matched.crossing:
             default = catalogue.default_of(fault.layer.kind, tried.candidate.change.settings[0][0])
     return Part(
         a=named["a"],
@@ -161,8 +164,9 @@ def _summary(
     before = matched.outputs(matched.root).relative
     working = matched.between(runs.working[1].outputs, runs.working[0].outputs).relative
     both = runs.precise[0].double and runs.precise[1].double
-    if both and parts and before > allowed and is_constant(before) and not any(part.confirmed for part in parts):
-        parts, verdict = [], "rounding"  # a constant that one side holds in float32
+    if both and is_constant(before) and not any(part.confirmed for part in parts):
+        parts = []  # at most a constant that one side holds in float32
+        verdict = "agree" if before == working == 0 else "rounding"
     else:
         verdict = "differ" if before > allowed else "agree" if working == 0 else "rounding"
     mine, other = {id(p.b) for p in matched.pairs}, {id(p.a) for p in matched.pairs}

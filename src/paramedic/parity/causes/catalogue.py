@@ -123,6 +123,7 @@ def _weights(layer: Layer, kind: str, labels: Labels) -> Iterator[Candidate]:
     if weight is None:
         return
     tried: list[tuple[str, torch.Tensor]] = []
+    flattened = "the picture before it is flattened with channels first on one side and last on the other"
     if weight.dim() == 2 and weight.shape[0] == weight.shape[1]:
         tried.append(("weight is transposed", weight.t()))
     if weight.dim() == 4:
@@ -132,24 +133,23 @@ def _weights(layer: Layer, kind: str, labels: Labels) -> Iterator[Candidate]:
     if kind == "rms-norm":
         tried += [("the weight counts as 1 + weight", weight + 1), ("the weight counts as weight - 1", weight - 1)]
     if kind == "linear":
-        tried += list(_flattened(weight))
+        tried += [(flattened, value) for value in _flattened(weight)]
     for what, value in tried:
         if value.shape == weight.shape:
-            change = Change(words=f"{what}", parameters=(("weight", value.contiguous()),))
-            yield Candidate(what=f"{what} in {labels.reference}", layer=layer, change=change)
+            words = "the weight's columns in that order" if what is flattened else "its weight changed accordingly"
+            change = Change(words=words, parameters=(("weight", value.contiguous()),))
+            told = what if what is flattened else f"{what} in {labels.reference}"
+            yield Candidate(what=told, layer=layer, change=change)
     if layer.parameters.get("bias") is not None:
         nothing = torch.zeros_like(layer.parameters["bias"])
         change = Change(words="no bias", parameters=(("bias", nothing),))
         yield Candidate(what=f"{labels.reference} has no bias", layer=layer, change=change)
 
 
-def _flattened(weight: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+def _flattened(weight: torch.Tensor) -> Iterator[torch.Tensor]:
     """A picture flattened with its channels last, read by weights for channels first, or the other way round."""
     out, width = weight.shape
     for side in range(2, int(width**0.5) + 1):
         if width % (side * side) == 0 and (channels := width // (side * side)) > 1:
-            last = weight.reshape(out, side, side, channels).permute(0, 3, 1, 2).reshape(out, width)
-            first = weight.reshape(out, channels, side, side).permute(0, 2, 3, 1).reshape(out, width)
-            words = "the picture before it is flattened in another order (channels first or last)"
-            yield words, last
-            yield words, first
+            yield weight.reshape(out, side, side, channels).permute(0, 3, 1, 2).reshape(out, width)
+            yield weight.reshape(out, channels, side, side).permute(0, 2, 3, 1).reshape(out, width)

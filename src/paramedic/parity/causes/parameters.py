@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 
@@ -22,6 +22,7 @@ def candidates(pair: Pair, labels: Labels) -> Iterator[Candidate]:
         return
     other = {name: value for name, value in pair.a.parameters.items() if name in pair.b.parameters}
     names = [n for n, v in other.items() if _differs(v, pair.b.parameters[n])]
+    names = [n for n in names if not _same_sum(n, other, pair.b.parameters)]
     if not names:
         return
     kind = canonical(pair.b.kind)
@@ -34,7 +35,7 @@ def candidates(pair: Pair, labels: Labels) -> Iterator[Candidate]:
         what=f"{words} (between {theirs} and {mine})",
         layer=pair.b,
         change=Change(
-            words=f"{', '.join(names)} of {theirs}", parameters=tuple((name, other[name]) for name in names)
+            words=f"the {' and '.join(names)} of {theirs}", parameters=tuple((name, other[name]) for name in names)
         ),
     )
 
@@ -87,6 +88,16 @@ def _one_gate_order(kind: str, pairs: list[tuple[torch.Tensor, torch.Tensor]]) -
         return ""
     told = {relation(mine, other, kind) for mine, other in pairs}
     return told.pop() if len(told) == 1 and "gates" in next(iter(told)) else ""
+
+
+def _same_sum(name: str, other: Mapping[str, torch.Tensor], mine: Mapping[str, torch.Tensor]) -> bool:
+    """The two biases of an LSTM count as one: some frameworks have only one."""
+    if "bias_ih" not in name and "bias_hh" not in name:
+        return False
+    first, second = name.replace("bias_hh", "bias_ih"), name.replace("bias_ih", "bias_hh")
+    if not all(n in side for n in (first, second) for side in (other, mine)):
+        return False
+    return difference(other[first] + other[second], mine[first] + mine[second]).relative < NEAR
 
 
 def _row_order(a: torch.Tensor, b: torch.Tensor) -> str:

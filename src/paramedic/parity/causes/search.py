@@ -11,9 +11,9 @@ from paramedic.parity.causes.candidate import Candidate, Labels
 from paramedic.parity.fitting import like
 from paramedic.parity.kinds import canonical
 from paramedic.parity.locate import Fault, Matched
-from paramedic.parity.measure import Difference
+from paramedic.parity.measure import APART, Difference
 from paramedic.parity.sides.torch_side import TorchSide
-from paramedic.parity.trace import Layer, Trace
+from paramedic.parity.trace import Layer, Tensors, Trace
 
 MOST = 60  # candidates tried for one fault
 
@@ -60,12 +60,24 @@ def _left(fault: Fault, matched: Matched, trace: Trace) -> Difference:
     if fault.pair is None and fault.before is not None:
         again = _again(fault.before.b, trace)
         given = again.inputs if again else ()
-        return matched.between(given, fault.before.a.inputs) if given else Difference(float("inf"), 0.0)
+        return _given(matched, given, fault.before.a)
     pair = fault.pair or fault.container
     if pair is matched.root or pair.b.name == "":
         return matched.between(trace.outputs, matched.reference.outputs)
     again = _again(pair.b, trace)
-    return matched.between(again.outputs, pair.a.outputs) if again else Difference(float("inf"), 0.0)
+    if again is None:
+        return APART
+    left = matched.between(again.outputs, pair.a.outputs)
+    if matched.crossing and left.relative > 1e-9:  # one layer here may be several there
+        left = min(left, matched.nearest(again.outputs), key=lambda part: part.relative)
+    return left
+
+
+def _given(matched: Matched, given: Tensors, other: Layer) -> Difference:
+    if not given:
+        return APART
+    left = matched.between(given, other.inputs)
+    return min(left, matched.nearest(given), key=lambda part: part.relative) if matched.crossing else left
 
 
 def _again(layer: Layer, trace: Trace) -> Layer | None:
@@ -83,8 +95,8 @@ def _candidates(fault: Fault, matched: Matched, labels: Labels, tolerance: float
         yield from _output(fault.pair.b, fault.pair.a, matched, labels, near)
         return
     yield from operations.candidates(fault, matched, labels)
-    if fault.pair is not None:
-        yield from catalogue.candidates(fault.pair.b, labels)
+    for layer in [fault.pair.b] if fault.pair else _suspects(fault, matched):
+        yield from catalogue.candidates(layer, labels)
     if not matched.crossing or fault.container is not matched.root:
         yield from settings.candidates(fault.container, labels)
         yield from parameters.candidates(fault.container, labels)
@@ -93,6 +105,14 @@ def _candidates(fault: Fault, matched: Matched, labels: Labels, tolerance: float
         yield from _output(fault.container.b, fault.container.a, matched, labels, near)
         if fault.after is not None and not fault.after.b.is_op:
             yield from _output(fault.after.b, fault.container.a, matched, labels, near)
+
+
+def _suspects(fault: Fault, matched: Matched) -> list[Layer]:
+    """Layers of the live side in the guilty lines that have no partner of their own on the other side."""
+    leaves = matched.actor.leaves
+    start = leaves.index(fault.after.b) + 1 if fault.after and fault.after.b in leaves else 0
+    stop = leaves.index(fault.before.b) if fault.before and fault.before.b in leaves else len(leaves)
+    return leaves[start:stop][:8]
 
 
 def _output(mine: Layer, other: Layer, matched: Matched, labels: Labels, near: float) -> Iterator[Candidate]:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+import paramedic
 from paramedic.parity.trace import plain, tensors_in
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _place() -> str:
     frame = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename
-        if f"{torch.__path__[0]}" not in file and "paramedic/parity" not in file and not file.startswith("<"):
+        if not file.startswith((torch.__path__[0], paramedic.__path__[0], "<frozen")):
             return f"{short(file)}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
     return ""
