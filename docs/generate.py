@@ -11,7 +11,7 @@ from paramedic.reports.catalogue import markdown_index, markdown_page
 from paramedic.rules.catalogue import all_rules
 
 DOCS = Path(__file__).parent
-COMMANDS = ("run", "check", "audit", "diagnose", "dump", "report", "explain", "rules", "demo", "synth")
+COMMANDS = ("run", "check", "audit", "diagnose", "dump", "report", "compare", "explain", "rules", "demo", "synth")
 
 
 def pages() -> dict[Path, str]:

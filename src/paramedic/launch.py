@@ -25,6 +25,7 @@ from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 from paramedic.postmortem import children, shell, tracebacks
 from paramedic.settings import Settings
+from paramedic.sources import own_sources
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -85,7 +86,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
         sys.exit(code)  # a fork of the script: it is not for this process to report
     _wait_for_threads()
     for attachment in attachments:
-        attachment.watcher.writer.set_meta(exit_code=code)
+        attachment.watcher.writer.set_meta(exit_code=code, **own_sources(meta["cwd"], target.name))
         attachment.finish(error)
     if error is not None:
         tracebacks.release(error)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli import audit, bundle, demo, diagnose, dump, explain, replay, report, rules, run, synth
+from paramedic.cli import audit, bundle, compare, demo, diagnose, dump, explain, replay, report, rules, run, synth
 
 
 def _version(wanted: bool) -> None:
@@ -42,6 +42,7 @@ bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
 replay.add_to(app)
+compare.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
 rules.add_to(app)

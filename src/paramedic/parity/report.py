@@ -45,8 +45,9 @@ def render(story: Story, *, width: int = 80, color: bool = False, unicode: bool 
     for section in () if quiet else story.sections:
         style = "bold red" if section.mark == "✗" else "bold"
         screen.line((section.title, style), label=(f"{section.mark} ", style), indent=2)
+        indent = max([7, *(len(label) for label, _ in section.rows)]) + 4
         for label, text in section.rows:
-            screen.line(text, label=(f"  {label}", "dim"), indent=11)
+            screen.line(text, label=(f"  {label}", "dim"), indent=indent)
         screen.blank()
     screen.line((f"Verdict: {story.verdict}. ", "bold"), story.sentence)
     return str(screen)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paramedic.parity.alignment import Pair
 from paramedic.parity.causes import catalogue, inputs, operations, outputs, parameters, settings
 from paramedic.parity.causes.candidate import Candidate, Labels
 from paramedic.parity.fitting import like
@@ -60,7 +61,7 @@ def _left(fault: Fault, matched: Matched, trace: Trace) -> Difference:
     if fault.pair is None and fault.before is not None:
         again = _again(fault.before.b, trace)
         given = again.inputs if again else ()
-        return _given(matched, given, fault.before.a)
+        return _given(matched, given, fault.before)
     pair = fault.pair or fault.container
     if pair is matched.root or pair.b.name == "":
         return matched.between(trace.outputs, matched.reference.outputs)
@@ -68,16 +69,18 @@ def _left(fault: Fault, matched: Matched, trace: Trace) -> Difference:
     if again is None:
         return APART
     left = matched.between(again.outputs, pair.a.outputs)
-    if matched.crossing and left.relative > 1e-9:  # one layer here may be several there
+    if matched.crossing and canonical(pair.a.kind) != canonical(pair.b.kind):  # one layer here, several nodes there
         left = min(left, matched.nearest(again.outputs), key=lambda part: part.relative)
     return left
 
 
-def _given(matched: Matched, given: Tensors, other: Layer) -> Difference:
+def _given(matched: Matched, given: Tensors, before: Pair) -> Difference:
     if not given:
         return APART
-    left = matched.between(given, other.inputs)
-    return min(left, matched.nearest(given), key=lambda part: part.relative) if matched.crossing else left
+    left = matched.between(given, before.a.inputs)
+    if matched.crossing and canonical(before.a.kind) != canonical(before.b.kind):
+        left = min(left, matched.nearest(given), key=lambda part: part.relative)
+    return left
 
 
 def _again(layer: Layer, trace: Trace) -> Layer | None:
@@ -94,13 +97,16 @@ def _candidates(fault: Fault, matched: Matched, labels: Labels, tolerance: float
         yield from catalogue.candidates(fault.pair.b, labels)
         yield from _output(fault.pair.b, fault.pair.a, matched, labels, near)
         return
-    yield from operations.candidates(fault, matched, labels)
+    if not matched.crossing:
+        yield from operations.candidates(fault, matched, labels)
     for layer in [fault.pair.b] if fault.pair else _suspects(fault, matched):
         yield from catalogue.candidates(layer, labels)
     if not matched.crossing or fault.container is not matched.root:
         yield from settings.candidates(fault.container, labels)
         yield from parameters.candidates(fault.container, labels)
     yield from inputs.candidates(fault, matched, labels, near=near)
+    if matched.crossing:  # calls that the other framework does not show are no news
+        yield from operations.candidates(fault, matched, labels)
     if fault.before is None:
         yield from _output(fault.container.b, fault.container.a, matched, labels, near)
         if fault.after is not None and not fault.after.b.is_op:
