@@ -104,7 +104,8 @@ def _difference(part: Part, precision: str, *, first: bool) -> Section:
     else:
         rows.append(("why", "could not be found out"))
     if part.confirmed and part.agreement is not None:
-        whole = f"confirmed: with {part.change} the models agree {agreed(part.agreement)}"
+        who = "the optimizers" if part.a == "the optimizer" else "the models"
+        whole = f"confirmed: with {part.change} {who} agree {agreed(part.agreement)}"
         partly = f"confirmed here: with {part.change} this difference is gone; the outputs are {part.agreement:.1e} apart"
         rows.append(("proof", whole if part.agreement < 1e-5 else partly))
     return Section(title=f"{'First difference' if first else 'Next'}: {where} ({lines})", rows=rows, mark="✗")
@@ -116,6 +117,8 @@ def agreed(error: float) -> str:
 
 def _what(part: Part, precision: str) -> str:
     at = f" at {list(part.index)}" if part.index else ""
+    if part.a == "the optimizer":
+        return f"with equal gradients the updates are {part.error:.1e} apart (relative), first at {part.place}"
     given = "with equal input its output is" if not part.between else "what goes in agrees, what comes out is"
     if part.error == float("inf"):
         return f"{given} of another shape, or NaN on one side only"

@@ -35,7 +35,7 @@ def candidates(pair: Pair, labels: Labels) -> Iterator[Candidate]:
         what=f"{words} (between {theirs} and {mine})",
         layer=pair.b,
         change=Change(
-            words=f"the {' and '.join(names)} of {theirs}", parameters=tuple((name, other[name]) for name in names)
+            words=f"the {' and '.join(names) if len(names) < 3 else 'weights'} of {theirs}", parameters=tuple((name, other[name]) for name in names)
         ),
     )
 
