@@ -35,10 +35,12 @@ class ResBlock(nn.Module):
         self.bn1 = nn.BatchNorm2d(width)
         self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
         self.bn2 = nn.BatchNorm2d(width)
-        self.forward = {  # type: ignore[method-assign]
-            (True, 1.0, False): self.usual, (False, 1.0, False): self.bare, (True, -1.0, False): self.minus,
-            (True, 1.0, True): self.after,
-        }[residual, sign, late]  # fmt: skip
+        self._kind = (residual, sign, late)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        usual, bare, minus = (True, 1.0, False), (False, 1.0, False), (True, -1.0, False)
+        ways = {usual: self.usual, bare: self.bare, minus: self.minus}
+        return ways.get(self._kind, self.after)(x)
 
     def inner(self, x: torch.Tensor) -> torch.Tensor:
         return self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
@@ -62,12 +64,12 @@ class ResNet(nn.Module):
     def __init__(self, *, asymmetric: bool = False, **third: Any) -> None:
         super().__init__()
         self.stem = nn.Conv2d(3, 8, 3, stride=2, padding=0 if asymmetric else 1)
-        self.asymmetric = asymmetric
+        self._asymmetric = asymmetric
         self.blocks = nn.Sequential(ResBlock(8), ResBlock(8), ResBlock(8, **third))
         self.head = nn.Linear(8, 5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.asymmetric:
+        if self._asymmetric:
             x = F.pad(x, (0, 1, 0, 1))
         return self.head(self.blocks(self.stem(x)).mean((2, 3)))
 

@@ -117,8 +117,9 @@ def _of_torch(side: TorchSide, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
     handles = [module.register_forward_hook(hook(name)) for module, name in double._names.items()]
     double.tape.position = 0
+    given, named = double._converted(args), double._converted(kwargs)
     with double._surroundings():
-        outputs = double.model(*double._converted(args), **double._converted(kwargs))
+        outputs = double.model(*given, **named)
         _cotangent(list(tensors_in(outputs))).backward()
     double.tape.recorded = True
     for handle in handles:

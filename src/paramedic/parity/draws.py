@@ -1,52 +1,42 @@
-"""Random draws as one side made them, injected wherever the same computation is done again."""
+"""Random draws as one side made them, made again wherever the same computation is done: masks of dropout, noise."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 
 DRAWS = {
     "bernoulli", "bernoulli_", "rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "normal",
-    "normal_", "uniform_", "exponential_", "multinomial", "randperm", "random_", "log_normal_",
-    "geometric_", "cauchy_", "poisson", "binomial", "rrelu_with_noise", "_standard_gamma",
+    "normal_", "uniform_", "exponential_", "multinomial", "randperm", "random_", "log_normal_", "geometric_", "cauchy_",
+    "poisson", "binomial", "rrelu", "rrelu_", "dropout", "dropout_", "dropout1d", "dropout2d", "dropout3d",
+    "alpha_dropout", "feature_alpha_dropout", "feature_dropout", "gumbel_softmax", "multi_head_attention_forward",
+    "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu", "fractional_max_pool2d",
 }  # fmt: skip
 
 
 class Tape:
-    """What was drawn, in order; `position` is the next draw to be given."""
+    """The state of the generator before each draw, in order; `position` is the next draw."""
 
     def __init__(self) -> None:
-        self.values: list[tuple[torch.Tensor, ...]] = []
+        self.states: list[torch.Tensor] = []
         self.position = 0
         self.recorded = False
-        self.missed: list[str] = []  # draws that the tape had no counterpart for
 
 
-class Draws(TorchDispatchMode):
-    """Records on an empty tape; afterwards gives what is on it, as long as the shapes are the same."""
+class Draws(TorchFunctionMode):
+    """Records on an empty tape. Afterwards the n-th draw starts from the state that the n-th had, on either side."""
 
     def __init__(self, tape: Tape) -> None:
         super().__init__()
         self.tape = tape
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        name = func._schema.name.removeprefix("aten::")
-        if name not in DRAWS:
-            return func(*args, **kwargs)
-        result = func(*args, **kwargs)
-        parts = result if isinstance(result, tuple) else (result,)
-        if not self.tape.recorded:
-            self.tape.values.append(tuple(part.detach().cpu().clone() for part in parts))
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in DRAWS:
+            if not self.tape.recorded:
+                self.tape.states.append(torch.get_rng_state())
+            elif self.tape.position < len(self.tape.states):
+                torch.set_rng_state(self.tape.states[self.tape.position])
             self.tape.position += 1
-            return result
-        known = self.tape.values[self.tape.position] if self.tape.position < len(self.tape.values) else ()
-        if [part.shape for part in known] != [part.shape for part in parts]:
-            self.tape.missed.append(f"{name}{tuple(parts[0].shape)}")
-            return result
-        self.tape.position += 1
-        for part, value in zip(parts, known, strict=True):
-            part.copy_(value)
-        return result
+        return func(*args, **(kwargs or {}))

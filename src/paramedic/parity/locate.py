@@ -24,6 +24,7 @@ class Fault:
     after: Pair | None = None
     error: Difference = SAME
     unmatched: list[Layer] = field(default_factory=list)  # operations of either side in the guilty lines
+    suspects: list[Pair] = field(default_factory=list)  # operations that make something else of the same
 
     @property
     def layer(self) -> Layer:
@@ -66,6 +67,15 @@ class Matched:
         """The distance to the nearest tensor that the reference has computed anywhere."""
         found = [fit(t, other, crossing=True)[0] for t in tensors[:1] for other in self._close(t)]
         return min(found, key=lambda part: part.relative, default=APART)
+
+    def parts(self, pair: Pair, tolerance: float) -> bool:
+        """Whether an operation makes something else of the same tensors, in whatever order it got them."""
+        if not pair.b.is_op or self.outputs(pair).relative <= tolerance:
+            return False
+        if self.inputs_agree(pair, tolerance):
+            return True
+        mine, other = pair.b.inputs, pair.a.inputs
+        return len(mine) == len(other) > 1 and order_of(mine, other, tolerance) is not None
 
     def _exists(self, tensor: torch.Tensor, first: Tensors, tolerance: float) -> bool:
         """Whether the reference has computed this tensor: a layer may be several nodes there, or one node of several."""
@@ -137,25 +147,24 @@ def _between(matched: Matched, container: Pair, after: Pair | None, before: Pair
     """The guilty lines: their operations are compared one by one."""
     error = matched.outputs(before or container)
     fault = Fault(container=container, before=before, after=after, error=error)
+    lines, earlier = _lines(container.a, after and after.a, before and before.a)
+    fault.unmatched = [layer for layer in lines if matched.of(layer) is None]
+    fault.suspects = [pair for layer in (*lines, *earlier) if (pair := matched.of(layer)) and matched.parts(pair, tolerance)]
+    if fault.suspects and fault.suspects[0].a in lines:
+        fault.pair, fault.error = fault.suspects[0], matched.outputs(fault.suspects[0])
     paired = {id(pair.b) for pair in matched.pairs}
-    for layer in _segment(container.a, after and after.a, before and before.a):
-        pair = matched.of(layer)
-        if pair is None:
-            fault.unmatched.append(layer)
-        elif pair.b.is_op and fault.pair is None and matched.outputs(pair).relative > tolerance:
-            if matched.inputs_agree(pair, tolerance):
-                fault.pair, fault.error = pair, matched.outputs(pair)
-    parent = container.b
-    mine = _segment(parent, after and after.b, before and before.b)
-    fault.unmatched += [layer for layer in mine if layer.is_op and id(layer) not in paired]
+    mine, before_them = _lines(container.b, after and after.b, before and before.b)
+    fault.unmatched += [layer for layer in (*mine, *before_them) if layer.is_op and id(layer) not in paired]
     return fault
 
 
-def _segment(container: Layer, after: Layer | None, before: Layer | None) -> list[Layer]:
+def _lines(container: Layer, after: Layer | None, before: Layer | None) -> tuple[list[Layer], list[Layer]]:
+    """What is done between two layers; and what was done before them, for it may be used only now."""
     children = container.children
     start = children.index(after) + 1 if after in children else 0
     stop = children.index(before) if before in children else len(children)
-    return [layer for layer in children[start:stop] if not layer.children]
+    plain = [[layer for layer in part if not layer.children] for part in (children[start:stop], children[:start])]
+    return plain[0], [layer for layer in plain[1] if layer.is_op]
 
 
 def _modules_below(matched: Matched, container: Layer) -> Iterator[Pair]:
@@ -166,6 +175,19 @@ def _modules_below(matched: Matched, container: Layer) -> Iterator[Pair]:
             yield pair
         elif pair is None and child.children:
             yield from _modules_below(matched, child)
+
+
+def order_of(mine: Tensors, other: Tensors, tolerance: float) -> list[int] | None:
+    """Which of mine stands at each place of the other's, if they are the same tensors."""
+    found: list[int] = []
+    for tensor in other:
+        match = next(
+            (n for n, t in enumerate(mine) if n not in found and difference(t, tensor).relative <= tolerance), None
+        )
+        if match is None:
+            return None
+        found.append(match)
+    return found
 
 
 def _is_harmless(matched: Matched, pair: Pair, following: Pair | None, tolerance: float) -> bool:

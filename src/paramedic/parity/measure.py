@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 TINY = 1e-30
@@ -49,4 +50,4 @@ def worst(parts: list[Difference]) -> Difference:
 
 
 def _index(gaps: torch.Tensor) -> tuple[int, ...]:
-    return tuple(int(i) for i in torch.unravel_index(gaps.argmax(), gaps.shape))
+    return tuple(int(i) for i in np.unravel_index(int(gaps.argmax()), tuple(gaps.shape)))

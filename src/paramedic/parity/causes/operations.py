@@ -10,14 +10,15 @@ import torch
 from paramedic.parity.alignment import Pair
 from paramedic.parity.causes.candidate import Candidate, Labels, differing, shown
 from paramedic.parity.changes import Change
-from paramedic.parity.locate import Fault, Matched
+from paramedic.parity.locate import Fault, Matched, order_of
 from paramedic.parity.measure import difference
 from paramedic.parity.trace import Layer, replaced, tensors_in
 
 
 def candidates(fault: Fault, matched: Matched, labels: Labels) -> Iterator[Candidate]:
-    if fault.pair is not None and fault.pair.b.is_op and fault.pair.a.is_op:
-        yield _as_the_other(fault.pair, labels)
+    for pair in fault.suspects[:6]:
+        if pair.a.is_op:
+            yield _as_the_other(pair, labels)
     for layer in fault.unmatched:
         if layer.is_op and layer in fault.container.b.children:
             yield from _left_out(layer, labels)
@@ -30,9 +31,11 @@ def _as_the_other(pair: Pair, labels: Labels) -> Candidate:
     """The call as the reference makes it, on this side's tensors."""
     other, mine = pair.a, pair.b
     function = other.settings["function"]
+    order = order_of(mine.inputs, other.inputs, 1e-9) or range(len(other.inputs))
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        given = iter(list(tensors_in((args, kwargs))))
+        held = list(tensors_in((args, kwargs)))
+        given = iter([held[number] for number in order])
         return function(*replaced(other.args, given), **replaced(dict(other.kwargs), given))
 
     names = [name for name in differing(other.settings, mine.settings) if name != "function"]
@@ -48,8 +51,8 @@ def _as_the_other(pair: Pair, labels: Labels) -> Candidate:
         ]
         what = f"{mine.kind}: " + "; ".join(told)
     else:
-        what = f"{mine.kind} gets its arguments in another order"
-    return Candidate(what=what + _at(mine), layer=mine, change=Change(words=_call(other), operation=call))
+        what = f"{mine.kind} gets its tensors in another order"
+    return Candidate(what=what + _at(mine), layer=mine, change=Change(words=_call(other) if list(order) == sorted(order) else "its tensors in that order", operation=call))
 
 
 def _left_out(layer: Layer, labels: Labels) -> Iterator[Candidate]:
@@ -66,21 +69,34 @@ def _left_out(layer: Layer, labels: Labels) -> Iterator[Candidate]:
 
 
 def _put_in(layer: Layer, matched: Matched, labels: Labels) -> Iterator[Candidate]:
-    """A call that only the reference makes, on a tensor that this side has as well."""
-    tensors = layer.inputs
-    if len(tensors) != 1 or not layer.outputs:
+    """A call that only the reference makes, on tensors that this side has as well."""
+    if not layer.inputs or not layer.outputs:
+        return
+    have = [_held(tensor, matched) for tensor in layer.inputs]
+    if any(place is None for place in have):
         return
     function = layer.settings["function"]
+    what = f"{labels.reference} calls {_call(layer)}{_at(layer)}, {labels.mine} does not"
+    last = max((place for place in have if place is not None), key=lambda place: place[0])
+    main = have.index(last)
 
     def apply(value: torch.Tensor) -> Any:
-        given = iter([value])
+        tensors = [place[2].to(value.dtype) if place else value for place in have]
+        given = iter([value if number == main else tensor for number, tensor in enumerate(tensors)])
         return function(*replaced(layer.args, given), **replaced(dict(layer.kwargs), given))
 
-    what = f"{labels.reference} calls {_call(layer)}{_at(layer)}, {labels.mine} does not"
-    words = f"{layer.kind} put in"
-    for mine in matched.actor.leaves:
-        if mine.outputs and difference(mine.outputs[0], tensors[0]).relative < 1e-9:
-            yield Candidate(what=what, layer=mine, change=_behind(mine, apply, words))
+    yield Candidate(what=what, layer=last[1], change=_behind(last[1], apply, f"{layer.kind} put in"))
+
+
+def _held(tensor: torch.Tensor, matched: Matched) -> tuple[int, Layer, torch.Tensor] | None:
+    """Where this side computes the tensor: the last layer that gives it."""
+    found = None
+    for number, mine in enumerate(matched.actor.layers):
+        if mine.name and mine.outputs and difference(mine.outputs[0], tensor).relative < 1e-9:
+            found = number, mine, mine.outputs[0]
+            if mine.leaf:
+                break
+    return found
 
 
 def _behind(layer: Layer, apply: Callable[[torch.Tensor], Any], words: str) -> Change:

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from paramedic.errors import ParamedicError
+from paramedic.parity.sides.torch_side import _is_setting
 from paramedic.parity.trace import Layer, Trace
 from paramedic.parity.weights.layouts import to_torch
 
@@ -95,7 +96,7 @@ def write(trace: Trace, inputs: tuple[Any, ...], path: Path) -> None:
         parts = (("input", enumerate(layer.inputs)), ("output", enumerate(layer.outputs)))
         for role, tensors in (*parts, ("parameter", layer.parameters.items())):
             arrays |= {f"{start}/{role}/{key}": tensor for key, tensor in tensors}
-        simple = {n: v for n, v in layer.settings.items() if isinstance(v, bool | int | float | str | tuple | list)}
+        simple = {n: v for n, v in layer.settings.items() if _is_setting(v)}
         meta[layer.name] = {"kind": layer.kind, **simple}
     arrays |= {f"outputs/{n}": tensor for n, tensor in enumerate(trace.outputs)}
     np.savez(path, **{name: np.asarray(t.float() if t.dtype == torch.bfloat16 else t) for name, t in arrays.items()},

@@ -58,8 +58,8 @@ class TorchSide:
     def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
         """Run forward and keep what every layer got and gave."""
         recorder = _Recorder(self)
-        with recorder, self._surroundings():
-            given, named = self._converted(args), self._converted(dict(kwargs))
+        given, named = self._converted(args), self._converted(dict(kwargs))
+        with self._surroundings(), recorder:
             outputs = self.model(*given, **named)
         finals = tuple(plain(t) for t in tensors_in(outputs))
         return Trace(layers=recorder.layers, outputs=finals, double=self.is_double, dtype=self.dtype)
@@ -130,7 +130,7 @@ class TorchSide:
         if self.is_double:
             torch.set_default_dtype(torch.float64)
         try:
-            with Draws(self.tape):
+            with torch.random.fork_rng(devices=[]), Draws(self.tape):
                 yield
         finally:
             torch.set_default_dtype(default)
