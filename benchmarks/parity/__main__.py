@@ -97,7 +97,9 @@ def report(rows: list[str], totals: Any, harmless: Any, answers: Any) -> str:
     known = {id(case): result for case, result in totals}
     for case, said in answers:
         mine = "right" if known[id(case)]["layer"] else "wrong"
-        lines.append(f"| {case.architecture}: {case.name} | {mine} | {' | '.join(said[name] for name in peers.PEERS)} |")
+        lines.append(
+            f"| {case.architecture}: {case.name} | {mine} | {' | '.join(said[name] for name in peers.PEERS)} |"
+        )
     lines += ["", *(f"{name}: {why} here." for name, why in peers.NOT_HERE.items()), ""]
     return "\n".join(lines)
 

@@ -147,8 +147,6 @@ def _flax() -> Made:
     return ported()()
 
 
-
-
 BENIGN: dict[str, Callable[[], Made]] = {
     "fused attention, LayerNorm and GELU by hand": lambda: (*fresh(Gpt, _fused), ids(50)),
     "wrapped in two Sequentials": lambda: (*fresh(ResNet, Wrapped), images()),

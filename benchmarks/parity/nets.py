@@ -146,8 +146,10 @@ class Encoder(nn.Module):
         x = self.norm(x + attended)
         x = self.feed(x) if self._fault == "residual" else x + self.feed(x)
         kept = (~padding).unsqueeze(-1).to(x.dtype)
-        total = x.sum(1) / (ids.shape[1] if self._fault == "mean" else kept.sum(1)) if self._fault == "mean" else (
-            (x * kept).sum(1) / kept.sum(1)
+        total = (
+            x.sum(1) / (ids.shape[1] if self._fault == "mean" else kept.sum(1))
+            if self._fault == "mean"
+            else ((x * kept).sum(1) / kept.sum(1))
         )
         return self.head(total)
 

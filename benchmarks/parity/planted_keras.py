@@ -67,7 +67,10 @@ def mixer_port(*, eps: float = 1e-5, activation: str = "gelu", residual: bool = 
 
 
 def ported(
-    make: Callable[[], nn.Module], port: Callable[[], Any], inputs: torch.Tensor, spoil: Callable[[Any], None] | None = None
+    make: Callable[[], nn.Module],
+    port: Callable[[], Any],
+    inputs: torch.Tensor,
+    spoil: Callable[[Any], None] | None = None,
 ) -> Callable[[], Made]:
     def made() -> Made:
         torch.manual_seed(0)

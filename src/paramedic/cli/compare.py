@@ -27,9 +27,7 @@ Input = Annotated[
 ]
 Map = Annotated[list[str] | None, typer.Option(metavar="A=B", help="Layers that belong together, by name.")]
 Backward = Annotated[bool, typer.Option("--backward", help="Compare gradients as well.")]
-Weights = Annotated[
-    Path | None, typer.Option(metavar="OUT", help="Only write A's weights as B holds them, to a file.")
-]
+Weights = Annotated[Path | None, typer.Option(metavar="OUT", help="Only write A's weights as B holds them, to a file.")]
 Dump = Annotated[Path | None, typer.Option(metavar="OUT.npz", help="Only write A's forward pass to a file.")]
 Git = Annotated[str | None, typer.Option(metavar="COMMIT", help="A script at this commit and as it is now.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps that --git looks at.")]
@@ -104,9 +102,7 @@ def _story(
         from paramedic.parity.inputs import read_inputs
         from paramedic.parity.report import story_of
 
-        return story_of(
-            compare_models(_model(a), _model(b), read_inputs(inputs), map=names or None, backward=backward)
-        )
+        return story_of(compare_models(_model(a), _model(b), read_inputs(inputs), map=names or None, backward=backward))
     from paramedic.parity.runs import compare_runs
 
     config = load_config()

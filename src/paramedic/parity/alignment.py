@@ -132,7 +132,9 @@ def sketch(tensor: torch.Tensor) -> Sketch:
 
 
 def _same(a: Sketch, b: Sketch) -> bool:
-    return a[0] == b[0] and all(math.isclose(x, y, rel_tol=2e-6, abs_tol=1e-12) for x, y in zip(a[1:], b[1:], strict=True))
+    return a[0] == b[0] and all(
+        math.isclose(x, y, rel_tol=2e-6, abs_tol=1e-12) for x, y in zip(a[1:], b[1:], strict=True)
+    )
 
 
 def _same_share(a: tuple[Sketch, ...], b: tuple[Sketch, ...]) -> float:

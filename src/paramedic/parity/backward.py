@@ -20,9 +20,7 @@ Gradients = dict[tuple[str, str], torch.Tensor]  # by layer and parameter; "outp
 FLOOR = 1e-6  # of the largest gradient: what is smaller is zero by construction, such as of a bias before BatchNorm
 
 
-def add_gradients(
-    found: Comparison, a: Any, b: Any, inputs: Any, *, names: Mapping[str, str] | None = None
-) -> None:
+def add_gradients(found: Comparison, a: Any, b: Any, inputs: Any, *, names: Mapping[str, str] | None = None) -> None:
     """Put the gradients that differ into the comparison, in the order in which backward computes them."""
     if not found.agrees:
         found.notes.append("gradients were not compared, because the outputs differ already")
@@ -133,9 +131,7 @@ def _of_torch(side: TorchSide, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 def _owner(side: TorchSide, owner: str, last: str) -> tuple[str, str]:
     """Attention owns the weights of its output projection."""
-    if owner.endswith("out_proj") and isinstance(
-        side.module(owner.rpartition(".")[0]), torch.nn.MultiheadAttention
-    ):
+    if owner.endswith("out_proj") and isinstance(side.module(owner.rpartition(".")[0]), torch.nn.MultiheadAttention):
         return owner.rpartition(".")[0], f"out_proj.{last}"
     return owner, last
 

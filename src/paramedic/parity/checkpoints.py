@@ -32,9 +32,7 @@ def compare_checkpoints(a: Path, b: Path) -> Story:
     amounts = {n: difference(first[n], second[n]) for n in changed}
     ranked = sorted(changed, key=lambda n: -amounts[n].relative)
     bad = [(side, n) for side, held in (("a", first), ("b", second)) for n, t in held.items() if _not_finite(t)]
-    sections = list(
-        _sections(first, second, gone, new, renamed, forms, settings, ranked, amounts, bad)
-    )
+    sections = list(_sections(first, second, gone, new, renamed, forms, settings, ranked, amounts, bad))
     same = not (gone or new or renamed or forms or settings or changed)
     return Story(
         kind="checkpoints",
@@ -91,14 +89,20 @@ def _sections(
     forms: list[str], settings: list[str], ranked: list[str], amounts: dict[str, Any], bad: list[tuple[str, str]],
 ) -> Iterator[Section]:  # fmt: skip
     if bad:
-        yield Section(title="Not finite", mark="✗", rows=_cut([(side, _bad(n, (first if side == "a" else second)[n])) for side, n in bad]))  # noqa: E501
+        yield Section(
+            title="Not finite",
+            mark="✗",
+            rows=_cut([(side, _bad(n, (first if side == "a" else second)[n])) for side, n in bad]),
+        )  # noqa: E501
     for side, names, others in (("a", gone, new), ("b", new, gone)):
         if names:
             held = first if side == "a" else second
             rows = [("", f"{n} {_form(held[n])}{_nearest(n, others)}") for n in names]
             yield Section(title=f"Only in {side}", mark="✗", rows=_cut(rows))
     if renamed:
-        yield Section(title="Renamed: the same numbers", rows=_cut([("", f"{x} is now {y}") for x, y in renamed.items()]))
+        yield Section(
+            title="Renamed: the same numbers", rows=_cut([("", f"{x} is now {y}") for x, y in renamed.items()])
+        )
     if forms:
         rows = [("", f"{n}: {_form(first[n])} in a, {_form(second[n])} in b") for n in forms]
         yield Section(title="Of another shape or type", mark="✗", rows=_cut(rows))

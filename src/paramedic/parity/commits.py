@@ -111,7 +111,9 @@ def _story(
     data = {"revision": revision, "commit": commit, "first": found, "steps": steps}
     if found is None:
         told = f"{len(sides['a'])} tensors of {steps[0]} steps are equal, bit for bit"
-        return Story(kind="commits", verdict="agree", sentence=f"{told}, at {revision} and now.", sections=[], data=data)
+        return Story(
+            kind="commits", verdict="agree", sentence=f"{told}, at {revision} and now.", sections=[], data=data
+        )
     what = f"{WORDS[found['kind']]} {found['name'] if found['kind'] != 'input' else ''}".strip()
     rows = [("step", str(found["step"]))]
     if found["only"]:
@@ -121,7 +123,9 @@ def _story(
     touching = _touching(found, hunks, script)
     sections = [Section(title=f"First difference: {what}", mark="✗", rows=rows)]
     for hunk in touching[:MOST_HUNKS]:
-        sections.append(Section(title=f"{hunk.file}:{hunk.start}", rows=[("", line) for line in hunk.text.splitlines()]))
+        sections.append(
+            Section(title=f"{hunk.file}:{hunk.start}", rows=[("", line) for line in hunk.text.splitlines()])
+        )
     data["hunks"] = [{"file": h.file, "line": h.start, "text": h.text} for h in touching]
     where = f" The change at {touching[0].file}:{touching[0].start} touches it." if touching else ""
     sentence = f"Since {revision}, {what} differs at step {found['step']}; all before it is equal.{where}"

@@ -149,7 +149,9 @@ def _between(matched: Matched, container: Pair, after: Pair | None, before: Pair
     fault = Fault(container=container, before=before, after=after, error=error)
     lines, earlier = _lines(container.a, after and after.a, before and before.a)
     fault.unmatched = [layer for layer in lines if matched.of(layer) is None]
-    fault.suspects = [pair for layer in (*lines, *earlier) if (pair := matched.of(layer)) and matched.parts(pair, tolerance)]
+    fault.suspects = [
+        pair for layer in (*lines, *earlier) if (pair := matched.of(layer)) and matched.parts(pair, tolerance)
+    ]
     if fault.suspects and fault.suspects[0].a in lines:
         fault.pair, fault.error = fault.suspects[0], matched.outputs(fault.suspects[0])
     paired = {id(pair.b) for pair in matched.pairs}

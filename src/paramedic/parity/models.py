@@ -8,7 +8,7 @@ from typing import Any
 
 from paramedic.parity.causes import catalogue
 from paramedic.parity.causes.candidate import Labels
-from paramedic.parity.causes.search import Tried, Trials, explain
+from paramedic.parity.causes.search import Trials, Tried, explain
 from paramedic.parity.comparison import Comparison, LayerResult, Part
 from paramedic.parity.fitting import like
 from paramedic.parity.locate import Fault, Matched, first_fault
@@ -194,7 +194,9 @@ def _sentence(verdict: str, parts: list[Part], before: float, rest: float, both:
     if verdict == "agree":
         return "The models agree: their outputs are equal, bit for bit."
     if verdict == "rounding":
-        how = f"in float64 they agree to {before:.0e}" if both else f"they agree to {before:.0e}, which rounding explains"
+        how = (
+            f"in float64 they agree to {before:.0e}" if both else f"they agree to {before:.0e}, which rounding explains"
+        )
         return f"The models agree up to rounding: {how}."
     where = parts[0].b or parts[0].a or "the model itself" if parts else "an unknown place"
     lead = f"The models differ, first in {where}"

@@ -68,7 +68,9 @@ def run(make: Make, **changed: Any) -> list[torch.Tensor]:
     return [start, *states]
 
 
-def _torch(make: Make, start: torch.Tensor, gradients: list[torch.Tensor], changed: dict[str, Any]) -> list[torch.Tensor]:
+def _torch(
+    make: Make, start: torch.Tensor, gradients: list[torch.Tensor], changed: dict[str, Any]
+) -> list[torch.Tensor]:
     parameter = torch.nn.Parameter(start.clone())
     optimizer = make([parameter])
     for group in optimizer.param_groups:
@@ -115,7 +117,9 @@ def settings_of(make: Make) -> dict[str, Any]:
     """With torch's names."""
     made = _made(make)
     if _is_keras(make):
-        return {new: getattr(made, old, None) for old, new in NAMES.items() if old != "learning_rate" and hasattr(made, old)} | {  # noqa: E501
+        return {
+            new: getattr(made, old, None) for old, new in NAMES.items() if old != "learning_rate" and hasattr(made, old)
+        } | {  # noqa: E501
             "lr": float(made.learning_rate)
         }
     group = {name: value for name, value in made.param_groups[0].items() if name != "params"}

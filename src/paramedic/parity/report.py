@@ -86,9 +86,7 @@ def story_of(found: Comparison) -> Story:
             sections.append(Section(title=f"Layers that only {label} has", rows=rows))
     if found.notes:
         sections.append(Section(title="Notes", rows=[("", note) for note in found.notes]))
-    return Story(
-        kind="models", verdict=found.verdict, sentence=found.sentence, sections=sections, data=asdict(found)
-    )
+    return Story(kind="models", verdict=found.verdict, sentence=found.sentence, sections=sections, data=asdict(found))
 
 
 def _difference(part: Part, precision: str, *, first: bool) -> Section:
@@ -106,7 +104,9 @@ def _difference(part: Part, precision: str, *, first: bool) -> Section:
     if part.confirmed and part.agreement is not None:
         who = "the optimizers" if part.a == "the optimizer" else "the models"
         whole = f"confirmed: with {part.change} {who} agree {agreed(part.agreement)}"
-        partly = f"confirmed here: with {part.change} this difference is gone; the outputs are {part.agreement:.1e} apart"
+        partly = (
+            f"confirmed here: with {part.change} this difference is gone; the outputs are {part.agreement:.1e} apart"
+        )
         rows.append(("proof", whole if part.agreement < 1e-5 else partly))
     return Section(title=f"{'First difference' if first else 'Next'}: {where} ({lines})", rows=rows, mark="✗")
 

@@ -2,8 +2,8 @@
 
 import numpy
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 torch.manual_seed(0)
 torch.set_num_threads(1)

@@ -52,7 +52,13 @@ def _as_the_other(pair: Pair, labels: Labels) -> Candidate:
         what = f"{mine.kind}: " + "; ".join(told)
     else:
         what = f"{mine.kind} gets its tensors in another order"
-    return Candidate(what=what + _at(mine), layer=mine, change=Change(words=_call(other) if list(order) == sorted(order) else "its tensors in that order", operation=call))
+    return Candidate(
+        what=what + _at(mine),
+        layer=mine,
+        change=Change(
+            words=_call(other) if list(order) == sorted(order) else "its tensors in that order", operation=call
+        ),
+    )
 
 
 def _left_out(layer: Layer, labels: Labels) -> Iterator[Candidate]:

@@ -50,8 +50,10 @@ def relations(inputs: Tensors, mine: torch.Tensor, wanted: torch.Tensor, labels:
                 lambda ins, out, n=number: out - ins[n],
             )
     for name, function in ACTIVATIONS.items():
-        yield f"{a} applies {name} to the output, {b} does not", f"{name} applied to the output", (
-            lambda _, out, f=function: f(out)
+        yield (
+            f"{a} applies {name} to the output, {b} does not",
+            f"{name} applied to the output",
+            (lambda _, out, f=function: f(out)),
         )
     for axis in range(mine.dim()):
         yield (

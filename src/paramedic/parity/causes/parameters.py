@@ -35,7 +35,8 @@ def candidates(pair: Pair, labels: Labels) -> Iterator[Candidate]:
         what=f"{words} (between {theirs} and {mine})",
         layer=pair.b,
         change=Change(
-            words=f"the {' and '.join(names) if len(names) < 3 else 'weights'} of {theirs}", parameters=tuple((name, other[name]) for name in names)
+            words=f"the {' and '.join(names) if len(names) < 3 else 'weights'} of {theirs}",
+            parameters=tuple((name, other[name]) for name in names),
         ),
     )
 
@@ -74,7 +75,10 @@ def _relations(b: torch.Tensor, kind: str) -> Iterator[tuple[str, torch.Tensor]]
         parts = b.chunk(len(names))
         for order in itertools.permutations(range(len(names))):
             told = " ".join(names[i] for i in order)
-            yield f"has its gates in the order {told} instead of {' '.join(names)}", torch.cat([parts[i] for i in order])
+            yield (
+                f"has its gates in the order {told} instead of {' '.join(names)}",
+                torch.cat([parts[i] for i in order]),
+            )
     if b.shape and b.shape[0] % 3 == 0 and kind not in GATES:
         parts = b.chunk(3)
         for order in itertools.permutations(range(3)):

@@ -28,7 +28,9 @@ class FlaxSide:
         import jax
 
         jax.config.update("jax_enable_x64", True)
-        wide = jax.tree.map(lambda v: np.asarray(v, np.float64) if np.asarray(v).dtype.kind == "f" else v, self.variables)
+        wide = jax.tree.map(
+            lambda v: np.asarray(v, np.float64) if np.asarray(v).dtype.kind == "f" else v, self.variables
+        )
         return FlaxSide(self.module, wide, label=self.label, double=True)
 
     def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:

@@ -91,9 +91,7 @@ def _keras(model: Any) -> Iterator[Slot]:
             order = list(held) if len(held) == len(layer.weights) else names
             layer.set_weights([values[name].contiguous().numpy() for name in order])
 
-        yield Slot(
-            name=layer.name, kind=type(layer).__name__, tensors=to_torch(type(layer).__name__, held), put=put
-        )
+        yield Slot(name=layer.name, kind=type(layer).__name__, tensors=to_torch(type(layer).__name__, held), put=put)
 
 
 def _leaf_layers(layer: Any) -> Iterator[Any]:
@@ -117,9 +115,11 @@ def _mapping(tree: Mapping[str, Any]) -> Iterator[Slot]:
     for path, place in places.items():
         owner, _, last = path.rpartition(".")
         grand, _, part = owner.rpartition(".")
-        if part in ("query", "key", "value", "out") and last in ("kernel", "bias") and f"{grand}.query.kernel" in places:
-            owner, last = grand, f"{part}.{last}"
-        elif len(part) == 2 and part[0] in "ih" and last in ("kernel", "bias"):  # gates of Flax' cells
+        if (
+            part in ("query", "key", "value", "out")
+            and last in ("kernel", "bias")
+            and f"{grand}.query.kernel" in places
+        ) or (len(part) == 2 and part[0] in "ih" and last in ("kernel", "bias")):
             owner, last = grand, f"{part}.{last}"
         elif part == "out_proj" and f"{grand}.in_proj_weight" in places:
             owner, last = grand, f"out_proj.{last}"

@@ -20,7 +20,9 @@ def to_torch(kind: str, tensors: Tensors) -> dict[str, torch.Tensor]:
     """A layer of Keras or Flax as torch would hold it. What is not known is passed on as it is."""
     form = canonical(kind)
     if "query.kernel" in tensors or "query_kernel" in tensors:
-        return _attention({name.replace("_kernel", ".kernel").replace("_bias", ".bias"): t for name, t in tensors.items()})
+        return _attention(
+            {name.replace("_kernel", ".kernel").replace("_bias", ".bias"): t for name, t in tensors.items()}
+        )
     if form == "lstm":
         return _lstm(tensors)
     if form == "gru":
