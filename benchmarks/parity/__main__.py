@@ -79,15 +79,17 @@ def main() -> None:
 
 def report(rows: list[str], totals: Any, harmless: Any, answers: Any) -> str:
     count = {key: sum(result[key] for _, result in totals) for key in ("layer", "cause", "proof")}
+    wrong = sum(verdict == "differ" for _, verdict, _, _ in harmless)
     pairs, nets = {c.pair for c, _ in totals}, {c.architecture for c, _ in totals}
     lines = [
         "# Parity: planted differences", "",
-        f"`python -m benchmarks.parity`. {len(totals)} differences in {len(nets)} architectures and {len(pairs)} pairs.", "",
+        f"`python -m benchmarks.parity`: {len(totals)} differences, {len(nets)} architectures, {len(pairs)} pairs.", "",
         f"- first layer right: **{count['layer']} of {len(totals)}**",
         f"- cause named: **{count['cause']} of {len(totals)}**",
         f"- confirmed by a re-run of the whole model: **{count['proof']} of {len(totals)}**",
-        f"- benign refactorings called a difference: **{sum(v == 'differ' for _, v, _, _ in harmless)} of {len(harmless)}**",
-        "", "| pair | model | planted | layer | cause | proof | what was said |", "|---|---|---|---|---|---|---|", *rows,
+        f"- benign refactorings called a difference: **{wrong} of {len(harmless)}**",
+        "", "| pair | model | planted | layer | cause | proof | what was said |",
+        "|---|---|---|---|---|---|---|", *rows,
         "", "## Benign refactorings", "", "| refactoring | verdict | float64 | as they are |", "|---|---|---|---|",
         *(f"| {name} | {verdict} | {exact:.0e} | {working:.0e} |" for name, verdict, exact, working in harmless),
         "", "## Other tools, on the torch–torch half", "",

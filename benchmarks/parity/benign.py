@@ -18,7 +18,7 @@ class FusedBlock(GptBlock):
     """Attention by torch's own function, GELU and LayerNorm by hand."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        batch, length, width = x.shape
+        _batch, _length, _width = x.shape
         centred = x - x.mean(-1, keepdim=True)
         normed = centred / torch.sqrt(centred.pow(2).mean(-1, keepdim=True) + self.norm1.eps)
         q, k, v = self.qkv(normed * self.norm1.weight + self.norm1.bias).chunk(3, -1)

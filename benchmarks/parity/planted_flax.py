@@ -75,4 +75,7 @@ def planted() -> list[Planted]:
         ("kernel not transposed", ported(_transposed), ("fc2",), ("transposed",)),
         ("scale stored minus one", ported(_scaled), ("norm",), ("weight",)),
     ]
-    return [Planted(name=n, architecture="port", pair="torch–Flax", make=m, layers=l, cause=c) for n, m, l, c in rows]
+    return [
+        Planted(name=n, architecture="port", pair="torch–Flax", make=m, layers=where, cause=c)
+        for n, m, where, c in rows
+    ]

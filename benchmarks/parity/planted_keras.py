@@ -23,7 +23,8 @@ def cnn(*, stride: int = 1) -> nn.Module:
     return settled(
         nn.Sequential(
             nn.Conv2d(3, 8, 3, stride=stride, padding=1), nn.BatchNorm2d(8), nn.LeakyReLU(0.01),
-            nn.AvgPool2d(3, stride=2, padding=1), nn.Conv2d(8, 8, 1), nn.Flatten(), nn.Linear(8 * (4 // stride) ** 2, 6),
+            nn.AvgPool2d(3, stride=2, padding=1), nn.Conv2d(8, 8, 1), nn.Flatten(),
+            nn.Linear(8 * (4 // stride) ** 2, 6),
         )
     )  # fmt: skip
 
@@ -101,7 +102,8 @@ def planted() -> list[Planted]:
     rows: list[tuple[str, str, Callable[[], Made], tuple[str, ...], tuple[str, ...]]] = [
         ("BatchNorm eps default", "cnn", ported(cnn, lambda: cnn_port(eps=1e-3), images()), ("bn",), ("eps",)),
         ("LeakyReLU slope default", "cnn", ported(cnn, lambda: cnn_port(slope=0.3), images()), ("act",), ("slope",)),
-        ("average at the border", "cnn", ported(cnn, lambda: cnn_port(pool="same"), images()), ("pool",), ("pad|count",)),
+        ("average at the border", "cnn", ported(cnn, lambda: cnn_port(pool="same"), images()),
+         ("pool",), ("pad|count",)),
         ("SAME with stride 2", "cnn", ported(lambda: cnn(stride=2), lambda: cnn_port(stride=2), images()),
          ("conv",), ("padding",)),
         ("LayerNorm eps default", "mixer", ported(Mixer, lambda: mixer_port(eps=1e-3), ids(30)), ("norm",), ("eps",)),
@@ -110,4 +112,6 @@ def planted() -> list[Planted]:
         ("relu for gelu", "mixer", ported(Mixer, lambda: mixer_port(activation="relu"), ids(30)),
          ("", "fc/relu"), ("relu|gelu",)),
     ]  # fmt: skip
-    return [Planted(name=n, architecture=a, pair="torch–Keras", make=m, layers=l, cause=c) for n, a, m, l, c in rows]
+    return [
+        Planted(name=n, architecture=a, pair="torch–Keras", make=m, layers=where, cause=c) for n, a, m, where, c in rows
+    ]

@@ -90,13 +90,17 @@ def planted() -> list[Planted]:
     rows: list[tuple[str, str, Callable[[], Made], tuple[str, ...], tuple[str, ...]]] = [
         ("LayerNorm eps", "head", spoiled(head, images(), attribute("LayerNormalization", "epsilon", 1e-3)),
          ("5",), ("eps",)),
-        ("tanh GELU", "head", spoiled(head, images(), attribute("Gelu", "approximate", "tanh")), ("6",), ("approximate",)),
+        ("tanh GELU", "head", spoiled(head, images(), attribute("Gelu", "approximate", "tanh")),
+         ("6",), ("approximate",)),
         ("LeakyReLU slope", "head", spoiled(head, images(), attribute("LeakyRelu", "alpha", 0.01)), ("1",), ("slope",)),
         ("average at the border", "head",
          spoiled(head, images(), attribute("AveragePool", "count_include_pad", 0)), ("2",), ("count_include_pad",)),
         ("softmax over the batch", "head", spoiled(head, images(), attribute("Softmax", "axis", 0)), ("8",), ("dim",)),
-        ("weight transposed", "head", spoiled(head, images(), weight("7.weight", lambda w: w.T)), ("7",), ("transposed",)),
+        ("weight transposed", "head", spoiled(head, images(), weight("7.weight", lambda w: w.T)),
+         ("7",), ("transposed",)),
         ("sign of a bias", "head", spoiled(head, images(), weight("4.bias", lambda w: -w)), ("4",), ("sign",)),
         ("gates in torch's order", "tagger", spoiled(Tagger, ids(30), _gates), ("lstm",), ("gates",)),
     ]  # fmt: skip
-    return [Planted(name=n, architecture=a, pair="torch–ONNX", make=m, layers=l, cause=c) for n, a, m, l, c in rows]
+    return [
+        Planted(name=n, architecture=a, pair="torch–ONNX", make=m, layers=where, cause=c) for n, a, m, where, c in rows
+    ]

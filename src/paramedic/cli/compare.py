@@ -54,8 +54,8 @@ def compare(
 ) -> None:
     """Find the first place where two models, checkpoints, runs or commits part, and why.
 
-    Models may be of torch, Keras, Flax or ONNX, or a dump made elsewhere. Exits with 0 when they agree (up to rounding),
-    with 1 when they differ.
+    Models may be of torch, Keras, Flax or ONNX, or a dump made elsewhere. Exits with 0 when they agree, up to
+    rounding, and with 1 when they differ.
 
     Examples:
 
@@ -150,8 +150,7 @@ def _model(word: str) -> Any:
         return word
     from paramedic.synth.factory import load
 
-    made = load(word)()
-    return made
+    return load(word)()
 
 
 def _pairs(words: list[str] | None) -> dict[str, str]:

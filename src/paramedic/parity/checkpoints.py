@@ -20,7 +20,7 @@ OPTIMIZER = ("optimizer", "optim")
 
 
 def compare_checkpoints(a: Path, b: Path) -> Story:
-    first, second = ({name: value for name, value in leaves(load(path))} for path in (a, b))
+    first, second = (dict(leaves(load(path))) for path in (a, b))
     shared = [name for name in first if name in second]
     renamed = dict(_renamed(first, second))
     gone = [n for n in first if n not in second and n not in renamed]
@@ -93,7 +93,7 @@ def _sections(
             title="Not finite",
             mark="✗",
             rows=_cut([(side, _bad(n, (first if side == "a" else second)[n])) for side, n in bad]),
-        )  # noqa: E501
+        )
     for side, names, others in (("a", gone, new), ("b", new, gone)):
         if names:
             held = first if side == "a" else second

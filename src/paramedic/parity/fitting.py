@@ -38,7 +38,7 @@ def fit(mine: torch.Tensor, other: torch.Tensor, *, crossing: bool) -> tuple[Dif
 
 def like(mine: torch.Tensor, other: torch.Tensor, *, crossing: bool) -> torch.Tensor | None:
     """`other` in the axes of `mine`, or None where they cannot be the same thing."""
-    found, rearrange = fit(mine, other, crossing=crossing)
+    _found, rearrange = fit(mine, other, crossing=crossing)
     moved = rearrange(other)
     if moved.numel() != mine.numel() or (moved.shape != mine.shape and not crossing):
         return None

@@ -119,9 +119,7 @@ def settings_of(make: Make) -> dict[str, Any]:
     if _is_keras(make):
         return {
             new: getattr(made, old, None) for old, new in NAMES.items() if old != "learning_rate" and hasattr(made, old)
-        } | {  # noqa: E501
-            "lr": float(made.learning_rate)
-        }
+        } | {"lr": float(made.learning_rate)}
     group = {name: value for name, value in made.param_groups[0].items() if name != "params"}
     if "betas" in group:
         group["beta1"], group["beta2"] = group.pop("betas")

@@ -45,7 +45,7 @@ def compare_runs(a: Path, b: Path) -> Story:
             "first_batch": order,
             "first_tensor": tensor,
             "first_loss": loss,
-            "surroundings": {name: words for name, words in surroundings},
+            "surroundings": dict(surroundings),
             "code": code,
             "steps": [first.steps, second.steps],
             "losses": losses,

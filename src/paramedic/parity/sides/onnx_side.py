@@ -139,7 +139,7 @@ def _parameters(node: Any, weights: Mapping[str, torch.Tensor], given: Mapping[s
     if node.op_type == "MatMul" and 1 in held and held[1].dim() == 2:
         return {"weight": held[1].t()}
     if node.op_type == "Add" and held:
-        place, bias = next(iter(held.items()))
+        _place, bias = next(iter(held.items()))
         return {"bias": bias} if bias.dim() == 1 else {}
     roles = ROLES.get(node.op_type, ())
     named = {roles[place]: tensor for place, tensor in held.items() if place < len(roles) and roles[place]}
