@@ -21,9 +21,10 @@ def compare(
 ) -> Comparison:
     """Find the first layer in which two models differ, and why. Print the result, or ask `.agrees`, `.first`.
 
-    A model is a torch module, a Keras model, a pair (flax module, variables), or the path of an .onnx file or a
-    dump. `inputs` is a tensor, a tuple of positional inputs or a dict of named ones, as model_a takes them. `map` pairs names of layers where the alignment needs help. Weights are compared as they are: copy them first
-    with `copy_weights` when the two were initialised apart. The models themselves are not changed.
+    A model is a torch module, a Keras model, a pair (flax module, variables), or the path of an .onnx file or a dump.
+    `inputs` is a tensor, a tuple of positional inputs or a dict of named ones, as model_a takes them. `map` pairs names
+    of layers where the alignment needs help. Weights are compared as they are: copy them first with `copy_weights` when
+    the two were initialised apart. The models themselves are not changed.
 
     With `backward`, gradients are compared as well; with `optimizers`, two functions that make an optimizer from
     parameters, also what some optimizer steps with the same gradients do.

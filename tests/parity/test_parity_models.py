@@ -1,4 +1,4 @@
-"""Two torch models: the first layer that differs, why, and the proof; and nothing said of what only rounds otherwise."""
+"""Two torch models: the first layer that differs, why, and the proof; nothing is said of mere rounding."""
 
 from __future__ import annotations
 

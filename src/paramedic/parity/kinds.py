@@ -26,8 +26,8 @@ KNOWN = {
     "embedding": "Embedding Embed embedding Gather",
     "max-pool": "MaxPool MaxPool1d MaxPool2d MaxPooling1D MaxPooling2D max_pool2d",
     "avg-pool": "AvgPool AveragePool AvgPool1d AvgPool2d AveragePooling1D AveragePooling2D avg_pool2d",
-    "global-pool": "AdaptiveAvgPool1d AdaptiveAvgPool2d GlobalAveragePool GlobalAveragePooling1D GlobalAveragePooling2D "
-    "adaptive_avg_pool2d mean ReduceMean",
+    "global-pool": "AdaptiveAvgPool1d AdaptiveAvgPool2d GlobalAveragePool GlobalAveragePooling1D "
+    "GlobalAveragePooling2D adaptive_avg_pool2d mean ReduceMean",
     "resize": "Upsample UpSampling2D Resize interpolate",
     "flatten": "Flatten flatten Reshape reshape",
     "add": "Add add __add__",

@@ -78,7 +78,7 @@ class Matched:
         return len(mine) == len(other) > 1 and order_of(mine, other, tolerance) is not None
 
     def _exists(self, tensor: torch.Tensor, first: Tensors, tolerance: float) -> bool:
-        """Whether the reference has computed this tensor: a layer may be several nodes there, or one node of several."""
+        """Whether the reference has computed this tensor: one layer may be several nodes there."""
         if any(fit(tensor, other, crossing=self.crossing)[0].relative <= tolerance for other in first):
             return True
         if not self.crossing:

@@ -66,7 +66,8 @@ def as_html(story: Story) -> str:
         rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in section.rows)
         parts.append(f"<section><h2>{html.escape(section.title)}</h2><table>{rows}</table></section>")
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{style}</style>'
-    return f"<!doctype html><html lang='en'><head>{head}<title>paramedic compare</title></head><body><main>{''.join(parts)}</main></body></html>\n"
+    top = f"<!doctype html><html lang='en'><head>{head}<title>paramedic compare</title></head>"
+    return f"{top}<body><main>{''.join(parts)}</main></body></html>\n"
 
 
 def story_of(found: Comparison) -> Story:

@@ -1,4 +1,4 @@
-"""A Keras 3 model on any backend: every layer's call is seen, activations inside layers count as layers of their own."""
+"""A Keras 3 model on any backend: every layer's call is seen; activations inside layers count as layers, too."""
 
 from __future__ import annotations
 

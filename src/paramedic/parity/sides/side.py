@@ -55,22 +55,22 @@ def open_side(model: Any, *, label: str) -> Side:
 
 def _from_file(path: Path, label: str) -> Side:
     if not path.exists():
-        raise ParamedicError(f"there is no {path}", expected="an .onnx file, a SavedModel folder, or a dump")
+        raise ParamedicError(f"there is no {path}", expected="an .onnx file or a dump")
     if path.suffix == ".onnx":
         from paramedic.parity.sides.onnx_side import OnnxSide
 
         return OnnxSide(path, label=label)
     if (path / "saved_model.pb").exists():
-        from paramedic.parity.sides.saved_model import SavedModelSide
-
-        return SavedModelSide(path, label=label)
+        raise ParamedicError(
+            f"{path} is a SavedModel, whose layers only TensorFlow can show",
+            expected="a dump of its forward pass, written where TensorFlow is installed",
+            fix="write one with the ten lines in docs/compare.md, and compare with that",
+        )
     if path.suffix in (".npz", ".safetensors"):
         from paramedic.parity.sides.dump import DumpSide
 
         return DumpSide(path, label=label)
-    raise ParamedicError(
-        f"{path} is no model that can be compared", expected=".onnx, a SavedModel folder, .npz or .safetensors dumps"
-    )
+    raise ParamedicError(f"{path} is no model that can be compared", expected=".onnx, .npz or .safetensors dumps")
 
 
 def convert_inputs(inputs: Any, a: Side, b: Side) -> tuple[tuple[Any, ...], dict[str, Any]]:
