@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: nan demo test slow check bench accuracy docs clean
+.PHONY: parity nan demo test slow check bench accuracy docs clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -45,6 +45,9 @@ accuracy: $(VENV)/installed  ## what it finds in real bugs, what it says wrongly
 
 nan: $(VENV)/test  ## who names the line that made a NaN: beside other tools
 	$(VENV)/bin/python -m benchmarks.nan
+
+parity: $(VENV)/test  ## planted differences between implementations: where, why, proved
+	$(VENV)/bin/python -m benchmarks.parity
 
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py
