@@ -145,7 +145,8 @@ def _touching(found: dict[str, Any], hunks: list[Hunk], script: str) -> list[Hun
 
 
 def _hunks(diff: str) -> Iterator[Hunk]:
-    file, lines, start = "", [], 0
+    file, start = "", 0
+    lines: list[str] = []
 
     def made() -> Iterator[Hunk]:
         if lines:

@@ -77,7 +77,8 @@ def replaced(value: Any, new: Iterator[torch.Tensor]) -> Any:
         return next(new)
     if isinstance(value, Mapping):
         parts = {name: replaced(part, new) for name, part in value.items()}
-        return type(value)(parts) if type(value) is not dict else parts
+        kind: Any = type(value)  # such as the outputs of transformers
+        return kind(parts)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(replaced(part, new) for part in value))
     if isinstance(value, list | tuple):

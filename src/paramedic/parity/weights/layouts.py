@@ -28,7 +28,7 @@ def to_torch(kind: str, tensors: Tensors) -> dict[str, torch.Tensor]:
     if form == "gru":
         return _gru(tensors)
     if "embeddings" in tensors or "embedding" in tensors:
-        return {"weight": tensors.get("embeddings", tensors.get("embedding"))}  # type: ignore[dict-item]
+        return {"weight": tensors["embeddings" if "embeddings" in tensors else "embedding"]}
     if "kernel" in tensors:
         rest = {name: t for name, t in tensors.items() if name not in ("kernel", "bias")}
         bias = {"bias": tensors["bias"].flatten()} if "bias" in tensors else {}
