@@ -147,7 +147,7 @@ def _between(matched: Matched, container: Pair, after: Pair | None, before: Pair
     """The guilty lines: their operations are compared one by one."""
     error = matched.outputs(before or container)
     fault = Fault(container=container, before=before, after=after, error=error)
-    lines, earlier = _lines(container.a, after and after.a, before and before.a)
+    lines, earlier = _lines(container.a, after.a if after else None, before.a if before else None)
     fault.unmatched = [layer for layer in lines if matched.of(layer) is None]
     fault.suspects = [
         pair for layer in (*lines, *earlier) if (pair := matched.of(layer)) and matched.parts(pair, tolerance)
@@ -155,7 +155,7 @@ def _between(matched: Matched, container: Pair, after: Pair | None, before: Pair
     if fault.suspects and fault.suspects[0].a in lines:
         fault.pair, fault.error = fault.suspects[0], matched.outputs(fault.suspects[0])
     paired = {id(pair.b) for pair in matched.pairs}
-    mine, before_them = _lines(container.b, after and after.b, before and before.b)
+    mine, before_them = _lines(container.b, after.b if after else None, before.b if before else None)
     fault.unmatched += [layer for layer in (*mine, *before_them) if layer.is_op and id(layer) not in paired]
     return fault
 

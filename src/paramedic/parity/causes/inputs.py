@@ -57,12 +57,20 @@ def _repairs(fault: Fault, mine: torch.Tensor, wanted: torch.Tensor, labels: Lab
                 yield (
                     f"{who} {verb} {name} (a residual), {other} does not",
                     f"{name} {'added' if sign > 0 else 'subtracted'}",
-                    lambda t, part=part, sign=sign: t + sign * part.to(t.dtype),
+                    _adds(part, sign),
                 )
     for what, words, change in relations((), mine.double(), wanted.double(), labels):
         if difference(change((), mine.double()), wanted.double()).relative <= near:
             told = what.replace("the output", "it")
-            yield told, words.replace("the output", "it"), lambda t, change=change: change((), t)
+            yield told, words.replace("the output", "it"), _of(change)
+
+
+def _adds(part: torch.Tensor, sign: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda t: t + sign * part.to(t.dtype)
+
+
+def _of(change: Callable[[Tensors, torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda t: change((), t)
 
 
 def _parts(container: Layer) -> Iterator[tuple[str, torch.Tensor]]:

@@ -42,36 +42,41 @@ def relations(inputs: Tensors, mine: torch.Tensor, wanted: torch.Tensor, labels:
             yield (
                 f"{a} adds input {number} to the output (a residual), {b} does not",
                 "the residual added",
-                lambda ins, out, n=number: out + ins[n],
+                bound(lambda ins, out, n: out + ins[n], number),
             )
             yield (
                 f"{b} adds input {number} to the output (a residual), {a} does not",
                 "the residual left out",
-                lambda ins, out, n=number: out - ins[n],
+                bound(lambda ins, out, n: out - ins[n], number),
             )
     for name, function in ACTIVATIONS.items():
         yield (
             f"{a} applies {name} to the output, {b} does not",
             f"{name} applied to the output",
-            (lambda _, out, f=function: f(out)),
+            (bound(lambda _, out, f: f(out), function)),
         )
     for axis in range(mine.dim()):
         yield (
             f"the output is reversed along axis {axis}",
             f"the output flipped along axis {axis}",
-            lambda _, out, axis=axis: out.flip(axis),
+            bound(lambda _, out, axis: out.flip(axis), axis),
         )
         yield (
             f"the output is shifted by one along axis {axis}",
             f"the output rolled along axis {axis}",
-            lambda _, out, axis=axis: out.roll(1, axis),
+            bound(lambda _, out, axis: out.roll(1, axis), axis),
         )
         yield (
             f"the output is shifted by one along axis {axis}",
             f"the output rolled back along axis {axis}",
-            lambda _, out, axis=axis: out.roll(-1, axis),
+            bound(lambda _, out, axis: out.roll(-1, axis), axis),
         )
     yield from _permuted(mine, wanted)
+
+
+def bound(function: Callable[..., torch.Tensor], *values: Any) -> Callable[[Tensors, torch.Tensor], torch.Tensor]:
+    """With the values that a loop has now."""
+    return lambda ins, out: function(ins, out, *values)
 
 
 ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -96,7 +101,7 @@ def _permuted(mine: torch.Tensor, wanted: torch.Tensor) -> Iterator[Relation]:
             yield (
                 f"the output holds the same slices of axis {axis} in another order",
                 f"axis {axis} of the output reordered",
-                lambda _, out, axis=axis, order=order: out.index_select(axis, order),
+                bound(lambda _, out, axis, order: out.index_select(axis, order), axis, order),
             )
     for i in range(mine.dim()):
         for j in range(i + 1, mine.dim()):
@@ -104,7 +109,7 @@ def _permuted(mine: torch.Tensor, wanted: torch.Tensor) -> Iterator[Relation]:
                 yield (
                     f"axes {i} and {j} of the output are swapped",
                     f"axes {i} and {j} of the output swapped",
-                    lambda _, out, i=i, j=j: out.transpose(i, j),
+                    bound(lambda _, out, i, j: out.transpose(i, j), i, j),
                 )
 
 

@@ -19,6 +19,8 @@ NORMS = {"gamma": "weight", "beta": "bias", "scale": "weight", "bias": "bias", "
 def to_torch(kind: str, tensors: Tensors) -> dict[str, torch.Tensor]:
     """A layer of Keras or Flax as torch would hold it. What is not known is passed on as it is."""
     form = canonical(kind)
+    if any(name.startswith(("weight", "in_proj", "out_proj")) for name in tensors):
+        return dict(tensors)  # torch's own already
     if "query.kernel" in tensors or "query_kernel" in tensors:
         return _attention(
             {name.replace("_kernel", ".kernel").replace("_bias", ".bias"): t for name, t in tensors.items()}
