@@ -92,7 +92,7 @@ def test_a_dump_takes_the_place_of_a_model(tmp_path: Path, kind: str) -> None:
         arrays[f"layers/{number:04d}/{name}/input/0"] = value
         value = nn.functional.layer_norm(value, (6,), eps=1e-3) if name == "norm" else layer(value)
         arrays[f"layers/{number:04d}/{name}/output/0"] = value
-    arrays = {name: tensor.detach() for name, tensor in arrays.items()}
+    arrays = {name: tensor.detach().clone() for name, tensor in arrays.items()}  # no shared memory
     path = tmp_path / f"dump.{kind}"
     if kind == "npz":
         np.savez(path, meta=meta, **{name: tensor.numpy() for name, tensor in arrays.items()})
