@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: nan demo test slow check bench accuracy docs clean
+.PHONY: parity nan demo test slow check bench accuracy docs clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -13,7 +13,8 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 
 $(VENV)/test: $(VENV)/installed
 	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
-	  "ipython>=8" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5"
+	  "ipython>=8" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5" \
+	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
@@ -44,6 +45,9 @@ accuracy: $(VENV)/installed  ## what it finds in real bugs, what it says wrongly
 
 nan: $(VENV)/test  ## who names the line that made a NaN: beside other tools
 	$(VENV)/bin/python -m benchmarks.nan
+
+parity: $(VENV)/test  ## planted differences between implementations: where, why, proved
+	$(VENV)/bin/python -m benchmarks.parity
 
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py

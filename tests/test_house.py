@@ -16,9 +16,9 @@ SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
 COMMANDS = (
     "run", "check", "audit", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo", "synth",
-    "test", "shapes",
+    "test", "shapes", "compare", "doctor",
 )  # fmt: skip
-MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth", "testing", "shapes")
+MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth", "testing", "shapes", "parity")
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

@@ -7,6 +7,7 @@ if (_folder := shelf.first_on_path()) is not None:
 with shelf.ours():
     from paramedic import shapes, synth, testing
     from paramedic.audit import audit, subset
+    from paramedic.comparing import compare, copy_weights
     from paramedic.errors import ParamedicError
     from paramedic.logbook import setup_logging
     from paramedic.postmortem.shell import shell
@@ -18,6 +19,8 @@ __all__ = [
     "ParamedicError",
     "Watch",
     "audit",
+    "compare",
+    "copy_weights",
     "install",
     "setup_logging",
     "shapes",

@@ -24,6 +24,7 @@ from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imp
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 from paramedic.masking import masked_words
+from paramedic.own_code import own_code
 from paramedic.paths import check_input
 from paramedic.postmortem import children, shell, tracebacks
 from paramedic.settings import Settings
@@ -93,7 +94,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
             sys.exit(code)  # a fork of the script: it is not for this process to report
         _wait_for_threads()
     for attachment in attachments:
-        attachment.watcher.writer.set_meta(exit_code=code)
+        attachment.watcher.writer.set_meta(exit_code=code, **own_code(meta["cwd"], target.name))
         attachment.finish(error)
     if error is not None:
         tracebacks.release(error)

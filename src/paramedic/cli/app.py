@@ -9,6 +9,7 @@ import typer
 from paramedic.cli import (
     audit,
     bundle,
+    compare,
     demo,
     diagnose,
     doctor,
@@ -58,6 +59,7 @@ bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
 replay.add_to(app)
+compare.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
 test.add_to(app)

@@ -165,6 +165,8 @@ _META: Mapping[str, _Check] = {
     "cwd": _words,
     "meeting": _words,
     "sources": lambda lines: isinstance(lines, dict) and all(map(_words, lines.values())),
+    "code": lambda files: isinstance(files, dict) and all(map(_words, files.values())),
+    "commit": _or_none(_words),
     "versions": lambda versions: isinstance(versions, dict) and all(map(_words, versions.values())),
     "coverage": lambda counts: isinstance(counts, dict) and all(map(_number, counts.values())),
 }
