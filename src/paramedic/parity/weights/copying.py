@@ -70,9 +70,13 @@ def _partners(givers: list[Slot], takers: list[Slot], names: dict[str, str]) -> 
         and giver.name in by_name
         and _shapes(giver.tensors) == _shapes(by_name[giver.name].tensors)
     }
+    known = {**sure, **{mine: other for mine, other in names.items() if other in by_name}}
+    fixed = [(giver, by_name[known[giver.name]]) for giver in givers if giver.name in known]
+    done = {id(slot) for pair in fixed for slot in pair}  # in whatever order they stand
+    givers, takers = ([slot for slot in side if id(slot) not in done] for side in (givers, takers))
     a, b = [_layer(slot) for slot in givers], [_layer(slot) for slot in takers]
     slots = {id(layer): slot for layer, slot in zip(a + b, givers + takers, strict=True)}
-    return [(slots[id(pair.a)], slots[id(pair.b)]) for pair in align(a, b, {**sure, **names})]
+    return fixed + [(slots[id(pair.a)], slots[id(pair.b)]) for pair in align(a, b)]
 
 
 def _layer(slot: Slot) -> Layer:
