@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import cast
 
 from paramedic.errors import ParamedicError
@@ -37,7 +38,7 @@ def annotate(source: str, by_line: Mapping[int, str]) -> str:
             expected="the extra that rewrites source files",
             fix='pip install "paramedic[shapes]"',
         ) from None
-    return rewrite(source, {line: lambda old, new=new: _behind(old, new) for line, new in by_line.items()})
+    return rewrite(source, {line: partial(_behind, new=new) for line, new in by_line.items()})
 
 
 def _behind(old: str, new: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -50,12 +51,15 @@ def experiments(case: Case, optimizer: Any, failed: Fit, steps: int) -> Iterator
             again = fit(other, changed, steps, guess=failed.guess, floor=failed.floor)
             return again.reached or again.progress > max(0.5, 3 * failed.progress)
 
+    def learns_at(factor: float) -> bool:
+        return learns(rebuilt(optimizer, lr=lambda lr: lr * factor))
+
     rates = sorted({float(group["lr"]) for group in optimizer.param_groups if "lr" in group})
     for factor, code, word, verb in (
         (0.1, "PM205", "high", "lower"), (0.01, "PM205", "high", "lower"),
         (10.0, "PM206", "low", "raise"), (100.0, "PM206", "low", "raise"),
     ):  # fmt: skip
-        if rates and _tried(lambda f=factor: learns(rebuilt(optimizer, lr=lambda lr: lr * f))):
+        if rates and _tried(partial(learns_at, factor)):
             yield Cause(
                 code=code,
                 what=f"with a learning rate of {rates[-1] * factor:g} instead of {rates[-1]:g} it learns",

@@ -70,7 +70,7 @@ class DeclaredShapes:
             tensor: Any = given.get(name)
             words = fit(dims, tuple(tensor.shape), sizes) if hasattr(tensor, "shape") else ""
             if words:
-                code = kind.forward.__code__  # type: ignore[attr-defined]
+                code = kind.forward.__code__
                 data = {"class": kind.__name__, "forward": [shown_path(code.co_filename), code.co_firstlineno]}
                 self._tell(call.site, call.path, name, how, dims, tuple(tensor.shape), words, data)
                 return
@@ -168,8 +168,8 @@ def _torchtyping(annotation: str) -> Dims:
     return [word.split(":")[0].strip() for word in words if word and not word.startswith(("torch.", "float", "int"))]
 
 
-def _bound(kind: type, module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+def _bound(kind: Any, module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     try:
-        return dict(inspect.signature(kind.forward).bind(module, *args, **kwargs).arguments)  # type: ignore[attr-defined]
+        return dict(inspect.signature(kind.forward).bind(module, *args, **kwargs).arguments)
     except TypeError:
         return {}

@@ -99,8 +99,11 @@ def write(trace: Trace, inputs: tuple[Any, ...], path: Path) -> None:
         simple = {n: v for n, v in layer.settings.items() if _is_setting(v)}
         meta[layer.name] = {"kind": layer.kind, **simple}
     arrays |= {f"outputs/{n}": tensor for n, tensor in enumerate(trace.outputs)}
-    np.savez(path, **{name: np.asarray(t.float() if t.dtype == torch.bfloat16 else t) for name, t in arrays.items()},
-             meta=json.dumps(meta))  # fmt: skip
+    plain: dict[str, Any] = {
+        name: np.asarray(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
+        for name, tensor in arrays.items()
+    }
+    np.savez(path, **plain, meta=np.asarray(json.dumps(meta)))
 
 
 def _ordered(names: Mapping[str, Any], start: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,7 +30,7 @@ def assert_batch_independent(model: nn.Module, inputs: Any) -> None:
         before = frozen_run(model, batch)
         allowed = noise_floor(model, batch, before)
         for index in sorted({0, size // 2, size - 1, *range(min(size, 16))}):
-            other = changed(batch, lambda t, i=index: _others_replaced(t, size, i))
+            other = changed(batch, partial(_others_replaced, size=size, index=index))
             after = frozen_run(model, other)
             gaps = [distance(a[index], b[index]) for a, b in zip(before, after, strict=True) if _has(a, b, size)]
             if gaps and max(gaps) > allowed:

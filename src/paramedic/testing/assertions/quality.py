@@ -6,7 +6,7 @@ import json
 import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from paramedic.errors import ParamedicError
 from paramedic.testing import updating
@@ -39,7 +39,7 @@ def assert_quality(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"values": values, "higher_is_better": higher_is_better}, indent=1) + "\n")
         return
-    known = _known(path) if path is not None else [float(value) for value in baseline if not isinstance(value, str)]
+    known = _known(path) if path is not None else [float(value) for value in cast(Sequence[float], baseline)]
     if len(known) < 3:
         raise ParamedicError(f"the baseline has {len(known)} values", expected="3 or more, one per seed", fix="runs=5")
     value = _measure(metric, len(known))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -27,7 +28,7 @@ def assert_causal(model: nn.Module, inputs: Any) -> None:
         length = _length(batch, before)
         allowed = noise_floor(model, batch, before)
         for place in sorted({0, length // 2, length - 2}):
-            later = changed(batch, lambda t, p=place: _later_replaced(t, length, p))
+            later = changed(batch, partial(_later_replaced, length=length, place=place))
             for a, b in zip(before, frozen_run(model, later), strict=True):
                 if a.dim() < 2 or a.shape[1] != length or a.shape != b.shape:
                     continue
