@@ -58,7 +58,7 @@ def _compared(
         mine, other = a.get((row.a, key)), b.get((row.b, key))
         if crossing and (mine is None or other is None or key == "output" or key.startswith("bias_")):
             continue  # what one framework does not show, or holds as a sum, is not a difference
-        none = torch.zeros_like(other if mine is None else mine)  # type: ignore[arg-type]
+        none = torch.zeros_like(other if mine is None else mine)
         error = difference(none if mine is None else mine, none if other is None else other, scale=scale).relative
         if error > allowed:
             results.append(

@@ -52,7 +52,8 @@ def _write(taker: Any, out: Path) -> None:
     elif out.suffix == ".npz":
         import numpy as np
 
-        np.savez(out, **{name: np.asarray(value) for name, value in held.items()})
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in held.items()}
+        np.savez(out, **arrays)
     elif out.suffix in (".pt", ".pth", ".bin"):
         torch.save(held, out)
     else:
