@@ -99,11 +99,8 @@ def write(trace: Trace, inputs: tuple[Any, ...], path: Path) -> None:
         simple = {n: v for n, v in layer.settings.items() if _is_setting(v)}
         meta[layer.name] = {"kind": layer.kind, **simple}
     arrays |= {f"outputs/{n}": tensor for n, tensor in enumerate(trace.outputs)}
-    plain: dict[str, Any] = {
-        name: np.asarray(tensor.float() if tensor.dtype == torch.bfloat16 else tensor)
-        for name, tensor in arrays.items()
-    }
-    np.savez(path, **plain, meta=np.asarray(json.dumps(meta)))
+    held: dict[str, Any] = {n: np.asarray(t.float() if t.dtype == torch.bfloat16 else t) for n, t in arrays.items()}
+    np.savez(path, **held, meta=json.dumps(meta))
 
 
 def _ordered(names: Mapping[str, Any], start: str) -> list[str]:
