@@ -10,6 +10,15 @@ from benchmarks.warm import Warm
 
 from workshop import Workshop
 
+# Test ids, one a line, that `make slow` runs instead of `make test`: they take many seconds on two cores.
+SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text().split("\n")) - {""}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid in SLOW:
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
