@@ -12,6 +12,7 @@ import pytest
 
 from paramedic.diagnosis import diagnose, rank
 from paramedic.findings import Diagnosis, Evidence, Finding, Where
+from paramedic.record.checking import checksum
 from paramedic.record.writer import Writer
 from paramedic.rules.rule import Abstain, Rule, rule
 
@@ -218,7 +219,8 @@ def test_a_finding_may_be_milder_than_its_rule(record: Make) -> None:
 def test_a_loss_that_ends_as_nan_is_never_a_mere_warning(record: Make) -> None:
     folder = record(10)
     with contextlib.closing(sqlite3.connect(folder / "main.db")) as database, database:
-        database.execute("insert into points values ('loss:train.py:9', 9, 'NaN')")
+        row = ("loss:train.py:9", 9, "NaN")
+        database.execute("insert into points values (?, ?, ?, ?)", (*row, checksum(row)))
     diagnosis = outcome(folder, made("XX101", severity="warning"), made("XX102", severity="note"))
     assert [finding.severity for finding in diagnosis.findings] == ["error", "note"]
 

@@ -56,7 +56,7 @@ def test_a_compiled_program_is_not_called_healthy_unseen(warm_shop: Workshop) ->
     warm_shop.write("train.py", healthy.format(extra="", net=COMPILED))
     done = warm_shop.run("train.py")
     assert done.alarms == [] and done.found["verdict"] == "inconclusive"
-    assert "torch.compile" in done.found["reason"] and "--eager-first" in done.found["reason"]
+    assert "torch.compile" in done.found["reason"] and "--eager-first" in done.stderr
 
 
 def test_the_first_steps_run_eagerly_on_request(warm_shop: Workshop) -> None:

@@ -132,13 +132,12 @@ def _blind(rule: Rule, run: Any) -> Abstention | None:
 
 
 def _blindness(blind: Sequence[Abstention]) -> str:
-    """Why nobody can say "healthy", and what would let the rules look."""
+    """Why nobody can say "healthy"."""
     reasons = {abstention.reason: 0 for abstention in blind}
     for abstention in blind:
         reasons[abstention.reason] += 1
     parts = [f"{reason} ({count} rule{'s' * (count > 1)} could not look)" for reason, count in reasons.items()]
-    compiled = any("torch.compile" in reason for reason in reasons)
-    return "; ".join(parts) + ("; try paramedic run --eager-first 10" if compiled else "")
+    return "; ".join(parts)
 
 
 def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:

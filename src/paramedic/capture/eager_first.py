@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 
 from paramedic.capture.watcher import Watcher
@@ -26,6 +28,9 @@ class EagerFirst:
             watcher.no_function_mode(REASON)
             return
         torch.compiler.set_stance("force_eager")
+        warnings.filterwarnings(
+            "ignore", message="Using `torch.compile\\(module\\)` when there are global hooks"
+        )  # ours
         self._waiting = True
         watcher.on_step.append(("eager_first", self._stepped))
         watcher.patches.on_undo(self._let_go)

@@ -162,6 +162,9 @@ def headline(diagnosis: Diagnosis) -> str:
     return "not learning" if stuck else diagnosis.verdict
 
 
+FEWEST_FOR_A_SHARE = 100  # steps: in a shorter run most steps are still part of the first look
+
+
 def cost(run: RunFacts) -> str:
     """What watching took: of the first look in seconds, then as a share of each step."""
     if run.overhead is None or not math.isfinite(run.overhead):
@@ -169,7 +172,11 @@ def cost(run: RunFacts) -> str:
     if run.first_look is None:  # a record of an older version
         return f"{short_time(run.overhead * run.seconds)} of {duration(run.seconds)}" if run.seconds else ""
     first = f"{short_time(run.first_look)} for the first look"
-    return first if run.steady is None else f"{first}, then {percent(run.steady)} of each step"
+    return (
+        first
+        if run.steady is None or run.steps < FEWEST_FOR_A_SHARE
+        else f"{first}, then {percent(run.steady)} of each step"
+    )
 
 
 PARTS = {
@@ -233,7 +240,8 @@ def _healthy(diagnosis: Diagnosis) -> str:
 def _inconclusive(diagnosis: Diagnosis) -> str:
     reason = diagnosis.reason or "too little was seen to judge"
     notes = f"{_counts(diagnosis)}; " if diagnosis.findings else ""
-    return f"{reason[0].upper()}{reason[1:]}. {what_would_help(diagnosis)} {notes}"
+    opening = reason if reason.startswith("torch.") else f"{reason[0].upper()}{reason[1:]}"
+    return f"{opening}. {what_would_help(diagnosis)} {notes}"
 
 
 def what_would_help(diagnosis: Diagnosis) -> str:
@@ -246,4 +254,7 @@ def what_would_help(diagnosis: Diagnosis) -> str:
         return "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand."
     if diagnosis.run.steps == 0:
         return "Run the part that trains: paramedic looks at what happens around optimizer.step()."
-    return "Run it for more steps."
+    blind = [abstention.reason for abstention in diagnosis.abstained if abstention.blind]
+    if any("torch.compile" in reason for reason in blind):
+        return "To let them look: paramedic run --eager-first 10."
+    return "" if blind else "Run it for more steps."
