@@ -12,7 +12,7 @@ import pytest
 from workshop import TRAIN, Done, Workshop
 
 PROGRAMS = Path(__file__).parent / "programs"
-COMPILED = ("compiled", "scripted")  # their calls cannot be examined, and the verdict says so
+COMPILED = ("compiled", "scripted", "transforms")  # their calls cannot be examined, and the verdict says so
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "fingerprint")
 
 

@@ -11,6 +11,8 @@ import contextlib
 import errno
 import functools
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +26,7 @@ class Known(NamedTuple):
 
 
 _ours: dict[int, Known] = {}
+_passing = threading.Lock()
 
 
 def keep(number: int) -> int:
@@ -65,6 +68,20 @@ def fill_gaps() -> None:
             keep(os.open(os.devnull, useless))
 
 
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """While a thread of ours has a file open for a moment, nobody closes all descriptors; or the other way round.
+
+    For a second at most: after a fork the thread that holds the lock may not exist.
+    """
+    held = _passing.acquire(timeout=1)
+    try:
+        yield
+    finally:
+        if held:
+            _passing.release()
+
+
 def forget(number: int) -> None:
     _ours.pop(number, None)
 
@@ -101,6 +118,10 @@ def spare() -> None:
 
     @functools.wraps(closerange)
     def careful_closerange(fd_low: int, fd_high: int, /) -> None:
+        with undisturbed():
+            _close_all_but_ours(fd_low, fd_high)
+
+    def _close_all_but_ours(fd_low: int, fd_high: int) -> None:
         start = fd_low
         for number in sorted(number for number in _ours if fd_low <= number < fd_high and is_ours(number)):
             closerange(start, number)

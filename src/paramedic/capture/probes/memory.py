@@ -14,6 +14,7 @@ from contextlib import suppress
 import psutil
 import torch
 
+from paramedic import descriptors
 from paramedic.capture.apart.process import at_work
 from paramedic.capture.host import footprint, limit, peak, proportional
 from paramedic.capture.watcher import Watcher
@@ -88,7 +89,8 @@ class Memory:
         while True:
             now = time.monotonic()
             try:
-                self._poll(now, dear=now >= self._next_dear)
+                with descriptors.undisturbed():
+                    self._poll(now, dear=now >= self._next_dear)
             except Exception as error:  # a thread has nobody to tell; the record has
                 with suppress(Exception):
                     data = {"probe": "memory", "error": f"{type(error).__name__}: {error}"}
