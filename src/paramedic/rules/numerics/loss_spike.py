@@ -1,7 +1,7 @@
 """PM109."""
 
 from collections.abc import Iterator
-from statistics import median
+from statistics import median, quantiles
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
@@ -23,7 +23,8 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     `paramedic replay` runs again.
 
     ## When this is wrong
-    A spike that training recovers from is a note. Losses that are sums or written by hand are not judged.
+    A spike that training recovers from is a note, also where batches with outliers are frequent: a model that was set
+    back is worse on all batches, the good ones too. Losses that are sums or written by hand are not judged.
 
     ## Options
     `above_before`: times the typical loss of the steps before; `above_first`: times the first loss; `damage`: how much
@@ -36,8 +37,9 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     index = _spike(curve, above_before, above_first)
     if index is None:
         return
-    before, after = median(curve.values[index - _WINDOW : index]), curve.values[index + 1 : index + 1 + _WINDOW]
-    harmed = len(after) >= 5 and median(after) > damage * before
+    earlier, after = curve.values[index - _WINDOW : index], curve.values[index + 1 : index + 1 + _WINDOW]
+    before = median(earlier)
+    harmed = len(after) >= 5 and median(after) > damage * before and _good(after) > damage * _good(earlier)
     step = curve.at[index]
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
@@ -54,6 +56,11 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
         confidence=0.85,
         severity="warning" if harmed else "note",
     )
+
+
+def _good(values: tuple[float, ...]) -> float:
+    """What the model reaches on its better batches, those without outliers."""
+    return quantiles(values, n=4)[0]
 
 
 def _look(run: Run, step: int) -> str:
