@@ -54,7 +54,7 @@ class Marks:
 
 
 def mark(parameters: Sequence[torch.Tensor], rates: Sequence[float]) -> list[Marks]:
-    """Where each gradient is largest and the value there, the element that moves if any does; and whether it must move."""
+    """Where each gradient is largest and the value there, the element that moves if any does; whether it must move."""
     found = []
     for places in _alike(parameters, rates):
         some = [parameters[place] for place in places]

@@ -1,7 +1,7 @@
 """PM109."""
 
 from collections.abc import Iterator
-from statistics import median, quantiles
+from statistics import median
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
@@ -37,9 +37,9 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     index = _spike(curve, above_before, above_first)
     if index is None:
         return
-    earlier, after = curve.values[index - _WINDOW : index], curve.values[index + 1 : index + 1 + _WINDOW]
-    before = median(earlier)
-    harmed = len(after) >= 5 and median(after) > damage * before and _good(after) > damage * _good(earlier)
+    before, after = median(curve.values[index - _WINDOW : index]), curve.values[index + 1 : index + 1 + _WINDOW]
+    # A model that was set back is worse on its better batches, too; outliers alone raise only those they are in.
+    harmed = len(after) >= _WINDOW // 2 and sorted(after)[len(after) // 4] > damage * before
     step = curve.at[index]
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
@@ -56,11 +56,6 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
         confidence=0.85,
         severity="warning" if harmed else "note",
     )
-
-
-def _good(values: tuple[float, ...]) -> float:
-    """What the model reaches on its better batches, those without outliers."""
-    return quantiles(values, n=4)[0]
 
 
 def _look(run: Run, step: int) -> str:
