@@ -13,6 +13,7 @@ from paramedic.capture.probes.chains import Chains
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
+from paramedic.capture.probes.corners import Corners
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.draws import Draws
 from paramedic.capture.probes.followers import Followers
@@ -92,7 +93,8 @@ class Details:
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
-            Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
+            Overlaps(watcher, ops), Corners(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten,
+            mixtures,
         )  # fmt: skip
 
     def install(self) -> None:

@@ -140,6 +140,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "op": (
         "backward",
         "calls",
+        "corners",
         "dropout",
         "losses",
         "metrics",
