@@ -35,6 +35,7 @@ from paramedic.capture.probes.offers import Offers
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overlaps import Overlaps
 from paramedic.capture.probes.overwrites import Overwrites
+from paramedic.capture.probes.rankings import Rankings
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
@@ -93,8 +94,8 @@ class Details:
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
-            Overlaps(watcher, ops), Corners(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten,
-            mixtures,
+            Overlaps(watcher, ops), Corners(watcher, ops), Rankings(watcher, ops), AttentionAxes(watcher, ops),
+            loaded, forgotten, mixtures,
         )  # fmt: skip
 
     def install(self) -> None:

@@ -147,6 +147,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
         "objectives",
         "ops",
         "overwrites",
+        "rankings",
         "recurrence",
     ),
     "optimizer": ("loop",),
