@@ -16,6 +16,7 @@ from paramedic.capture.probes.contracts import Contracts
 from paramedic.capture.probes.corners import Corners
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.draws import Draws
+from paramedic.capture.probes.fed_rows import FedRows
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.forgotten import Forgotten
 from paramedic.capture.probes.given_targets import GivenTargets
@@ -82,6 +83,8 @@ class Details:
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
         given, mirrors = GivenTargets(watcher), Mirrors(watcher)
         calls.on_root += [("given_targets", given.called), ("mirrors", mirrors.called)]
+        fed = FedRows(watcher, lambda: max((account.number for account in loop.accounts.values()), default=-1))
+        calls.on_root.append(("fed_rows", fed.called))
         calls.on_root.append(("teachers", Teachers(watcher).called))
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]

@@ -84,6 +84,10 @@ STATED_BY: dict[str, tuple[str, ...]] = {
         "loop",
         "ops",
     ),
+    "fed_rows": (
+        "calls",
+        "fed_rows",
+    ),
     "given_target": (
         "calls",
         "given_targets",
@@ -260,6 +264,7 @@ EXAMINED_CALLS = frozenset(
         "copy",
         "cut",
         "eval_forward",
+        "fed_rows",
         "forward",
         "freeze",
         "given_target",
