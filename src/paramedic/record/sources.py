@@ -143,6 +143,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     ),
     "op": (
         "backward",
+        "batch_averages",
         "calls",
         "corners",
         "dropout",
