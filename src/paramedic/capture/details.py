@@ -13,9 +13,11 @@ from paramedic.capture.probes.chains import Chains
 from paramedic.capture.probes.checkpoints import Checkpoints
 from paramedic.capture.probes.class_targets import ClassTargets
 from paramedic.capture.probes.contracts import Contracts
+from paramedic.capture.probes.corners import Corners
 from paramedic.capture.probes.ctc import Ctc
 from paramedic.capture.probes.declared_shapes import DeclaredShapes
 from paramedic.capture.probes.draws import Draws
+from paramedic.capture.probes.fed_rows import FedRows
 from paramedic.capture.probes.followers import Followers
 from paramedic.capture.probes.forgotten import Forgotten
 from paramedic.capture.probes.given_targets import GivenTargets
@@ -35,6 +37,7 @@ from paramedic.capture.probes.offers import Offers
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.overlaps import Overlaps
 from paramedic.capture.probes.overwrites import Overwrites
+from paramedic.capture.probes.rankings import Rankings
 from paramedic.capture.probes.recurrence import Recurrence
 from paramedic.capture.probes.resumes import Resumes
 from paramedic.capture.probes.shifts import Shifts
@@ -81,6 +84,8 @@ class Details:
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
         given, mirrors = GivenTargets(watcher), Mirrors(watcher)
         calls.on_root += [("given_targets", given.called), ("mirrors", mirrors.called)]
+        fed = FedRows(watcher, lambda: max((account.number for account in loop.accounts.values()), default=-1))
+        calls.on_root.append(("fed_rows", fed.called))
         calls.on_root.append(("teachers", Teachers(watcher).called))
         losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
@@ -93,8 +98,8 @@ class Details:
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
-            Overlaps(watcher, ops), AttentionAxes(watcher, ops), loaded, forgotten, mixtures,
-            DeclaredShapes(watcher, calls),
+            Overlaps(watcher, ops), Corners(watcher, ops), Rankings(watcher, ops), AttentionAxes(watcher, ops),
+            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls),
         )  # fmt: skip
 
     def install(self) -> None:

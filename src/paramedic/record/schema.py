@@ -97,6 +97,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "selection": ("which part of a dataset a loader reads, for other ranks", "no part of a dataset was chosen"),
     "contents": ("the samples that a loader gave, for other ranks", "no samples of several ranks were seen"),
     "overlap": ("samples that two loaders have both given", "no two loaders were compared"),
+    "fed_rows": ("rows evaluated without a loader that were trained on", "no such rows were seen"),
     "bad_sample": ("a sample that could not be loaded", "every sample could be loaded"),
     "labels": ("class labels as the loss saw them, batch by batch", "no class labels were seen"),
     "signed_labels": ("labels of a loss that wants +1 and -1", "no loss with labels of +1 and -1 is used"),

@@ -48,7 +48,7 @@ class Census:
         self._rates = [rate for held, rate in groups for _ in held]
         self._flags = [_flags(p) for p in self._parameters]
         with torch.no_grad():
-            self._marks = keep(self._parameters) if closure else mark(self._parameters, self._rates)
+            self._marks = keep(self._parameters, self._rates) if closure else mark(self._parameters, self._rates)
             self.symmetry.look(self._parameters, number)
 
     def after(self, optimizer: Optimizer, number: int, held: dict[int, int], written: set[int]) -> None:

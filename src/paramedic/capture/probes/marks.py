@@ -29,13 +29,22 @@ class Marks:
     value: torch.Tensor
     matters: torch.Tensor | None  # whether it must move
     nonzero: torch.Tensor | None  # whether the gradient was
+    rate: float
 
     def moved(self) -> torch.Tensor:
         """For each parameter: moved (1), not (0) or, where it need not have, unknown (-1)."""
         if self.where is None:
-            return (_stack(self.parameters) != self.value).any(1).float()
-        moved = (_at(self.parameters, self.where) != self.value).float()
-        return moved if self.matters is None else torch.where(self.matters, moved, moved * 2 - 1)
+            moved, matters = (_stack(self.parameters) != self.value).any(1).float(), self._mattered()
+        else:
+            moved, matters = (_at(self.parameters, self.where) != self.value).float(), self.matters
+        return moved if matters is None else torch.where(matters, moved, moved * 2 - 1)
+
+    def _mattered(self) -> torch.Tensor | None:
+        """Of parameters that are kept as a whole: whether the gradient that a closure left could move any element."""
+        gradients = [p.grad.detach() for p in self.parameters if p.grad is not None and readable(p.grad)]
+        if len(gradients) < len(self.parameters):
+            return None
+        return _can_move(_stack(gradients), self.rate, self.value).any(1)
 
     def with_gradient(self) -> torch.Tensor:
         """For each parameter: whether its gradient is not zero everywhere (1)."""
@@ -45,28 +54,34 @@ class Marks:
 
 
 def mark(parameters: Sequence[torch.Tensor], rates: Sequence[float]) -> list[Marks]:
-    """Where each gradient is largest and the value there, the element that moves if any does; and whether it must move.
-
-    A gradient that is only rounding noise (a bias right before a BatchNorm) gives an update too small to change a bit.
-    """
+    """Where each gradient is largest and the value there, the element that moves if any does; whether it must move."""
     found = []
     for places in _alike(parameters, rates):
         some = [parameters[place] for place in places]
         gradients = [p.grad.detach() for p in some if p.grad is not None]
         where, slope = _largest(gradients)
         value = _at(some, where)
-        matters = slope.abs() * rates[places[0]] > 16 * torch.finfo(value.dtype).eps * value.abs()
-        found.append(Marks(places, some, where, value, matters, slope != 0))
+        rate = rates[places[0]]
+        found.append(Marks(places, some, where, value, _can_move(slope, rate, value), slope != 0, rate))
     return found
 
 
-def keep(parameters: Sequence[torch.Tensor]) -> list[Marks]:
+def keep(parameters: Sequence[torch.Tensor], rates: Sequence[float]) -> list[Marks]:
     """With a closure the gradient is not there yet: keep the values, if they are few."""
     few = [place for place, p in enumerate(parameters) if readable(p) and p.numel() <= MOST_KEPT]
+    values = [parameters[place].detach().reshape(1, -1).clone() for place in few]
     return [
-        Marks([place], [parameters[place]], None, parameters[place].detach().reshape(1, -1).clone(), None, None)
-        for place in few
+        Marks([place], [parameters[place]], None, value, None, None, rates[place])
+        for place, value in zip(few, values, strict=True)
     ]
+
+
+def _can_move(gradient: torch.Tensor, rate: float, value: torch.Tensor) -> torch.Tensor:
+    """Whether an update of this size changes the value at all.
+
+    A gradient that is only rounding noise (a bias right before a BatchNorm) gives one too small to change a bit.
+    """
+    return gradient.abs() * rate > 16 * torch.finfo(value.dtype).eps * value.abs()
 
 
 def _alike(parameters: Sequence[torch.Tensor], rates: Sequence[float]) -> list[list[int]]:

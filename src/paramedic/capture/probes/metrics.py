@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from paramedic.capture.facts import address, readable
+from paramedic.capture.probes.batch_averages import BatchAverages
 from paramedic.capture.probes.class_targets import classes
 from paramedic.capture.probes.confusions import Confusions
 from paramedic.capture.probes.ops import OpMode
@@ -44,7 +45,7 @@ class Metrics:
         self.ops = ops
         self.confusions = Confusions(watcher)
         self._decided: dict[int, tuple[weakref.ref[torch.Tensor], Decision]] = {}
-        self._tallies = Tallies(watcher)
+        self._tallies, self._averages = Tallies(watcher), BatchAverages(watcher)
 
     def install(self) -> None:
         self.ops.handle(_DECISIONS, self._decide, "metrics")
@@ -115,6 +116,8 @@ class Metrics:
                 continue
             if mine.shape == other.shape:
                 self.watcher.ask_within("tallies", self._tallies.compared, user_frame(), other)
+                if not func.__name__.strip("_").startswith("n"):  # unequal ones are mistakes
+                    self.watcher.ask_within("batch_averages", self._averages.compared, user_frame(), result)
             site, flat = user_site(), decision.flattened
             if flat is not None and other.dim() == 1 and other.numel() in flat and other.numel() > 1:
                 data = {"op": "flat argmax", "shape": flat, "labels": other.numel()}

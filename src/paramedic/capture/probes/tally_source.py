@@ -51,6 +51,51 @@ def counter_at(source: str, line: int) -> Counter | None:
     return Counter(added, batches, loop.lineno, divisions, max(born, default=line), left)
 
 
+class Average(NamedTuple):
+    """A number that grows by the share of right answers of each batch, and is divided by the number of batches."""
+
+    counter: ast.expr
+    loop: ast.expr
+    loop_line: int
+
+
+def average_at(source: str, line: int) -> Average | None:
+    """The average of averages that the comparison at this line feeds: `total += (a == b).float().mean() / len(loader)`.
+
+    The division may come later as well, as `total / len(loader)`.
+    """
+    tree = _parsed(source)
+    own = list(_own(_innermost(tree, line))) if tree is not None else []
+    loops = [node for node in own if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or 0)]
+    batches = _iterated(loops[-1].iter) if loops else None
+    if batches is None:
+        return None
+    here = [n for n in own if isinstance(n, ast.Assign) and n.lineno <= line <= (n.end_lineno or 0)]
+    names = {target.id for node in here for target in node.targets if isinstance(target, ast.Name)}
+    for node in own:
+        if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add):
+            continue
+        value, divided = node.value, list(_divisions(own, node.target))
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
+            sized = _length_of(value.right)
+            value, divided = value.left, [Denominator(sized, node.lineno)] if sized is not None else []
+        fed = node.lineno <= line <= (node.end_lineno or 0) or names & {
+            part.id for part in ast.walk(value) if isinstance(part, ast.Name)
+        }
+        if fed and _is_mean(value, names) and any(_same(each.sized, batches) for each in divided):
+            return Average(node.target, batches, loops[-1].lineno)
+    return None
+
+
+def _is_mean(expression: ast.expr, names: set[str]) -> bool:
+    """`(a == b).float().mean().item()`: nothing but a mean is made of the comparison, or of its name."""
+    methods = []
+    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and not expression.args:
+        methods.append(expression.func.attr)
+        expression = expression.func.value
+    return "mean" in methods and _is_comparison(expression, names)
+
+
 def _fed_once(own: list[ast.AST], counter: ast.expr) -> bool:
     return (
         sum(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add) and _same(n.target, counter) for n in own) == 1

@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator
 
+from paramedic.findings import Where
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at
 
+_FEW = 8  # numbers that may well be the same
 
-@rule("PM303", "constant-input", severity="warning", needs=["loader", "batch"], causes=["PM209", "PM207"])
+
+@rule("PM303", "constant-input", severity="warning", needs=["forward"], causes=["PM209", "PM207"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Every sample has the same input.
+
+    Looked at in the batches of a loader; without one, at the first layer of the model.
 
     ## Why it hurts
     There is nothing to learn from. Typical: integers divided into zeros (`image // 255`), a file that failed to load
@@ -18,8 +24,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     Look at a few samples as the loader gives them.
 
     ## When this is wrong
-    When the input carries no information on purpose. Single columns or channels that never vary are
-    reported by `paramedic audit` only.
+    When the input carries no information on purpose; without a loader, nothing is said of a model that learns. Single
+    columns or channels that never vary are reported by `paramedic audit` only.
 
     ## Options
     `fewest`: batches to be seen.
@@ -32,21 +38,36 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
             continue
         inputs = [batch["tensors"][0] for batch in batches]
         measured = [
-            t["values"] for t in inputs if t.get("values") and "float" in t["dtype"] and t["values"]["size"] > 8
+            t["values"] for t in inputs if t.get("values") and "float" in t["dtype"] and t["values"]["size"] > _FEW
         ]
         judged += bool(measured)
-        if len(measured) < fewest or any(v["min"] != v["max"] for v in measured):
-            continue
-        value = measured[0]["min"]
-        if any(v["min"] != value for v in measured):
-            continue
-        yield Finding(
-            what=f"all inputs of {len(measured)} examined training batches are {value:g} everywhere",
-            why="every sample looks the same to the model",
-            remedy="check how the dataset makes a sample: a failed load, an integer division, a wrong index",
-            where=at(loader, loader.get("reader")),
-            evidence=(Evidence(name="range", value=0.0, limit="> 0"),),
-            confidence=0.93,
-        )
+        value = measured[0]["min"] if measured else 0.0
+        if len(measured) >= fewest and all(v["min"] == v["max"] == value for v in measured):
+            yield _finding(f"of {len(measured)} examined training batches", value, at(loader, loader.get("reader")))
+    if not trained - {None}:
+        for event in run.events("input", phase="train"):
+            judged += 1
+            if event["calls"] >= fewest and event["features"] > _FEW and event["min"] == event["max"] and _stuck(run):
+                yield _finding(f"that {event.module} got in {event['calls']} calls", event["min"], event.where)
+                return
     if not judged:
         raise Abstain("no batches of floating-point inputs were seen in training")
+
+
+def _finding(which: str, value: float, where: Where) -> Finding:
+    return Finding(
+        what=f"all inputs {which} are {value:g} everywhere",
+        why="every sample looks the same to the model",
+        remedy="check how a sample is made: a failed load, an integer division, a wrong index",
+        where=where,
+        evidence=(Evidence(name="range", value=0.0, limit="> 0"),),
+        confidence=0.93,
+    )
+
+
+def _stuck(run: Run) -> bool:
+    """What is learnt comes from another input of the model."""
+    try:
+        return outcome(run).bad
+    except Abstain:
+        return False

@@ -4,13 +4,19 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from paramedic.findings import Where
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, many
 
+_OTHER_FORMAT = "they look like x, y, width, height; read as two corners, they have a negative size"
+_TO_CORNERS = "boxes[:, 2:] += boxes[:, :2] turns them into corners"
 
-@rule("PM312", "degenerate-box", severity="error", needs=["loader", "batch"], causes=["PM1"])
+
+@rule("PM312", "degenerate-box", severity="error", needs=["forward"], causes=["PM1"])
 def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     """Boxes without an area, with swapped corners, or in a different format than the code expects.
+
+    Looked at in the batches of a loader, and where the script itself intersects boxes that were given as corners.
 
     ## Why it hurts
     A width of zero or below makes the logarithm of a box regression NaN, and an intersection over union of zero
@@ -29,6 +35,7 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     """
     judged = 0
     for loader in run.events("loader"):
+        place = at(loader, loader.get("reader"))
         for path, found in _by_path(run, loader).items():
             judged += 1
             named = "box" in path.lower() or loader.get("boxes")
@@ -39,21 +46,29 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
             if bad and bad > share * count and other and pixels:
                 if _fails(run) and (named or not _are_features(run)):
                     what = f"{many(bad, 'box')} of {count:,} end before they begin, as {examples[0]}"
-                    why = "they look like x, y, width, height; read as two corners, they have a negative size"
-                    yield _finding(loader, what, why, "boxes[:, 2:] += boxes[:, :2] turns them into corners", bad)
+                    yield _finding(place, what, _OTHER_FORMAT, _TO_CORNERS, bad)
+                    return
             elif bad and named and bad <= share * count and pixels:
                 what = f"{many(bad, 'box')} of {count:,} have no area or are turned around, as {examples[0]}"
-                yield _finding(loader, what, "x1 <= x0 or y1 <= y0", "leave these boxes out when samples are made", bad)
-    if not judged:
-        raise Abstain("no tensors of four numbers each came out of a loader")
+                yield _finding(place, what, "x1 <= x0 or y1 <= y0", "leave these boxes out when samples are made", bad)
+    intersected = [op for op in run.events("op") if op["op"] == "corners"]
+    count, bad = sum(op["count"] for op in intersected), sum(op["bad_corners"] for op in intersected)
+    if bad > share * count and not any(op["bad_sizes"] for op in intersected):
+        example = next(op["example"] for op in intersected if op["bad_corners"])
+        what = (
+            f"{many(bad, 'box')} of {count:,} that are intersected as two corners end before they begin, as {example}"
+        )
+        yield _finding(intersected[0].where, what, _OTHER_FORMAT, _TO_CORNERS, bad)
+    elif not judged and not intersected:
+        raise Abstain("no boxes came out of a loader or were intersected")
 
 
-def _finding(loader: Event, what: str, why: str, remedy: str, bad: int) -> Finding:
+def _finding(where: Where, what: str, why: str, remedy: str, bad: int) -> Finding:
     return Finding(
         what=what.replace("boxs", "boxes"),
         why=why,
         remedy=remedy,
-        where=at(loader, loader.get("reader")),
+        where=where,
         evidence=(Evidence(name="boxes_without_area", value=bad, limit="0"),),
         confidence=0.9,
     )

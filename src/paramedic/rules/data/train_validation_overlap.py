@@ -7,14 +7,17 @@ from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
 
+_FEWEST = 20  # rows in common
+_MOSTLY = 0.75  # of the rows that would be known if it were training data that is looked at: not all have been seen
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 
 
-@rule("PM307", "train-validation-overlap", severity="error", needs=["loader"])
+@rule("PM307", "train-validation-overlap", severity="error", needs=["forward"])
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """The same samples are used for training and evaluation.
 
-    Compared by the index in the common dataset, and by content; `paramedic audit` compares near copies as well, and
+    Compared by the index in the common dataset, and by content; where no loader is used, by the rows that the model
+    is called with. `paramedic audit` compares near copies as well, and
     groups of samples that belong together (`patient_id`, `user`), which stays a note.
 
     ## Why it hurts
@@ -34,6 +37,9 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     loaders = {loader["number"]: loader for loader in run.events("loader")}
     trained, evaluated = users(run, "train_forward"), users(run, "eval_forward")
     only_evaluated = {number: events for number, events in evaluated.items() if number not in trained}
+    if not loaders:
+        yield from _without_loaders(run, share)
+        return
     if not trained or not only_evaluated:
         raise Abstain("no loader was used for evaluation only")
     # The last comparison counts; but once a dataset is gone, indices cannot be compared any more.
@@ -50,6 +56,31 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     clean = set(only_evaluated) - {number for number, *_ in found}
     for number, other, part, count, how in found:
         yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
+
+
+def _without_loaders(run: Run, share: float) -> Iterator[Finding]:
+    """A part of what one call evaluates was trained on: neither new data nor a look back at the training data."""
+    groups: dict[tuple[str, int], list[Event]] = {}
+    for event in run.events("fed_rows"):
+        groups.setdefault((event.line, event.step), []).append(event)
+    for calls in groups.values():
+        partly = [c for c in calls if c["known"] > 0.6 and share < c["shared"] / c["rows"] < _MOSTLY * c["known"]]
+        count, total = sum(c["shared"] for c in partly), sum(c["shared"] for c in calls)
+        # All of the training data, and more, may be looked at as a whole.
+        if count < _FEWEST or count < 0.9 * total or total > 0.5 * calls[0]["trained"]:
+            continue
+        part = count / sum(c["rows"] for c in partly)
+        yield Finding(
+            what=f"{part:.0%} of the different rows that {calls[0].module} is evaluated on ({many(count, 'row')}) were "
+            "trained on before",
+            why="copies of them are in the training part: data was oversampled, or has duplicates, before the split",
+            remedy="split first; oversample or augment only the training part afterwards",
+            where=calls[0].where,
+            severity="warning",
+            evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
+            confidence=0.9,
+        )
+        return
 
 
 def _finding(loader: Event, train: Event, part: float, count: int, how: str, *, others_clean: bool) -> Finding:

@@ -1,13 +1,14 @@
 """PM616."""
 
 from collections.abc import Iterator
+from statistics import median
 
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape
 
 
 @rule("PM616", "biased-metric", severity="warning", needs=["forward"])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, far: float = 0.1) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 
     - `argmax()` without `dim` gives one position for the whole batch, and `argmax(0)` one sample for each class.
@@ -15,6 +16,7 @@ def check(run: Run) -> Iterator[Finding]:
     - Predictions of shape (N, 1) are compared with labels of shape (N,), which compares each with each.
     - Logits are cut at 0.5, as if they were probabilities.
     - Right answers are counted, and divided by the number of batches, or by the size of another part of the data.
+    - Shares of right answers are averaged over the batches, and a short last batch counts as much as a full one.
     - The counter of right answers is not set back to 0 before the next pass over the same data.
 
     ## Why it hurts
@@ -28,12 +30,17 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     When every prediction is to be compared with every label on purpose: write both with two dimensions, as in
-    `a[:, None] == b[None, :]`. When 0.5 is a threshold that was chosen for logits: give it a name.
+    `a[:, None] == b[None, :]`. When 0.5 is a threshold that was chosen for logits: give it a name. An average over
+    batches is only reported when it is far off.
+
+    ## Options
+    `far`: how far an average over batches must be off, as in most passes, to be reported.
     """
     yield from _across(run)
     yield from _logits_at_one_half(run)
     yield from _denominators(run)
     yield from _not_reset(run)
+    yield from _averages(run, far)
     for op in run.events("op"):
         if op["op"] == "flat argmax":
             yield Finding(
@@ -150,3 +157,20 @@ def _not_reset(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="count_at_the_start", value=op["begins_with"], limit="0"),),
             confidence=0.9,
         )
+
+
+def _averages(run: Run, far: float) -> Iterator[Finding]:
+    """A short last batch is common, and mostly harmless: what counts is how far the number is off."""
+    found = [op for op in run.events("op") if op["op"] == "average of averages"]
+    if not found or median(abs(op["averaged"] - op["true"]) for op in found) < far:
+        return
+    op = found[-1]
+    weight = f"the last {op['last']} of {op['samples']:,} samples count for 1/{op['batches']} of it"
+    yield Finding(
+        what=f"{op['counter']} averages the batches: {op['averaged']:.3f}; of all samples {op['true']:.3f} are right",
+        why=f"the last batch is short: {weight}",
+        remedy="add up the right answers, and divide by the number of samples",
+        where=op.where,
+        evidence=(Evidence(name="off_by", value=round(op["averaged"] - op["true"], 4), limit=f"< {far:g}"),),
+        confidence=0.9,
+    )

@@ -7,15 +7,17 @@ from paramedic.rules import Event, Evidence, Finding, Run, rule
 
 @rule("PM516", "objective-sign", severity="warning", needs=["backward"])
 def check(run: Run) -> Iterator[Finding]:
-    """An objective goes in the wrong direction: a distance, an overlap, a clipped surrogate, the entropy of a policy.
+    """An objective goes in the wrong direction: a distance, an overlap, a ranking, a clipped surrogate, an entropy.
 
     ## Why it hurts
-    A distance to the targets that is maximised teaches the model to be wrong. With the wrong sign the clipped objective
+    A distance to the targets that is maximised teaches the model to be wrong; so does a ranking that pushes positive
+    pairs apart and pulls negative ones together. With the wrong sign the clipped objective
     of PPO takes the optimistic side, so nothing limits the policy; and an entropy that is minimised makes the policy
     deterministic before it has explored anything.
 
     ## What to try first
-    Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. For PPO
+    Losses of torch are to be minimised: no minus sign in front; overlaps are not: `1 - dice`. A margin between
+    distances: `relu(margin + pos - neg)`. For PPO
     `-torch.min(ratio * adv, ratio.clamp(1 - eps, 1 + eps) * adv).mean()`, or `torch.max` of the negated products; and
     `loss - 0.01 * entropy`.
 
@@ -27,6 +29,7 @@ def check(run: Run) -> Iterator[Finding]:
     """
     yield from _maximised(run)
     yield from _overlap_minimised(run)
+    yield from _ranked_the_wrong_way(run)
     policies = [op for op in run.events("op") if op["op"] == "log_prob"]
     for op in run.events("op"):
         if op["op"] == "clipped surrogate":
@@ -93,4 +96,23 @@ def _overlap_minimised(run: Run) -> Iterator[Finding]:
         where=wrong[0].where,
         evidence=(Evidence(name="slope_of_the_loss", value=1, limit="-1"),),
         confidence=0.92,
+    )
+
+
+def _ranked_the_wrong_way(run: Run) -> Iterator[Finding]:
+    """Both must go the wrong way, always: positive pairs are pushed apart and negative ones pulled together."""
+    found = [op for op in run.events("op") if op["op"] == "ranked distance" and op["slope"]]
+    pos, neg = ([op for op in found if op["side"] == side] for side in ("pos", "neg"))
+    if min(sum(op.count for op in side) for side in (pos, neg)) < 3:
+        return
+    if any(op["slope"] > 0 for op in pos) or any(op["slope"] < 0 for op in neg):
+        return
+    near, far = pos[0]["name"], neg[0]["name"]
+    yield Finding(
+        what=f"the distance {near!r} is made larger and {far!r} smaller ({sum(op.count for op in pos)} times)",
+        why="pairs that belong together should be near each other: here they are pushed apart",
+        remedy=f"swap them: relu(margin + {near} - {far})",
+        where=pos[0].where,
+        evidence=(Evidence(name=f"slope_of_the_loss_along_{near}", value=-1, limit="1"),),
+        confidence=0.9,
     )

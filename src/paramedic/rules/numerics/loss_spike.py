@@ -23,7 +23,8 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     `paramedic replay` runs again.
 
     ## When this is wrong
-    A spike that training recovers from is a note. Losses that are sums or written by hand are not judged.
+    A spike that training recovers from is a note, also where batches with outliers are frequent: a model that was set
+    back is worse on all batches, the good ones too. Losses that are sums or written by hand are not judged.
 
     ## Options
     `above_before`: times the typical loss of the steps before; `above_first`: times the first loss; `damage`: how much
@@ -37,7 +38,8 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     if index is None:
         return
     before, after = median(curve.values[index - _WINDOW : index]), curve.values[index + 1 : index + 1 + _WINDOW]
-    harmed = len(after) >= 5 and median(after) > damage * before
+    # A model that was set back is worse on its better batches, too; outliers alone raise only those they are in.
+    harmed = len(after) >= _WINDOW // 2 and sorted(after)[len(after) // 4] > damage * before
     step = curve.at[index]
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
