@@ -143,6 +143,17 @@ def test_a_softmax_in_a_lightning_module_is_found(shop: Workshop) -> None:
     sick(shop.run("train.py"), "train.py", script.read_text())
 
 
+@lightning
+def test_a_schedule_that_lightning_steps_at_the_wrong_pace_is_found_where_it_is_built(shop: Workshop) -> None:
+    schedule = "torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=64)"
+    source = LIGHTNING.replace("HEAD", "").replace("torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.9)", schedule)
+    script = shop.write("train.py", source.replace("max_epochs=3", "max_epochs=4").replace("size=16", "size=8"))
+    done = shop.run("train.py")
+    assert done.codes[:1] == ["PM608"], done.alarms
+    marked = next(n for n, line in enumerate(script.read_text().splitlines(), 1) if schedule in line)
+    assert done.found["findings"][0]["where"]["line"] == marked
+
+
 @transformers
 @pytest.mark.parametrize("accumulation", [1, 2])
 def test_a_healthy_trainer_raises_no_alarm(shop: Workshop, accumulation: int) -> None:
