@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
-from paramedic.capture.graph import kinds_behind, producer, reach, terms
+from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, terms
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
 from paramedic.capture.watcher import Watcher
@@ -24,6 +25,7 @@ T = torch.Tensor
 MOST_CUTS = 64  # remembered per cycle
 MOST_BEHIND = 1_000  # parameters named behind one call
 MOST_SUMS = 40  # told per line
+DERIVATIVE = "torch.autograd.grad()"
 
 _ARITHMETIC = {
     T.sub: "-", T.__sub__: "-", T.__rsub__: "-", torch.sub: "-", torch.subtract: "-",
@@ -83,6 +85,7 @@ class OpMode(TorchFunctionMode):
         self.on_result: Callable[[Any, Any, Any], None] | None = None  # told of every call, while there is need
         self.on_grad_read: Callable[[], None] = lambda: None
         self.inside_model: Callable[[], bool] = lambda: False
+        self.is_held: Callable[[int], bool] = lambda _: False  # by an optimizer: the tensor with this id
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
         self.loss_function: Callable[[torch.Tensor], str | None] = lambda _: None
         self._sums: Counter[Site] = Counter()
@@ -90,6 +93,7 @@ class OpMode(TorchFunctionMode):
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[Any, Made] = {}
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
+        self._derived = False  # some of these are derivatives without a graph of their own
         self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._written: set[int] = set()  # leaves (ids) that backward passes since the last step have reached
         self._spent: set[int] = set()  # and those of the step before
@@ -160,6 +164,7 @@ class OpMode(TorchFunctionMode):
         self._pairwise = False
         self._replaced.clear()
         self._tainted.clear()
+        self._derived = False
         self._made.clear()
         self._made_nodes.clear()
 
@@ -173,7 +178,7 @@ class OpMode(TorchFunctionMode):
                 known = self._handlers[func]  # another probe has put its own function in the place of torch's
             for probe, handler in known or ():
                 self.watcher.ask(probe, handler, func, args, kwargs, result)
-            if self._tainted and isinstance(result, T) and not result.requires_grad:
+            if self._tainted and isinstance(result, T) and (self._derived or not result.requires_grad):
                 self.watcher.ask("ops", self._spread, args, result)
             if self.on_result is not None:
                 self.watcher.ask("answers", self.on_result, args, kwargs, result)
@@ -189,6 +194,8 @@ class OpMode(TorchFunctionMode):
             self._pairwise = True  # x[:, None] - x[None, :]
         if a.requires_grad and b.requires_grad and a.dim() == b.dim() == 0 and _ARITHMETIC[func] in "+-":
             self._sum(a, b, result)
+            if self._tainted and (self.taint_of(a) is None) != (self.taint_of(b) is None):
+                self._constant_term(*((a, b) if self.taint_of(b) is not None else (b, a)), result)
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
         if a.dim() != b.dim() and same_up_to_ones(a, b) and not self.inside_model():
@@ -352,6 +359,7 @@ class OpMode(TorchFunctionMode):
 
     def taint_outputs(self, tensors: list[torch.Tensor], site: Site, op: str = "torch.no_grad()") -> None:
         """Outputs of a trainable module that ran under no_grad, or gradients that autograd handed out as numbers."""
+        self._derived |= op == DERIVATIVE
         for tensor in tensors:
             self._taint(tensor, Cut(None, op, site))
 
@@ -360,8 +368,14 @@ class OpMode(TorchFunctionMode):
             for item in value if isinstance(value, (list, tuple)) else (value,):
                 cut = self.taint_of(item)
                 if cut is not None:
-                    self._taint(result, cut)
+                    if not result.requires_grad or (cut.op == DERIVATIVE and self._trains_nothing(result)):
+                        self._taint(result, cut)
                     return
+
+    def _trains_nothing(self, result: torch.Tensor) -> bool:
+        """Whether its gradient only leads to inputs: coordinates x that a derivative was taken by have one, too."""
+        leaves = nearest_leaves(result.grad_fn) if result.grad_fn is not None else None
+        return leaves is not None and not any(isinstance(p, nn.Parameter) or self.is_held(id(p)) for p in leaves)
 
     def taint_of(self, value: Any) -> Cut | None:
         known = self._tainted.get(id(value))  # ids are used again, so the tensor itself must still be the one meant
