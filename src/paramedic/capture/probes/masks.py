@@ -131,9 +131,18 @@ class Masks:
                 if reference() is mask:
                     data = {"op": "mask as factor", "argument": name, "module": call.path}
                     self.watcher.emit("op", site=site, module=call.path, data=data, key=("factor", site))
-            ids = known() if (known := self._embedded.get(mask.shape)) is not None else None
+            ids, own = self._ids_under(mask)
             if ids is not None and not name.startswith("memory"):
-                self._compare(call.site, call.path, ids, mask, ignored=True)
+                self._compare(call.site, call.path, ids, own, ignored=True)
+
+    def _ids_under(self, mask: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor]:
+        """The ids that were embedded, and the mask's columns for them: a learnt token may stand before them all."""
+        known, own = self._embedded.get(mask.shape), mask
+        if known is None and mask.dim() == 2 and mask.device.type == "cpu" and readable(mask):
+            narrower = torch.Size((mask.shape[0], mask.shape[1] - 1))
+            if (known := self._embedded.get(narrower)) is not None and not bool(mask[:, 0].any()):
+                own = mask[:, 1:]
+        return known() if known is not None else None, own
 
     def _added(self, site: Site, path: str, name: str, mask: torch.Tensor) -> None:
         """Numbers in a mask are added to the scores: of zeros and ones, nothing is left out."""
