@@ -166,7 +166,7 @@ class Masks:
             if mask is not ids and mask.shape == ids.shape and not torch.equal(mask, ids):
                 made = self._ones.get(id(mask))
                 site = made[1] if made is not None and made[0]() is mask else call.site
-                declared = "attention_mask" if _argument(call.module, path) == "attention_mask" else "other"
+                declared = "attention_mask" if argument_name(call.module, path) == "attention_mask" else "other"
                 self._compare(site, call.path, ids, mask, ignored=False, declared=declared)
 
     def _tokens(self, call: Call, ids: torch.Tensor) -> None:
@@ -217,7 +217,7 @@ class Masks:
         self.watcher.emit("mask", site=site, module=path, data=data)
 
 
-def _argument(model: nn.Module, path: str) -> str | None:
+def argument_name(model: nn.Module, path: str) -> str | None:
     """The name under which a model was given a tensor: "[1]['mask']", or "[0][1]" for its second parameter."""
     named = re.search(r"\['(\w+)'\]$", path)
     place = re.fullmatch(r"\[0\]\[(\d+)\]", path)
