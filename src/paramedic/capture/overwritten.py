@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from types import CodeType
 
-from paramedic.capture.sources import tree
+from paramedic.capture.sources import definition
 from paramedic.capture.where import is_users, shown_path
 from paramedic.record.writer import Site
 
 
 def overwritten(code: CodeType, argument: str) -> tuple[Site, int] | None:
     """The statement that overwrites it, and the line whose work is lost; only where the path between is straight."""
-    function = _definition(code)
+    function = definition(code) if is_users(code.co_filename) else None
     if function is None:
         return None
     made = [(function.lineno, {argument}, function.body)]
@@ -26,19 +26,6 @@ def overwritten(code: CodeType, argument: str) -> tuple[Site, int] | None:
             last = max(end for end in ends if end is not None)
             return Site(shown_path(code.co_filename), last, code.co_name), line
     return None
-
-
-def _definition(code: CodeType) -> ast.FunctionDef | None:
-    if not is_users(code.co_filename):
-        return None
-    found = [
-        node
-        for node in ast.walk(tree(code.co_filename))
-        if isinstance(node, ast.FunctionDef)
-        and node.name == code.co_name
-        and min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
-    ]
-    return found[0] if len(found) == 1 else None
 
 
 def _end(name: str, statements: list[ast.stmt]) -> int | None:
