@@ -129,7 +129,7 @@ def _reads_last_place(model: nn.Module) -> list[Any] | None:
     """The one line of forward() that takes the last place of every row, padding or not: `states[:, -1]`."""
     code = getattr(type(model).forward, "__code__", None)
     function = definition(code) if code is not None and is_users(code.co_filename) else None
-    if function is None:
+    if code is None or function is None:
         return None
     places = [n.slice for n in ast.walk(function) if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Tuple)]
     lines = [place.lineno for place in places if ast.unparse(place).strip("()") in (":, -1", ":, -1, :")]

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe
 from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, terms
+from paramedic.capture.kept_axis import axis_kept_at
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
 from paramedic.capture.watcher import Watcher
@@ -89,6 +90,7 @@ class OpMode(TorchFunctionMode):
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
         self.loss_function: Callable[[torch.Tensor], str | None] = lambda _: None
         self._sums: Counter[Site] = Counter()
+        self._axes: dict[Site, Site | None] = {}  # by the place of a broadcast: where the axis was left
         self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[Any, Made] = {}
@@ -223,6 +225,10 @@ class OpMode(TorchFunctionMode):
     def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         site = user_site()
         data = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b), "result": list(result.shape)}
+        wider = a if a.dim() > b.dim() else b
+        if site not in self._axes:
+            self._axes[site] = axis_kept_at(wider) if wider.requires_grad else None
+        data["axis_at"] = self._axes[site]
         maker = self.maker(a if a.requires_grad else b)
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
         self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
