@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 import torch
 
@@ -17,11 +18,15 @@ _KEEP = {"gather", "take_along_dim", "unsqueeze"}
 def axis_kept_at(value: torch.Tensor) -> Site | None:
     """The line of the function now running that made this variable so; None unless its last call did."""
     frame = user_frame()
-    name = variable_name(frame, value) if frame is not None else None
+    name = variable_name(frame, value) if frame is not None and value.requires_grad else None
     if frame is None or name is None:
         return None
-    file, function = frame.f_code.co_filename, frame.f_code.co_name
-    line = assigned_at(file, function, name, frame.f_lineno - 1)
+    return _kept_at(frame.f_code.co_filename, frame.f_code.co_name, name, frame.f_lineno)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_at(file: str, function: str, name: str, before: int) -> Site | None:
+    line = assigned_at(file, function, name, before - 1)
     made = [node.value for node in ast.walk(tree(file)) if isinstance(node, ast.Assign) and node.lineno == line]
     return Site(shown_path(file), line, function) if len(made) == 1 and _keeps(made[0]) else None
 

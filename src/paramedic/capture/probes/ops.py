@@ -13,11 +13,12 @@ from torch import nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
-from paramedic.capture.facts import describe
+from paramedic.capture.facts import describe, same_up_to_ones
 from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, terms
 from paramedic.capture.kept_axis import axis_kept_at
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_restoring, is_users, user_site
 from paramedic.record.writer import Site
@@ -64,16 +65,6 @@ class Made(NamedTuple):
     site: Site
 
 
-class Waiting(NamedTuple):
-    """Something that matters only if a backward pass goes through this node."""
-
-    node: Any
-    tell: Callable[[], object]
-    term: bool = False  # and only if the node is a sum of terms of the loss itself
-    constant: bool = False  # a term of it without gradient
-    unless_pairwise: bool = False  # and not if the loss compares everything with everything on purpose
-
-
 class OpMode(TorchFunctionMode):
     """Sees every call of a torch function and hands the interesting ones to their handlers."""
 
@@ -90,7 +81,6 @@ class OpMode(TorchFunctionMode):
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
         self.loss_function: Callable[[torch.Tensor], str | None] = lambda _: None
         self._sums: Counter[Site] = Counter()
-        self._axes: dict[Site, Site | None] = {}  # by the place of a broadcast: where the axis was left
         self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[Any, Made] = {}
@@ -224,11 +214,9 @@ class OpMode(TorchFunctionMode):
 
     def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         site = user_site()
-        data = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b), "result": list(result.shape)}
-        wider = a if a.dim() > b.dim() else b
-        if site not in self._axes:
-            self._axes[site] = axis_kept_at(wider) if wider.requires_grad else None
-        data["axis_at"] = self._axes[site]
+        data: dict[str, Any] = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b)}
+        data["result"] = list(result.shape)
+        data["axis_at"] = axis_kept_at(a if a.dim() > b.dim() else b)
         maker = self.maker(a if a.requires_grad else b)
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
         self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
@@ -410,9 +398,3 @@ class OpMode(TorchFunctionMode):
             if behind:
                 found.append((cut, behind))
         return [pair for pair in found if pair[0].passes == self._passes - 1] or found
-
-
-def same_up_to_ones(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """(N, 1) and (N,): the same values in shapes that only broadcasting can reconcile."""
-    squeezed = [size for size in a.shape if size != 1]
-    return bool(squeezed) and squeezed == [size for size in b.shape if size != 1]
