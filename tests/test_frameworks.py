@@ -143,6 +143,17 @@ def test_a_softmax_in_a_lightning_module_is_found(shop: Workshop) -> None:
     sick(shop.run("train.py"), "train.py", script.read_text())
 
 
+@lightning
+def test_a_schedule_that_lightning_steps_at_the_wrong_pace_is_found_where_it_is_built(shop: Workshop) -> None:
+    schedule = "torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=64)"
+    source = LIGHTNING.replace("HEAD", "").replace("torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.9)", schedule)
+    script = shop.write("train.py", source.replace("max_epochs=3", "max_epochs=4").replace("size=16", "size=8"))
+    done = shop.run("train.py")
+    assert done.codes[:1] == ["PM608"], done.alarms
+    marked = next(n for n, line in enumerate(script.read_text().splitlines(), 1) if schedule in line)
+    assert done.found["findings"][0]["where"]["line"] == marked
+
+
 @transformers
 @pytest.mark.parametrize("accumulation", [1, 2])
 def test_a_healthy_trainer_raises_no_alarm(shop: Workshop, accumulation: int) -> None:
@@ -159,3 +170,38 @@ def test_a_healthy_trainer_raises_no_alarm(shop: Workshop, accumulation: int) ->
 def test_a_softmax_under_the_trainer_is_found(shop: Workshop) -> None:
     script = shop.write("train.py", TRAINER.replace("MODEL", SOFTMAX).replace("GRADIENT", "1"))
     sick(shop.run("train.py"), "train.py", script.read_text())
+
+
+SHIFTED = """
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+
+class Counting(torch.utils.data.Dataset):
+    def __len__(self):
+        return 128
+
+    def __getitem__(self, index):
+        ids = (index + torch.arange(12) * (1 + index % 3)) % 20
+        labels = torch.cat([ids[1:], torch.tensor([-100])])
+        return {"input_ids": ids, "labels": labels}
+
+
+config = GPT2Config(vocab_size=20, n_positions=12, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0)
+arguments = TrainingArguments(
+    output_dir="out", max_steps=16, per_device_train_batch_size=8, save_strategy="no", report_to=[], use_cpu=True
+)
+Trainer(GPT2LMHeadModel(config), arguments, train_dataset=Counting()).train()
+"""
+
+
+@transformers
+def test_labels_that_the_dataset_shifts_before_the_model_does_are_found_in_the_dataset(shop: Workshop) -> None:
+    script = shop.write("train.py", SHIFTED)
+    done = shop.run("train.py")
+    assert done.codes[:1] == ["PM513"], done.alarms
+    marked = next(n for n, line in enumerate(script.read_text().splitlines(), 1) if "ids[1:]" in line)
+    assert done.found["findings"][0]["where"]["line"] == marked

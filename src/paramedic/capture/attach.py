@@ -110,7 +110,7 @@ class Attachment:
         ops.on_grad_read = loop.grads_read
         ops.maker = calls.maker
         ops.loss_function = losses.function_of
-        ops.inside_model = calls.in_forward
+        ops.inside_model, ops.is_held = calls.in_forward, loop.owners.__contains__
         ops.module_site = calls.native_site
         calls.loader, calls.holds = lambda: loaders.current, loop.owners.__contains__
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)

@@ -128,3 +128,9 @@ def content_hash(tensor: torch.Tensor) -> str:
     for piece in pieces(tensor.detach(), PIECE):
         digest.update(piece.contiguous().view(torch.uint8).numpy())
     return digest.hexdigest()
+
+
+def same_up_to_ones(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """(N, 1) and (N,): the same values in shapes that only broadcasting can reconcile."""
+    squeezed = [size for size in a.shape if size != 1]
+    return bool(squeezed) and squeezed == [size for size in b.shape if size != 1]

@@ -34,6 +34,21 @@ def reach(*roots: Any) -> Reach:
     return Reach(seen, leaves, not waiting)
 
 
+def nearest_leaves(root: Any, most: int = 64) -> list[torch.Tensor] | None:
+    """The leaf tensors of a graph of few nodes; None if there are more."""
+    seen: set[Any] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        seen.add(node)
+        if len(seen) > most:
+            return None
+        waiting += [
+            following for following, _ in node.next_functions if following is not None and following not in seen
+        ]
+    return [node.variable for node in seen if isinstance(getattr(node, "variable", None), torch.Tensor)]
+
+
 _LINEAR = ("Add", "Sub", "Rsub", "Mul", "Div", "Neg", "Sum", "Mean", "Stack", "ToCopy", "Clone", "View", "Squeeze")
 
 

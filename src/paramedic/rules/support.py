@@ -22,6 +22,18 @@ def at(event: Event, place: Sequence[object] | None) -> Where:
     return replace(event.where, file=str(place[0]), line=int(str(place[1])), function=function)
 
 
+def labels_made_at(run: Run, event: Event, how: str) -> Where:
+    """Where the labels of an event are made ("shifted", "left_out"), if a library's loop is all that its line starts.
+
+    Such a loop takes the optimizer's steps, too, from that very line of the user's.
+    """
+    place = (event.where.file, event.where.line)
+    if all((step.where.file, step.where.line) != place for step in run.events("step")):
+        return event.where
+    made = [loader["labels_at"][how] for loader in run.events("loader") if loader.get("labels_at")]
+    return at(event, next((site for site in made if site), None))
+
+
 def listed(names: Iterable[str], most: int = 3) -> str:
     """'a, b and 4 more'."""
     names = list(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import torch
@@ -11,7 +12,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.padding import run_at_end
-from paramedic.capture.where import user_site
+from paramedic.capture.sources import definition
+from paramedic.capture.where import is_users, shown_path, user_site
 
 MOST_KEPT = 20_000_000  # values, while the line is looked for
 
@@ -85,7 +87,8 @@ def padding(subject: Subject) -> dict[str, Any] | None:
     spare = int(runs[rows].min())
     if spare < max(1, width // 10) or width - spare < 2 or int(pads.sum()) != int(runs.sum()):
         return None
-    if int(runs.min()) > 0:
+    told = any(_tells(tensor, pads, width - runs) for _, tensor in subject.inputs)
+    if int(runs.min()) > 0 and not told:
         return None  # all rows end in it, the longest too: a token that ends a sentence
 
     def cut(path: str, tensor: torch.Tensor) -> torch.Tensor:
@@ -105,7 +108,8 @@ def padding(subject: Subject) -> dict[str, Any] | None:
         "value": value,
         "width": width,
         "cut": spare,
-        "told": any(_tells(tensor, pads, width - runs) for _, tensor in subject.inputs),
+        "told": told,
+        "read_at": _reads_last_place(subject.model),
         "declared": any(isinstance(m, nn.Embedding) and m.padding_idx == value for m in subject.model.modules()),
     }
 
@@ -119,6 +123,17 @@ def _padded(subject: Subject) -> tuple[torch.Tensor, int | None] | None:
         if tensor.dim() == 3 and tensor.dtype.is_floating_point:
             return (tensor == 0).all(-1), None
     return None
+
+
+def _reads_last_place(model: nn.Module) -> list[Any] | None:
+    """The one line of forward() that takes the last place of every row, padding or not: `states[:, -1]`."""
+    code = getattr(type(model).forward, "__code__", None)
+    function = definition(code) if code is not None and is_users(code.co_filename) else None
+    if code is None or function is None:
+        return None
+    places = [n.slice for n in ast.walk(function) if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Tuple)]
+    lines = [place.lineno for place in places if ast.unparse(place).strip("()") in (":, -1", ":, -1, :")]
+    return [shown_path(code.co_filename), lines[0], code.co_name] if len(lines) == 1 else None
 
 
 def _per_sample(outputs: list[torch.Tensor], size: int) -> list[torch.Tensor]:

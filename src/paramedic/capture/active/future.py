@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, places, tokens
 from paramedic.capture.facts import tensors_in
+from paramedic.capture.mask_source import triangle_at
 from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
 
 
 def future(subject: Subject) -> dict[str, Any] | None:
@@ -35,7 +37,8 @@ def future(subject: Subject) -> dict[str, Any] | None:
     if gap > TOLERANCE:  # a prefix may be seen as a whole, as a question before its answer: what of the last place?
         lasts = [_gap(subject, outputs, _later(subject, length, p, length - 1), length, length - 1) for p in paths]
         gap = min([gap, *(last for last in lasts if last is not None)])
-    return {"gap": gap, "site": _where(subject, batch, length) if gap > TOLERANCE else None}
+    site, mask = _where(subject, batch, length) if gap > TOLERANCE else (None, None)
+    return {"gap": gap, "site": site and list(site), "mask": mask and list(mask)}
 
 
 def _later(subject: Subject, length: int, wanted: str | None, cut: int) -> Batch:
@@ -60,24 +63,44 @@ def _gap(subject: Subject, outputs: list[torch.Tensor], batch: Batch, length: in
     return max(distance(a[:, :cut], b[:, :cut]) for a, b in pairs)
 
 
-def _where(subject: Subject, batch: Batch, length: int) -> list[Any] | None:
-    """The line of the user's that called the first module whose early outputs depend on later inputs."""
+def _where(subject: Subject, batch: Batch, length: int) -> tuple[Site | None, Site | None]:
+    """The line of the user's that called the first module whose early outputs depend on later inputs.
+
+    And the line that made the mask which lets them through: one that the call was given, or, if the module was handed
+    the leak by what lies before it, one that its function has used by then.
+    """
     before, after = _calls(subject, subject.batch, length), _calls(subject, batch, length)
     cut = length // 2
-    for (site, mine), (_, theirs) in zip(before, after, strict=False):
-        if mine.shape == theirs.shape and distance(mine[:, :cut], theirs[:, :cut]) > TOLERANCE:
-            return list(site) if site.file else None
-    return None
+    for mine, theirs in zip(before, after, strict=False):
+        if _differ(mine.output, theirs.output, cut):
+            handed = mine.given is not None and theirs.given is not None and _differ(mine.given, theirs.given, cut)
+            return (mine.site, triangle_at(mine.site, above=handed)) if mine.site.file else (None, None)
+    return None, None
 
 
-def _calls(subject: Subject, batch: Batch, length: int) -> list[tuple[Any, torch.Tensor]]:
-    """The outputs with a value for each place, in the order in which modules gave them."""
-    found: list[tuple[Any, torch.Tensor]] = []
+def _differ(mine: torch.Tensor, theirs: torch.Tensor, cut: int) -> bool:
+    return mine.shape == theirs.shape and distance(mine[:, :cut], theirs[:, :cut]) > TOLERANCE
+
+
+class _Made(NamedTuple):
+    """An output with a value for each place, the line that asked for it, and what the module made it from."""
+
+    site: Site
+    output: torch.Tensor
+    given: torch.Tensor | None
+
+
+def _calls(subject: Subject, batch: Batch, length: int) -> list[_Made]:
+    """In the order in which modules gave them."""
+    found: list[_Made] = []
+
+    def by_place(values: Any) -> list[torch.Tensor]:
+        whole = [t for _, t in tensors_in(values) if t.dim() == 3 and t.shape[:2] == (subject.size, length)]
+        return [tensor.float() for tensor in whole if tensor.dtype.is_floating_point]
 
     def note(module: Any, args: Any, output: Any) -> None:
-        for _, tensor in tensors_in(output):
-            if tensor.dim() == 3 and tensor.shape[:2] == (subject.size, length) and tensor.dtype.is_floating_point:
-                found.append((user_site(), tensor.float()))
+        given = next(iter(by_place(args)), None)
+        found.extend(_Made(user_site(), tensor, given) for tensor in by_place(output))
 
     hooks = [module.register_forward_hook(note) for module in subject.model.modules()]
     try:

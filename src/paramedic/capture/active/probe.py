@@ -17,7 +17,9 @@ from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.facts import own_parameters, readable, tensors_in
+from paramedic.capture.overwritten import overwritten
 from paramedic.capture.probes.call import Call
+from paramedic.capture.probes.masks import argument_name
 from paramedic.capture.watcher import Watcher
 
 FIRST, SECOND = 6, 40  # the steps from which on the first and the second round may take place
@@ -90,6 +92,7 @@ class Active:
             if _size(model) > MOST_PARAMETERS:
                 raise Refused("the model is too large to be probed")
             data = apart(lambda: self._ask(model, batch), PATIENCE + 2 * FORWARDS * self._step_time)
+            data["lost"] = _lost(model, data)
         except Refused as reason:
             data = {"reason": str(reason), "mask_left_out": None}
         if "reason" in data:
@@ -110,8 +113,9 @@ class Active:
             if not answers or not same(before, subject.run(batch)):
                 return {**data, "reason": "it gives different outputs for the same input in eval mode"}
             answers["ignored"] = _answer(ignored, subject)  # the last one: it trains, which may change the answers
-        later = answers.pop("future") or {"gap": None, "site": None}
-        data |= {**answers, "future": later["gap"], "future_at": later["site"], "size": subject.size}
+        later = answers.pop("future") or {"gap": None, "site": None, "mask": None}
+        data |= {**answers, "future": later["gap"], "future_at": later["site"], "future_mask": later["mask"]}
+        data["size"] = subject.size
         return data | self._about_module(model, answers["mixing"])
 
     def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
@@ -127,6 +131,14 @@ class Active:
             "batch_first": None if wrong is None else False,
             "built_at": list(sites[0]) if sites else None,
         }
+
+
+def _lost(model: nn.Module, data: dict[str, Any]) -> dict[str, list[Any]]:
+    """Inputs without influence: the line of forward() that overwrites what another line has made of them, and that."""
+    code = getattr(type(model).forward, "__code__", None)
+    idle = [path for path, without in (data.get("ignored") or {}).items() if without]
+    found = {path: overwritten(code, name) for path in idle if code and (name := argument_name(model, path))}
+    return {path: [*lost[0], lost[1]] for path, lost in found.items() if lost is not None}
 
 
 def _size(model: nn.Module) -> int:

@@ -9,7 +9,8 @@ import torch
 from torch.nn import functional as F
 
 from paramedic.capture.graph import kinds_behind
-from paramedic.capture.probes.ops import OpMode, Waiting
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site

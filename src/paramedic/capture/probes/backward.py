@@ -15,7 +15,7 @@ from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.rerun import intercept, rerunning
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.clock import BACKWARD, Clock
-from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.ops import DERIVATIVE, OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
@@ -108,7 +108,7 @@ class BackwardPasses:
         output = outputs if isinstance(outputs, torch.Tensor) else next(iter(outputs), None)
         if isinstance(output, torch.Tensor) and output.grad_fn is not None and isinstance(result, tuple):
             plain = [g for g in result if isinstance(g, torch.Tensor) and not g.requires_grad]
-            self.ops.taint_outputs(plain, user_site(), "torch.autograd.grad()")
+            self.ops.taint_outputs(plain, user_site(), DERIVATIVE)
 
     def _begin(self, tensors: Any) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]

@@ -14,6 +14,7 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, tensors_in, values
+from paramedic.capture.label_source import label_sites
 from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
 from paramedic.capture.probes.datasets import (
@@ -221,6 +222,7 @@ class Loaders:
                 "workers": loader.num_workers,
                 "iterable": isinstance(dataset, torch_data.IterableDataset),
                 "labels": label_order(dataset),
+                "labels_at": label_sites(loader),
                 "variable": variable_name(user_frame(), loader),
                 "reader": reader_site(dataset),
                 "boxes": speaks_of(dataset, "box"),

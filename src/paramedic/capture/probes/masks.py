@@ -131,9 +131,18 @@ class Masks:
                 if reference() is mask:
                     data = {"op": "mask as factor", "argument": name, "module": call.path}
                     self.watcher.emit("op", site=site, module=call.path, data=data, key=("factor", site))
-            ids = known() if (known := self._embedded.get(mask.shape)) is not None else None
+            ids, own = self._ids_under(mask)
             if ids is not None and not name.startswith("memory"):
-                self._compare(call.site, call.path, ids, mask, ignored=True)
+                self._compare(call.site, call.path, ids, own, ignored=True)
+
+    def _ids_under(self, mask: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor]:
+        """The ids that were embedded, and the mask's columns for them: a learnt token may stand before them all."""
+        known, own = self._embedded.get(mask.shape), mask
+        if known is None and mask.dim() == 2 and mask.device.type == "cpu" and readable(mask):
+            narrower = torch.Size((mask.shape[0], mask.shape[1] - 1))
+            if (known := self._embedded.get(narrower)) is not None and not bool(mask[:, 0].any()):
+                own = mask[:, 1:]
+        return known() if known is not None else None, own
 
     def _added(self, site: Site, path: str, name: str, mask: torch.Tensor) -> None:
         """Numbers in a mask are added to the scores: of zeros and ones, nothing is left out."""
@@ -157,7 +166,7 @@ class Masks:
             if mask is not ids and mask.shape == ids.shape and not torch.equal(mask, ids):
                 made = self._ones.get(id(mask))
                 site = made[1] if made is not None and made[0]() is mask else call.site
-                declared = "attention_mask" if _argument(call.module, path) == "attention_mask" else "other"
+                declared = "attention_mask" if argument_name(call.module, path) == "attention_mask" else "other"
                 self._compare(site, call.path, ids, mask, ignored=False, declared=declared)
 
     def _tokens(self, call: Call, ids: torch.Tensor) -> None:
@@ -208,7 +217,7 @@ class Masks:
         self.watcher.emit("mask", site=site, module=path, data=data)
 
 
-def _argument(model: nn.Module, path: str) -> str | None:
+def argument_name(model: nn.Module, path: str) -> str | None:
     """The name under which a model was given a tensor: "[1]['mask']", or "[0][1]" for its second parameter."""
     named = re.search(r"\['(\w+)'\]$", path)
     place = re.fullmatch(r"\[0\]\[(\d+)\]", path)

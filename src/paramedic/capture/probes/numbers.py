@@ -9,7 +9,8 @@ import torch
 
 from paramedic.capture.graph import terms
 from paramedic.capture.probes.cut import Cut
-from paramedic.capture.probes.ops import OpMode, Waiting
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site

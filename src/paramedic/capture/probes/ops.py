@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
-from paramedic.capture.facts import describe
-from paramedic.capture.graph import kinds_behind, producer, reach, terms
+from paramedic.capture.facts import describe, same_up_to_ones
+from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, terms
+from paramedic.capture.kept_axis import axis_kept_at
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_restoring, is_users, user_site
 from paramedic.record.writer import Site
@@ -24,6 +27,7 @@ T = torch.Tensor
 MOST_CUTS = 64  # remembered per cycle
 MOST_BEHIND = 1_000  # parameters named behind one call
 MOST_SUMS = 40  # told per line
+DERIVATIVE = "torch.autograd.grad()"
 
 _ARITHMETIC = {
     T.sub: "-", T.__sub__: "-", T.__rsub__: "-", torch.sub: "-", torch.subtract: "-",
@@ -61,16 +65,6 @@ class Made(NamedTuple):
     site: Site
 
 
-class Waiting(NamedTuple):
-    """Something that matters only if a backward pass goes through this node."""
-
-    node: Any
-    tell: Callable[[], object]
-    term: bool = False  # and only if the node is a sum of terms of the loss itself
-    constant: bool = False  # a term of it without gradient
-    unless_pairwise: bool = False  # and not if the loss compares everything with everything on purpose
-
-
 class OpMode(TorchFunctionMode):
     """Sees every call of a torch function and hands the interesting ones to their handlers."""
 
@@ -83,6 +77,7 @@ class OpMode(TorchFunctionMode):
         self.on_result: Callable[[Any, Any, Any], None] | None = None  # told of every call, while there is need
         self.on_grad_read: Callable[[], None] = lambda: None
         self.inside_model: Callable[[], bool] = lambda: False
+        self.is_held: Callable[[int], bool] = lambda _: False  # by an optimizer: the tensor with this id
         self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
         self.loss_function: Callable[[torch.Tensor], str | None] = lambda _: None
         self._sums: Counter[Site] = Counter()
@@ -90,6 +85,7 @@ class OpMode(TorchFunctionMode):
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[Any, Made] = {}
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
+        self._derived = False  # some of these are derivatives without a graph of their own
         self.fresh = False  # a model was called since the last step: only then can a cut matter
         self._written: set[int] = set()  # leaves (ids) that backward passes since the last step have reached
         self._spent: set[int] = set()  # and those of the step before
@@ -160,6 +156,7 @@ class OpMode(TorchFunctionMode):
         self._pairwise = False
         self._replaced.clear()
         self._tainted.clear()
+        self._derived = False
         self._made.clear()
         self._made_nodes.clear()
 
@@ -173,7 +170,7 @@ class OpMode(TorchFunctionMode):
                 known = self._handlers[func]  # another probe has put its own function in the place of torch's
             for probe, handler in known or ():
                 self.watcher.ask(probe, handler, func, args, kwargs, result)
-            if self._tainted and isinstance(result, T) and not result.requires_grad:
+            if self._tainted and isinstance(result, T) and (self._derived or not result.requires_grad):
                 self.watcher.ask("ops", self._spread, args, result)
             if self.on_result is not None:
                 self.watcher.ask("answers", self.on_result, args, kwargs, result)
@@ -189,6 +186,8 @@ class OpMode(TorchFunctionMode):
             self._pairwise = True  # x[:, None] - x[None, :]
         if a.requires_grad and b.requires_grad and a.dim() == b.dim() == 0 and _ARITHMETIC[func] in "+-":
             self._sum(a, b, result)
+            if self._tainted and (self.taint_of(a) is None) != (self.taint_of(b) is None):
+                self._constant_term(*((a, b) if self.taint_of(b) is not None else (b, a)), result)
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
         if a.dim() != b.dim() and same_up_to_ones(a, b) and not self.inside_model():
@@ -215,7 +214,9 @@ class OpMode(TorchFunctionMode):
 
     def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         site = user_site()
-        data = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b), "result": list(result.shape)}
+        data: dict[str, Any] = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b)}
+        data["result"] = list(result.shape)
+        data["axis_at"] = axis_kept_at(a if a.dim() > b.dim() else b)
         maker = self.maker(a if a.requires_grad else b)
         tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
         self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
@@ -352,6 +353,7 @@ class OpMode(TorchFunctionMode):
 
     def taint_outputs(self, tensors: list[torch.Tensor], site: Site, op: str = "torch.no_grad()") -> None:
         """Outputs of a trainable module that ran under no_grad, or gradients that autograd handed out as numbers."""
+        self._derived |= op == DERIVATIVE
         for tensor in tensors:
             self._taint(tensor, Cut(None, op, site))
 
@@ -360,8 +362,14 @@ class OpMode(TorchFunctionMode):
             for item in value if isinstance(value, (list, tuple)) else (value,):
                 cut = self.taint_of(item)
                 if cut is not None:
-                    self._taint(result, cut)
+                    if not result.requires_grad or (cut.op == DERIVATIVE and self._trains_nothing(result)):
+                        self._taint(result, cut)
                     return
+
+    def _trains_nothing(self, result: torch.Tensor) -> bool:
+        """Whether its gradient only leads to inputs: coordinates x that a derivative was taken by have one, too."""
+        leaves = nearest_leaves(result.grad_fn) if result.grad_fn is not None else None
+        return leaves is not None and not any(isinstance(p, nn.Parameter) or self.is_held(id(p)) for p in leaves)
 
     def taint_of(self, value: Any) -> Cut | None:
         known = self._tainted.get(id(value))  # ids are used again, so the tensor itself must still be the one meant
@@ -390,9 +398,3 @@ class OpMode(TorchFunctionMode):
             if behind:
                 found.append((cut, behind))
         return [pair for pair in found if pair[0].passes == self._passes - 1] or found
-
-
-def same_up_to_ones(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """(N, 1) and (N,): the same values in shapes that only broadcasting can reconcile."""
-    squeezed = [size for size in a.shape if size != 1]
-    return bool(squeezed) and squeezed == [size for size in b.shape if size != 1]

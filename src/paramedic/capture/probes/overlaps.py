@@ -10,7 +10,8 @@ import torch
 
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind, producer
-from paramedic.capture.probes.ops import OpMode, Waiting
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
 

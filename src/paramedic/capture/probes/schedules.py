@@ -16,7 +16,7 @@ from paramedic.capture.probes.loop import Loop
 from paramedic.capture.probes.plateaus import MOST_VALUES, meaning, number
 from paramedic.capture.untouched import Notes, stored
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site
+from paramedic.capture.where import source_at, user_frame, user_site
 from paramedic.capture.written import calls_method
 from paramedic.record.writer import NOWHERE, Site
 
@@ -194,6 +194,7 @@ class Schedulers:
                 data={
                     "class": course.kind,
                     "born": list(course.born),
+                    "by_library": _stepped_by_library(course),
                     "settings": course.settings,
                     "calls": course.calls,
                     "written": not course.calls and _steps_somewhere(course),
@@ -217,6 +218,12 @@ def _steps_somewhere(course: Course) -> bool:
     """Whether the source has a call of step() that was not reached."""
     source = "".join(linecache.getlines(course.file))
     return course.born.line is not None and calls_method(source, course.born.line, "step", "sched")
+
+
+def _stepped_by_library(course: Course) -> bool:
+    """Whether the user's innermost line only starts a library's loop, which calls step() by itself."""
+    line = source_at(course.site).splitlines()[(course.site.line or 0) - 1 :][:1]
+    return bool(course.site.file and line) and "step(" not in line[0]
 
 
 def _rates(optimizer: Any) -> list[float]:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from paramedic.capture.facts import describe
-from paramedic.capture.probes.ops import OpMode, Waiting, same_up_to_ones
+from paramedic.capture.facts import describe, same_up_to_ones
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site

@@ -17,7 +17,8 @@ from torch.nn import functional as F
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.call import Call
-from paramedic.capture.probes.ops import OpMode, Waiting
+from paramedic.capture.probes.ops import OpMode
+from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users, user_site
 from paramedic.record.writer import Site

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.support import at
 
 MUCH = 0.25  # of an answer; less may come from a recurrent network that reads padding before the rest
 
 
-@rule("PM315", "padding-waste", severity="warning", needs=["forward"])
+@rule("PM315", "padding-waste", severity="warning", needs=["forward"], causes=["PM419"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
     """Most of what the model computes is padding, or its answer for a sample depends on the padding.
 
@@ -62,8 +63,10 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
         what=f"the answers of {moved[0].module} for short samples change by {found[gap]:.0%} when padding "
         f"({padding}) is cut off, from {found['width']} to {found['width'] - found['cut']} places",
         why="padding enters the answer" + (", although the model is told what is padding" if told else ""),
-        remedy="leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
-        where=moved[0].where,
+        remedy="take each row's own last place: x[torch.arange(len(x)), lengths - 1]"
+        if found.get("read_at")
+        else "leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
+        where=at(moved[0], found.get("read_at")),
         evidence=(Evidence(name="change", value=round(found[gap], 4), limit=f"≤ {change:g}"),),
         confidence=0.85 if told else 0.7,
         severity="warning" if told and found[gap] > MUCH else "note",

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.support import labels_made_at
 
 
 @rule("PM323", "target-never-seen", severity="warning", needs=["tokens", "labels"])
@@ -44,7 +45,7 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         what=f"every sequence ends with id {value}, which also fills the padding, and no label is ever {value}",
         why="the end token was left out of the labels together with the padding",
         remedy="use a padding id of its own, or build the labels with the attention mask",
-        where=call.where,
+        where=labels_made_at(run, call, "left_out"),
         evidence=(
             Evidence(name="labels_with_the_end_token", value=0, limit="> 0"),
             Evidence(name="labels_left_out", value=left_out),

@@ -30,12 +30,16 @@ def check(run: Run) -> Iterator[Finding]:
             continue
         reported.add(event.module)
         switch = _last_switch(run, event)
+        left = switch is not None and _left_so(run, switch, event)
         since = f", in eval mode since {switch.line}" if switch else ""
+        shown = f" ({event.line})" if left else ""
         yield Finding(
-            what=f"training step {event.step:,} ran with {event.module} in eval mode{since}",
+            what=f"training step {event.step:,}{shown} ran with {event.module} in eval mode{since}",
             why=f"{listed([m['path'] + ' (' + m['class'] + ')' for m in affected])} do not do their work",
-            remedy=f"call {event.module}.train() at the start of every training epoch",
-            where=event.where,
+            remedy=f"call {event.module}.train() after this, or at the start of every training epoch"
+            if left
+            else f"call {event.module}.train() at the start of every training epoch",
+            where=switch.where if switch is not None and left else event.where,
             evidence=(
                 Evidence(name="modules_in_eval_mode", value=len(affected), limit="0 while training"),
                 Evidence(name="first_step", value=event.step),
@@ -49,3 +53,14 @@ def _last_switch(run: Run, event: Event) -> Event | None:
         m for m in run.events("mode") if not m["training"] and m.step <= event.step and m.module == event.module
     ]
     return switches[-1] if switches else None
+
+
+def _left_so(run: Run, switch: Event, event: Event) -> bool:
+    """Whether a function that prepares the model, before the first step, hands it over in eval mode.
+
+    An evaluation before the training does that, too; but then it is the training that should call train().
+    """
+    if switch.count > 1 or event.step > 0 or switch.where.function in (None, "<module>", event.where.function):
+        return False
+    judged = [e for e in run.events("eval_forward") if e["uses"]]
+    return not any((e.where.file, e.where.function) == (switch.where.file, switch.where.function) for e in judged)

@@ -43,19 +43,32 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
         if not event["stale"] or not (often or (event.count >= in_a_row and _never_clean_since(run, event))):
             continue
         several = len(taken) > 1
+        own = _own_pass(run, event) if several else event
+        shown = "" if own.line == event.line else f" at line {event.where.line}"
         whose = f" of optimizer {event['optimizer']} ({listed(event['parameters'])})" if several else ""
         yield Finding(
             what=(f"in {event.count:,} of {steps:,} steps" if often else f"since step {event.step:,}")
-            + f" backward() added to gradients{whose} that the last step had used",
+            + f" backward(){shown} added to gradients{whose} that the last step had used",
             why="each update uses the sum of all gradients so far, not the gradient of its batch",
             remedy="call optimizer.zero_grad() before this line, once per step",
-            where=event.where,
+            where=own.where,
             evidence=(
                 Evidence(name="backward_into_old_gradients", value=event.count, limit="0"),
                 Evidence(name="steps", value=steps),
             ),
             confidence=0.98,
         )
+
+
+def _own_pass(run: Run, stale: Event) -> Event:
+    """The pass that this optimizer's first step used, before anything could be stale: its gradients are to be cleared.
+
+    A loss of another optimizer may be the first to add to what is left of them.
+    """
+    same = [e for e in run.events("stale_backward") if e["optimizer"] == stale["optimizer"]]
+    first = min(same, key=lambda e: e.step)
+    nearby = (first.where.file, first.where.function) == (stale.where.file, stale.where.function)
+    return first if nearby and first.count == 1 and not first["stale"] else stale
 
 
 def _never_clean_since(run: Run, stale: Event) -> bool:

@@ -50,21 +50,42 @@ def check(run: Run) -> Iterator[Finding]:
         reported.add(event.module)
         whole = "" if event["training"] else "a part of "
         active = listed([_name(m) for m in affected])
+        switch = _switched_here(run, event)
         yield Finding(
-            what=f"evaluation ran with {whole}{event.module} in train mode: {active} active",
+            what=f"evaluation{f' ({event.line})' if switch else ''} ran with {whole}{event.module} in train mode: "
+            f"{active} active",
             why="dropout randomises the result, and BatchNorm uses and learns the evaluation batch's statistics"
             if any(m["norm"] for m in affected)
             else "dropout removes part of the network at random, so the result is noisy and too low",
-            remedy=f"call {event.module}.eval() before the evaluation and {event.module}.train() after it"
+            remedy=f"call {event.module}.eval() here when it is evaluated: {event.module}.train(training), with a flag"
+            if switch
+            else f"call {event.module}.eval() before the evaluation and {event.module}.train() after it"
             if event["training"]
             else f"find out why eval() does not reach {affected[0]['path']}: a train() of its own, or a later call",
-            where=event.where,
+            where=switch.where if switch else event.where,
             evidence=(
                 Evidence(name="modules_in_train_mode", value=len(affected), limit="0 while evaluating"),
                 Evidence(name="calls", value=event.count),
             ),
             confidence=0.93,
         )
+
+
+def _switched_here(run: Run, event: Event) -> Event | None:
+    """The train() of a function whose one call of the model serves training and evaluation."""
+    place = (event.where.file, event.where.function)
+    trained = {e.where.line for e in run.events("train_forward") if (e.where.file, e.where.function) == place}
+    if trained != {event.where.line} or not event["training"]:
+        return None
+    switches = [
+        mode
+        for mode in run.events("mode")
+        if mode["training"]
+        and mode.module == event.module
+        and (mode.where.file, mode.where.function) == place
+        and (mode.where.line or 0) < (event.where.line or 0)
+    ]
+    return switches[-1] if switches else None
 
 
 def _torn(modules: list[dict[str, object]]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.findings import Where
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, many
 
@@ -122,7 +123,7 @@ def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
         why=f"{schedule['class']} was stepped {often} optimizer step, {calls:,} times; the rest of the run hardly "
         "moves a weight",
         remedy="move scheduler.step() to the end of each epoch, or count the schedule in batches",
-        where=schedule.where,
+        where=_to_edit(schedule),
         evidence=(
             Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
             Evidence(name="scheduler_steps", value=calls),
@@ -154,6 +155,11 @@ def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None
     )
 
 
+def _to_edit(schedule: Event) -> Where:
+    """Where step() is called; where a library does that, there is only the line that builds the schedule."""
+    return at(schedule, schedule["born"]) if schedule.get("by_library") else schedule.where
+
+
 def _whole_epochs(run: Run, horizon: float, calls: int) -> bool:
     """Whether a horizon in batches is a number of passes over a loader: a cycle that somebody has laid out so.
 
@@ -179,13 +185,16 @@ def _wrong_unit(run: Run, schedule: Event, steps: int) -> Finding | None:
         what = f"{schedule['class']} is laid out for {horizon:,.0f} steps, as many as the optimizer took, and was "
         what += f"stepped only {calls} times"
         remedy = "call scheduler.step() after every optimizer.step(), not once per epoch"
+        if schedule.get("by_library"):
+            what += f" by the library's loop ({schedule.line})"
+            remedy = 'have it stepped for every batch; in Lightning: {"scheduler": scheduler, "interval": "step"}'
     else:
         return None
     return Finding(
         what=what,
         why="the schedule is counted in one unit, batches or epochs, and stepped in the other",
         remedy=remedy,
-        where=schedule.where,
+        where=_to_edit(schedule),
         evidence=(
             Evidence(name="scheduler_steps", value=calls, limit=f"{horizon:.0f}"),
             Evidence(name="optimizer_steps", value=steps),

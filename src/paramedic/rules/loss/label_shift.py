@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import by_place
+from paramedic.rules.support import by_place, labels_made_at
 
 
 @rule("PM513", "label-shift", severity="error", causes=["PM207"])
@@ -48,14 +48,19 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
         twice = found["2"] > share
         if not twice and not copies:
             continue
+        event = groups[place][0]
+        made = labels_made_at(run, event, "shifted") if twice else event.where
+        elsewhere = made != event.where
         yield Finding(
             what=f"{found['2' if twice else '0']:.0%} of the labels are the input "
             + ("two places later: they were shifted twice" if twice else "at the same place: they were not shifted"),
             why="the model learns to predict the token after the next"
             if twice
             else "the model sees only the past and its own place, so it just copies the input",
-            remedy="shift in one place only: logits[:, :-1] against ids[:, 1:]",
-            where=groups[place][0].where,
+            remedy=f"labels = input_ids: the loss of the model that {event.line} trains shifts them itself"
+            if elsewhere
+            else "shift in one place only: logits[:, :-1] against ids[:, 1:]",
+            where=made,
             evidence=(Evidence(name="places", value=2 if twice else 0, limit="1"),),
             confidence=0.93,
         )

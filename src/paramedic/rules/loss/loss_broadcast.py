@@ -76,11 +76,13 @@ def _finding(event: Event, call: str, prediction: list[int], target: list[int], 
     fix = "squeeze(-1) the prediction" if len(prediction) > len(target) else "unsqueeze(-1) the target's missing axis"
     if len(prediction) < len(target):
         fix = "squeeze(-1) the target"
+    kept = event.get("axis_at")
+    shown = f" at line {event.where.line}" if kept else ""
     return Finding(
-        what=f"{call}: prediction {shape(prediction)} and target {shape(target)} broadcast to {shape(result)}",
+        what=f"{call}{shown}: prediction {shape(prediction)} and target {shape(target)} broadcast to {shape(result)}",
         why="every prediction is compared with every target, so the best the model can do is predict their mean",
         remedy=f"{fix}, or target.view_as(prediction), so that both have one shape",
-        where=at(event, None),
+        where=at(event, kept),
         evidence=(
             Evidence(name="prediction_shape", value=shape(prediction), limit="same as the target"),
             Evidence(name="target_shape", value=shape(target)),

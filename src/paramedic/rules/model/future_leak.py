@@ -35,12 +35,15 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
         return
     for event in asked:
         if event["future"] > tolerance:
+            mask, seen = event.get("future_mask"), at(event, event.get("future_at"))
             yield Finding(
                 what=f"{event.module} predicts the next token, but its outputs change by {event['future']:.1%} when "
-                "only later tokens are changed",
+                "only later tokens are changed" + (f", from line {seen.line} on" if mask else ""),
                 why="information flows backwards in time: the token to be predicted is visible",
-                remedy="mask the future: is_causal=True or a tgt_mask in attention, no bidirectional layers",
-                where=at(event, event.get("future_at")),
+                remedy="correct this mask: torch.triu(torch.ones(T, T), diagonal=1).bool() is True where to leave out"
+                if mask
+                else "mask the future: is_causal=True or a tgt_mask in attention, no bidirectional layers",
+                where=at(event, mask) if mask else seen,
                 evidence=(Evidence(name="change", value=round(event["future"], 5), limit="0"),),
                 confidence=0.95,
             )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
-from paramedic.rules.support import why_not
+from paramedic.rules.support import at, why_not
 
 
 @rule("PM419", "ignored-input", severity="warning", needs=["asked"])
@@ -38,12 +38,15 @@ def check(run: Run) -> Iterator[Finding]:
         for path in sorted(paths) if len(events) > 1 else ():
             name = _name(path, events[0]["names"])
             if name is not None and not name.startswith("_"):
+                lost = (events[0].get("lost") or {}).get(path)
                 yield Finding(
                     what=f"the output of {events[0].module} does not depend on its input {name!r}",
                     why=f"exchanging it between the {events[0]['size']} samples of a batch changed nothing, in "
                     f"{len(events)} rounds",
-                    remedy=f"follow {name!r} through forward(): it is overwritten, dropped or multiplied by zero",
-                    where=events[0].where,
+                    remedy=f"use what line {lost[3]} made of {name!r}: this line overwrites it, and nobody has read it"
+                    if lost
+                    else f"follow {name!r} through forward(): it is overwritten, dropped or multiplied by zero",
+                    where=at(events[0], lost),
                     evidence=(Evidence(name="change_of_the_output", value=0.0, limit="> 0"),),
                     confidence=0.88,
                 )

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paramedic.findings import Where
 from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
@@ -130,6 +131,12 @@ def _switched_off(run: Run, names: list[str]) -> Event | None:
     return next((event for event in reversed(frozen) if set(names) <= set(event["names"])), None)
 
 
+def _overwritten(run: Run, made: Where) -> int | None:
+    """The line that overwrites what this one has made."""
+    lost = [place for event in run.events("asked") for place in (event.get("lost") or {}).values()]
+    return next((line for file, line, _, begun in lost if (file, begun) == (made.file, made.line)), None)
+
+
 def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, Event]) -> Finding:
     names = [member.name for member in members]
     part = common_path(names)
@@ -159,6 +166,10 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
         why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"
         remedy = f"remove torch.no_grad() there, or freeze on purpose with {part}.requires_grad_(False)"
         confidence = 0.96
+    elif lost := _overwritten(run, where):
+        why = f"what line {where.line} makes with them is overwritten before anybody has read it"
+        remedy = f"use the result of line {where.line} here"
+        where = replace(where, line=lost)
     return Finding(
         what=f"{many(len(names), 'tensor')} of {part} in the optimizer got no gradient in {steps} examined steps: "
         f"{listed(names)}",
