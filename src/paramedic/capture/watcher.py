@@ -201,9 +201,7 @@ class Watcher:
         )
 
     def phase(self) -> str:
-        if not torch.is_grad_enabled():
-            return "eval"
-        return "train"
+        return "train" if torch.is_grad_enabled() else "eval"
 
     def read(self, numbers: torch.Tensor, use: Callable[[list[float]], object], *, copy: bool = True) -> None:
         """Use numbers that may live on an accelerator, without waiting for them."""
