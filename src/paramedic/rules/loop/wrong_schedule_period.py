@@ -165,7 +165,8 @@ def _whole_epochs(run: Run, horizon: float, calls: int) -> bool:
 
     Unless it is the number of epochs as well, which a schedule is more often given.
     """
-    lengths = [loader["batches"] for loader in run.events("loader") if loader["batches"]]
+    # A length that only the user's own sampler could tell is seen when a pass is over.
+    lengths = {event["batches"] for kind in ("loader", "epoch") for event in run.events(kind) if event["batches"]}
     return any(n >= 10 and horizon % n == 0 and round(calls / n) != horizon for n in lengths)
 
 
