@@ -72,6 +72,9 @@ def _never_computed(run: Run, number: int) -> bool:
     """Nothing was ever computed with what this optimizer holds."""
     held = next((event for event in run.events("optimizer") if event["number"] == number), None)
     if held is None or held["in_models"] < held["held"]:
+        # Its modules may be gone: a stand-in that was built to look at a schedule, beside an optimizer that trains.
+        if any(event["gradients"] == "new" for event in run.events("step") if event["optimizer"] != number):
+            return True
         return not any(run.events(kind) for kind in ("forward", "loss_call", "backward"))
     owners = {name.rpartition(".")[0] for group in held["groups"] for name in group["parameters"]}
     called = {event.module for kind in ("forward", "module_call") for event in run.events(kind) if event.module}
