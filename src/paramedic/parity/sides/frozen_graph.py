@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from paramedic.errors import ParamedicError
 
 FUSED_NORM = "FusedBatchNormV3"
+ROOTS = (2**0.5, 0.5**0.5, (2 / math.pi) ** 0.5)  # that stand in GELU
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +25,25 @@ class FrozenGraph:
     operations: tuple[Any, ...]  # in an order in which they can run
     variables: Mapping[str, str]  # what the variable behind a constant was called: encoder/norm/gamma
 
-    def run(self, feeds: Mapping[str, Any]) -> dict[str, Any]:
-        """All numbers that any operation gives, by the name of the tensor."""
+    @property
+    def constants(self) -> set[str]:
+        """Tensors that no input has an influence on."""
+        found: set[str] = set()
+        for op in self.operations:
+            fixed = op.type == "Const" or (op.inputs and all(t.name in found for t in op.inputs))
+            if fixed and not op.type.startswith(("Random", "Stateless")):
+                found |= {t.name for t in op.outputs}
+        return found
+
+    def run(self, feeds: Mapping[str, Any], *, only: Collection[str] | None = None) -> dict[str, Any]:
+        """All numbers that any operation gives, by the name of the tensor; or only these tensors."""
         import tensorflow as tf
 
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(self.definition, name="")
         held = [t for op in self.operations for t in (op.outputs[:1] if op.type == FUSED_NORM else op.outputs)]
         names = [t.name for t in held if t.dtype.is_floating or t.dtype.is_integer or t.dtype.is_bool]
+        names = [name for name in names if only is None or name in only]
         with tf.compat.v1.Session(graph=graph) as session:
             return dict(zip(names, session.run(names, dict(feeds)), strict=True))
 
@@ -54,13 +67,6 @@ def load(path: Path) -> FrozenGraph:
             if id(outer) in handles
         },
     )
-
-
-def variables(path: Path) -> dict[str, Any]:
-    """Arrays by the names of the variables, with dots: encoder.norm.gamma."""
-    loaded = tensorflow().saved_model.load(str(path))
-    function = _signature(loaded, path)
-    return {v.name.partition(":")[0].replace("/", "."): v.numpy() for v in function.variables}
 
 
 def tensorflow() -> Any:
@@ -98,7 +104,7 @@ def widened(graph: FrozenGraph) -> FrozenGraph:
     del wide.node[:]
     wide.node.extend(nodes)
     for node in [*wide.node, *(node for function in wide.library.function for node in function.node_def)]:
-        _widen(node)
+        _widen(node, is_variable=node.name in graph.variables)
     for function in wide.library.function:
         for argument in (*function.signature.input_arg, *function.signature.output_arg):
             argument.type = _wide(argument.type)
@@ -111,7 +117,7 @@ def widened(graph: FrozenGraph) -> FrozenGraph:
     )
 
 
-def _widen(node: Any) -> None:
+def _widen(node: Any, *, is_variable: bool) -> None:
     import tensorflow as tf
 
     for attribute in node.attr.values():
@@ -121,8 +127,16 @@ def _widen(node: Any) -> None:
         elif kind == "list":
             attribute.list.type[:] = [_wide(part) for part in attribute.list.type]
         elif kind == "tensor" and attribute.tensor.dtype == tf.float32.as_datatype_enum:
-            array = tf.make_ndarray(attribute.tensor).astype(np.float64)
+            array = tf.make_ndarray(attribute.tensor)
+            formula = array.ndim == 0 and not is_variable
+            array = np.array(meant(float(array))) if formula else array.astype(np.float64)
             attribute.tensor.CopyFrom(tf.make_tensor_proto(array))
+
+
+def meant(value: float) -> float:
+    """A number of the formula that went through float32: 0.001 and not 0.0010000000474974513."""
+    single = np.float32(value)
+    return next((known for known in ROOTS if np.float32(known) == single), float(str(single)))
 
 
 def _wide(kind: int) -> int:

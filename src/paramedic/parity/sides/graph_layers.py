@@ -58,7 +58,7 @@ class _Scope:
 
 def groups_of(graph: FrozenGraph, values: Mapping[str, torch.Tensor]) -> list[Group]:
     """In the order in which they end."""
-    constants = _constants(graph.operations)
+    constants = graph.constants
     scopes = _scopes(graph, values, constants)
     gathered: dict[str, list[Any]] = {}
     for op in graph.operations:
@@ -66,16 +66,20 @@ def groups_of(graph: FrozenGraph, values: Mapping[str, torch.Tensor]) -> list[Gr
             continue
         key = _key(op, scopes, gathered, constants)
         gathered[key] = [*gathered.pop(key, []), op]
-    every = graph.operations
-    return [_group(key, ops, scopes.get(key), values, constants, every) for key, ops in gathered.items()]
-
-
-def _constants(operations: Sequence[Any]) -> set[str]:
-    found: set[str] = set()
-    for op in operations:
-        fixed = op.type == "Const" or (op.inputs and all(t.name in found for t in op.inputs))
-        if fixed and not op.type.startswith(("Random", "Stateless")):
-            found |= {t.name for t in op.outputs}
+    found = []
+    for key, ops in gathered.items():
+        scope, kind = scopes.get(key), _kind(key, ops, scopes.get(key))
+        around = [op for op in graph.operations if op.name.startswith(f"{key}/")] if scope else ops
+        found.append(
+            Group(
+                name=scope.name if scope else _shown(key, graph),
+                kind=kind,
+                operations=ops,
+                constants=constants,
+                parameters=to_torch(kind, scope.weights) if scope else _read_off(ops, values, constants),
+                settings=settings_of(ops, around, values),
+            )
+        )
     return found
 
 
@@ -83,13 +87,13 @@ def _scopes(graph: FrozenGraph, values: Mapping[str, torch.Tensor], constants: s
     """By the path of the scope. A variable called encoder/norm/gamma is read in …/norm_1/…"""
     found: dict[str, _Scope] = {}
     paths = {name: path.split("/") for name, path in graph.variables.items()}
-    roots = {path[0] for path in paths.values()}
+    root = _root(graph)
     for op in graph.operations:
         path = paths.get(op.name)
         if path is None or len(path) < 2:
             continue
         owner = path[:-2] if path[-2].endswith("_cell") and len(path) > 2 else path[:-1]
-        shown = "/".join(owner[1:] if len(roots) == 1 and len(owner) > 1 else owner)
+        shown = "/".join(owner[1:] if owner[0] == root else owner)
         for scope in {_scope_in(user.name, owner[-1]) for user in _readers(op, constants)} - {""}:
             found.setdefault(scope, _Scope(shown)).weights[path[-1]] = values[op.outputs[0].name]
     return found
@@ -137,18 +141,17 @@ def _is_bias(op: Any, constants: set[str]) -> bool:
     return op.type in SUMS and len(fixed) == 1 and fixed[0].shape.rank not in (None, 0)
 
 
-def _group(
-    key: str, ops: list[Any], scope: _Scope | None, values: Mapping[str, torch.Tensor], constants: set[str],
-    every: Sequence[Any],
-) -> Group:  # fmt: skip
-    kind = _kind(key, ops, scope)
-    parameters = to_torch(kind, scope.weights) if scope else _read_off(ops, values, constants)
-    around = [op for op in every if op.name.startswith(f"{key}/")] if scope else ops
-    name = scope.name if scope else CALLS.sub("", key)
-    settings = settings_of(ops, around, values)
-    return Group(
-        name=name, kind=kind, operations=ops, constants=constants, parameters=parameters, settings=settings
-    )
+def _shown(path: str, graph: FrozenGraph) -> str:
+    """Without the calls that were inlined and the name of the model."""
+    root = _root(graph)
+    short = CALLS.sub("", path)
+    return re.sub(rf"^{re.escape(root)}(_\d+)?/", "", short) if root else short
+
+
+def _root(graph: FrozenGraph) -> str:
+    """What all variables are called first: the name of the model."""
+    first = {path.partition("/")[0] for path in graph.variables.values() if path.count("/") > 1}
+    return first.pop() if len(first) == 1 and all(p.count("/") > 1 for p in graph.variables.values()) else ""
 
 
 def _kind(key: str, ops: list[Any], scope: _Scope | None) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from paramedic.parity.sides.frozen_graph import FUSED_NORM, meant
+
 WINDOWS = {"Conv2D", "DepthwiseConv2dNative", "Conv3D", "MaxPool", "AvgPool", "Conv2DBackpropInput"}
 
 
@@ -17,9 +19,9 @@ def settings_of(ops: Sequence[Any], around: Sequence[Any], values: Mapping[str, 
         if op.type in WINDOWS:
             found |= _window(op, values)
         elif op.type == "LeakyRelu":
-            found["negative_slope"] = float(op.get_attr("alpha"))
-        elif op.type == "FusedBatchNormV3":
-            found["eps"] = float(op.get_attr("epsilon"))
+            found["negative_slope"] = meant(op.get_attr("alpha"))
+        elif op.type == FUSED_NORM:
+            found["eps"] = meant(op.get_attr("epsilon"))
         elif op.type in ("Erf", "Erfc", "Tanh") and len(ops) > 1:
             found["approximate"] = "tanh" if op.type == "Tanh" else "none"
         elif op.type.startswith("Resize"):
@@ -34,7 +36,7 @@ def _eps(around: Sequence[Any], values: Mapping[str, torch.Tensor]) -> dict[str,
         if before is not None and before.type in ("Add", "AddV2"):
             for given in before.inputs:
                 if given.op.type == "Const" and given.shape.rank == 0:
-                    return {"eps": float(values[given.name])}
+                    return {"eps": meant(float(values[given.name]))}
     return {}
 
 

@@ -78,3 +78,10 @@ def _layer(group: Group, values: Mapping[str, torch.Tensor], last: set[str]) -> 
         parameters=group.parameters,
         settings=group.settings,
     )
+
+
+def weights_of(path: Path) -> dict[str, Group]:
+    """The layers that have parameters, by name; the model itself is not run."""
+    graph = frozen_graph.load(path)
+    values = {name: torch.as_tensor(array) for name, array in graph.run({}, only=graph.constants).items()}
+    return {group.name: group for group in groups_of(graph, values) if group.parameters}
