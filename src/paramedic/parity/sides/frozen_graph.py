@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def load(path: Path) -> FrozenGraph:
     frozen = convert_variables_to_constants_v2(function, lower_control_flow=False)
     return FrozenGraph(
         definition=frozen.graph.as_graph_def(),
-        inputs=tuple(frozen.inputs),
+        inputs=tuple(_in_order(frozen.inputs, loaded)),
         outputs=tuple(tensor.name for tensor in frozen.outputs),
         operations=tuple(frozen.graph.get_operations()),
         variables={
@@ -91,6 +91,21 @@ def _signature(loaded: Any, path: Path) -> Any:
             fix="model.export(folder), or tf.saved_model.save(model, folder, signatures=…)",
         )
     return held.get("serving_default", next(iter(held.values())))
+
+
+def _in_order(inputs: Sequence[Any], loaded: Any) -> list[Any]:
+    """As the model takes them: a signature has its inputs in alphabetical order."""
+    import tensorflow as tf
+
+    found = {tensor.op.name: tensor for tensor in inputs}
+    for name in ("serve", "__call__"):
+        for function in getattr(getattr(loaded, name, None), "concrete_functions", ()):
+            names = [
+                spec.name for spec in tf.nest.flatten(function.structured_input_signature) if hasattr(spec, "name")
+            ]
+            if sorted(names) == sorted(found):
+                return [found[name] for name in names]
+    return list(inputs)
 
 
 def widened(graph: FrozenGraph) -> FrozenGraph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,16 +67,17 @@ def groups_of(graph: FrozenGraph, values: Mapping[str, torch.Tensor]) -> list[Gr
         key = _key(op, scopes, gathered, constants)
         gathered[key] = [*gathered.pop(key, []), op]
     found = []
+    model = _model_scope(gathered)
     for key, ops in gathered.items():
         scope, kind = scopes.get(key), _kind(key, ops, scopes.get(key))
         around = [op for op in graph.operations if op.name.startswith(f"{key}/")] if scope else ops
         found.append(
             Group(
-                name=scope.name if scope else _shown(key, graph),
-                kind=kind,
+                name=scope.name if scope else CALLS.sub("", key).removeprefix(model),
+                kind=kind.removeprefix("Depthwise"),
                 operations=ops,
                 constants=constants,
-                parameters=to_torch(kind, scope.weights) if scope else _read_off(ops, values, constants),
+                parameters=to_torch(kind, _held(ops, scope, values, constants)),
                 settings=settings_of(ops, around, values),
             )
         )
@@ -141,11 +142,11 @@ def _is_bias(op: Any, constants: set[str]) -> bool:
     return op.type in SUMS and len(fixed) == 1 and fixed[0].shape.rank not in (None, 0)
 
 
-def _shown(path: str, graph: FrozenGraph) -> str:
-    """Without the calls that were inlined and the name of the model."""
-    root = _root(graph)
-    short = CALLS.sub("", path)
-    return re.sub(rf"^{re.escape(root)}(_\d+)?/", "", short) if root else short
+def _model_scope(paths: Collection[str]) -> str:
+    """sequential_1/, where everything is in the scope of one model."""
+    first = {CALLS.sub("", path).partition("/")[::2] for path in paths}
+    names = {name for name, _ in first}
+    return f"{names.pop()}/" if len(names) == 1 and all(rest for _, rest in first) else ""
 
 
 def _root(graph: FrozenGraph) -> str:
@@ -169,8 +170,27 @@ def _kind(key: str, ops: list[Any], scope: _Scope | None) -> str:
         return "Embedding"
     if "gamma" in held or "beta" in held or "scale" in held:
         centred = "SquaredDifference" in types
-        return "RMSNormalization" if not centred else "GroupNormalization" if "Reshape" in types else "LayerNormalization"
+        return (
+            "RMSNormalization" if not centred else "GroupNormalization" if "Reshape" in types else "LayerNormalization"
+        )
     return product or KINDS.get(types[-1], types[-1])
+
+
+def _held(
+    ops: list[Any], scope: _Scope | None, values: Mapping[str, torch.Tensor], constants: set[str]
+) -> dict[str, torch.Tensor]:
+    """Weights under the names of Keras. A kernel with axes for heads is the matrix that it is multiplied as."""
+    if scope is None:
+        return _read_off(ops, values, constants)
+    kernel = scope.weights.get("kernel")
+    for op in ops if kernel is not None and kernel.dim() == 3 else []:
+        if PRODUCTS.get(op.type) == "Dense" and op.inputs[1].name in constants:
+            return {**scope.weights, "kernel": values[op.inputs[1].name]}
+        if op.type == "Einsum" and kernel is not None:
+            given, own, result = re.split(",|->", op.get_attr("equation").decode())
+            summed = sum(letter in given and letter not in result for letter in own)  # abcd,cde->abe: two
+            return {**scope.weights, "kernel": kernel.flatten(0, summed - 1).flatten(1)}
+    return scope.weights
 
 
 def _read_off(ops: list[Any], values: Mapping[str, torch.Tensor], constants: set[str]) -> dict[str, torch.Tensor]:
@@ -184,5 +204,5 @@ def _read_off(ops: list[Any], values: Mapping[str, torch.Tensor], constants: set
     turned = first.type == "MatMul" and first.get_attr("transpose_b")
     found = {"kernel": fixed[1].t() if turned else fixed[1]}
     for op in ops[1:]:
-        found |= {"bias": values[t.name] for t in op.inputs if t.name in constants}
-    return to_torch(PRODUCTS[first.type], found)
+        found["bias"] = next(values[t.name] for t in op.inputs if t.name in constants)
+    return found

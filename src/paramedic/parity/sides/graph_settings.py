@@ -19,7 +19,7 @@ def settings_of(ops: Sequence[Any], around: Sequence[Any], values: Mapping[str, 
         if op.type in WINDOWS:
             found |= _window(op, values)
         elif op.type == "LeakyRelu":
-            found["negative_slope"] = meant(op.get_attr("alpha"))
+            found["negative_slope"] = float(op.get_attr("alpha"))  # as float32 holds it, also in float64
         elif op.type == FUSED_NORM:
             found["eps"] = meant(op.get_attr("epsilon"))
         elif op.type in ("Erf", "Erfc", "Tanh") and len(ops) > 1:

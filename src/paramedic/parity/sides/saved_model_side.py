@@ -56,6 +56,11 @@ class SavedModelSide:
         tensor = torch.as_tensor(value).detach().cpu()
         if wanted.shape.rank is not None:
             tensor = channels_as_in(tensor, tuple(wanted.shape.as_list()))
+        if not wanted.shape.is_compatible_with(tuple(tensor.shape)):
+            raise ParamedicError(
+                f"an input of shape {tuple(tensor.shape)} was given to {wanted.op.name} of a SavedModel",
+                expected=f"shape {tuple(wanted.shape)}",
+            )
         wide = self.is_double and wanted.dtype.is_floating
         return tensor.contiguous().numpy().astype("float64" if wide else wanted.dtype.as_numpy_dtype)
 

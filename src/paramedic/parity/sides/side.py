@@ -48,7 +48,7 @@ def open_side(model: Any, *, label: str) -> Side:
         return FlaxSide(*model, label=label)
     raise ParamedicError(
         f"{label} is a {type(model).__name__}, which cannot be compared",
-        expected="a torch module, a Keras model, (flax module, variables), or the path of an .onnx file, a SavedModel or a dump",
+        expected="a torch module, a Keras model, (flax module, variables), or the path of ONNX, a SavedModel or a dump",
         fix="paramedic.compare(model_a, model_b, inputs)",
     )
 
@@ -68,7 +68,9 @@ def _from_file(path: Path, label: str) -> Side:
         from paramedic.parity.sides.dump import DumpSide
 
         return DumpSide(path, label=label)
-    raise ParamedicError(f"{path} is no model that can be compared", expected=".onnx, a SavedModel, .npz or .safetensors dumps")
+    raise ParamedicError(
+        f"{path} is no model that can be compared", expected=".onnx, a SavedModel, .npz or .safetensors dumps"
+    )
 
 
 def convert_inputs(inputs: Any, a: Side, b: Side) -> tuple[tuple[Any, ...], dict[str, Any]]:
