@@ -16,7 +16,7 @@ from benchmarks.parity import peers
 from benchmarks.parity.benign import BENIGN
 from benchmarks.parity.case import Planted
 
-PAIRS = ("torch", "onnx", "keras", "flax", "dump")
+PAIRS = ("torch", "onnx", "keras", "flax", "tensorflow", "dump")
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
 

@@ -21,7 +21,8 @@ def compare(
 ) -> Comparison:
     """Find the first layer in which two models differ, and why. Print the result, or ask `.agrees`, `.first`.
 
-    A model is a torch module, a Keras model, a pair (flax module, variables), or the path of an .onnx file or a dump.
+    A model is a torch module, a Keras model, a pair (flax module, variables), or the path of an .onnx file, a
+    TensorFlow SavedModel or a dump.
     `inputs` is a tensor, a tuple of positional inputs or a dict of named ones, as model_a takes them. `map` pairs names
     of layers where the alignment needs help. Weights are compared as they are: copy them first with `copy_weights` when
     the two were initialised apart. The models themselves are not changed.
@@ -47,7 +48,8 @@ def copy_weights(source: Any, target: Any, *, map: Mapping[str, str] | None = No
     """Copy the weights of one model into another one, across frameworks and layouts; says what was left over.
 
     Linear and Dense, convolutions, gate orders of LSTM and GRU, fused and split attention projections and statistics of
-    BatchNorm are laid out as the target needs them. `map` pairs names of layers, source to target.
+    BatchNorm are laid out as the target needs them. The source may also be the path of a SavedModel. `map` pairs names
+    of layers, source to target.
     """
     from paramedic.parity.weights.copying import copy
 

@@ -54,8 +54,8 @@ def compare(
 ) -> None:
     """Find the first place where two models, checkpoints, runs or commits part, and why.
 
-    Models may be of torch, Keras, Flax or ONNX, or a dump made elsewhere. Exits with 0 when they agree, up to
-    rounding, and with 1 when they differ.
+    Models may be of torch, Keras, Flax or ONNX, a TensorFlow SavedModel, or a dump made elsewhere. Exits with 0 when
+    they agree, up to rounding, and with 1 when they differ.
 
     Examples:
 
@@ -113,7 +113,7 @@ def _two(words: list[str]) -> tuple[str, str]:
     if len(words) != 2:
         raise ParamedicError(
             f"{len(words)} things were given to compare",
-            expected="two models (FILE.py:NAME, .onnx, dumps), two checkpoints or two runs",
+            expected="two models (FILE.py:NAME, .onnx, SavedModels, dumps), two checkpoints or two runs",
             fix="paramedic compare a.pt b.pt",
         )
     return words[0], words[1]

@@ -43,3 +43,13 @@ def like(mine: torch.Tensor, other: torch.Tensor, *, crossing: bool) -> torch.Te
     if moved.numel() != mine.numel() or (moved.shape != mine.shape and not crossing):
         return None
     return moved.reshape(mine.shape)
+
+
+def channels_as_in(tensor: torch.Tensor, wanted: tuple[int | None, ...]) -> torch.Tensor:
+    """An input with its channels last, where only that has the wanted shape."""
+    moved = tensor.movedim(1, -1) if tensor.dim() >= 3 else tensor
+    return moved if not _fits(tensor.shape, wanted) and _fits(moved.shape, wanted) else tensor
+
+
+def _fits(shape: torch.Size, wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(w in (None, s) for s, w in zip(shape, wanted, strict=True))

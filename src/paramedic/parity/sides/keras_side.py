@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from paramedic.parity.fitting import channels_as_in
 from paramedic.parity.trace import Layer, Trace
 from paramedic.parity.weights.layouts import to_torch
 
@@ -47,9 +48,8 @@ class KerasSide:
         """In the precision of the model, with the channels where it wants them."""
         tensor = torch.as_tensor(value).detach().cpu()
         shapes = [tuple(t.shape) for t in self.model.inputs] if getattr(self.model, "inputs", None) else []
-        if number < len(shapes) and tensor.dim() >= 3 and not _fits(tensor.shape, shapes[number]):
-            moved = tensor.movedim(1, -1)
-            tensor = moved if _fits(moved.shape, shapes[number]) else tensor
+        if number < len(shapes):
+            tensor = channels_as_in(tensor, shapes[number])
         array = tensor.contiguous().numpy()
         if tensor.is_floating_point():
             array = array.astype("float64" if self.is_double else "float32")
@@ -204,10 +204,6 @@ def _numpy(value: Any) -> Any:
     import numpy as np
 
     return np.array(keras.ops.convert_to_numpy(value))
-
-
-def _fits(shape: Any, wanted: tuple[int | None, ...]) -> bool:
-    return len(shape) == len(wanted) and all(w in (None, s) for s, w in zip(shape, wanted, strict=True))
 
 
 def _widened(config: Any) -> Any:

@@ -26,7 +26,7 @@ class Side(Protocol):
 
 
 def open_side(model: Any, *, label: str) -> Side:
-    """A torch module, a Keras model, (flax module, variables), an ONNX file or a dump."""
+    """A torch module, a Keras model, (flax module, variables), an ONNX file, a SavedModel or a dump."""
     keras = sys.modules.get("keras")
     if keras is not None and isinstance(model, keras.Model):
         from paramedic.parity.sides.keras_side import KerasSide
@@ -48,29 +48,29 @@ def open_side(model: Any, *, label: str) -> Side:
         return FlaxSide(*model, label=label)
     raise ParamedicError(
         f"{label} is a {type(model).__name__}, which cannot be compared",
-        expected="a torch module, a Keras model, (flax module, variables), or the path of an .onnx file or a dump",
+        expected="a torch module, a Keras model, (flax module, variables), or the path of ONNX, a SavedModel or a dump",
         fix="paramedic.compare(model_a, model_b, inputs)",
     )
 
 
 def _from_file(path: Path, label: str) -> Side:
     if not path.exists():
-        raise ParamedicError(f"there is no {path}", expected="an .onnx file or a dump")
+        raise ParamedicError(f"there is no {path}", expected="an .onnx file, a SavedModel or a dump")
     if path.suffix == ".onnx":
         from paramedic.parity.sides.onnx_side import OnnxSide
 
         return OnnxSide(path, label=label)
     if (path / "saved_model.pb").exists():
-        raise ParamedicError(
-            f"{path} is a SavedModel, whose layers only TensorFlow can show",
-            expected="a dump of its forward pass, written where TensorFlow is installed",
-            fix="write one with the ten lines in docs/compare.md, and compare with that",
-        )
+        from paramedic.parity.sides.saved_model_side import SavedModelSide
+
+        return SavedModelSide(path, label=label)
     if path.suffix in (".npz", ".safetensors"):
         from paramedic.parity.sides.dump import DumpSide
 
         return DumpSide(path, label=label)
-    raise ParamedicError(f"{path} is no model that can be compared", expected=".onnx, .npz or .safetensors dumps")
+    raise ParamedicError(
+        f"{path} is no model that can be compared", expected=".onnx, a SavedModel, .npz or .safetensors dumps"
+    )
 
 
 def convert_inputs(inputs: Any, a: Side, b: Side) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -25,6 +25,8 @@ def _opened(thing: Any) -> Any:
     if not isinstance(thing, str | Path):
         return thing
     path = Path(thing)
+    if (path / "saved_model.pb").exists():
+        return path
     if path.suffix == ".npz":
         from paramedic.parity.sides.dump import read
 

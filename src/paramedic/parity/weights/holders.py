@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ class Slot:
 
 
 def slots_of(holder: Any) -> list[Slot]:
-    """Of a torch module, a Keras model, (flax module, variables), variables, or a state dict."""
+    """Of a torch module, a Keras model, (flax module, variables), variables, a state dict, or a SavedModel's folder."""
     keras = sys.modules.get("keras")
     if keras is not None and isinstance(holder, keras.Model):
         return list(_keras(holder))
@@ -38,11 +39,13 @@ def slots_of(holder: Any) -> list[Slot]:
         return list(_mapping(holder[1]))
     if isinstance(holder, Mapping):
         return list(_mapping(holder))
+    if isinstance(holder, str | Path) and (Path(holder) / "saved_model.pb").exists():
+        return list(_saved_model(Path(holder)))
     from paramedic.errors import ParamedicError
 
     raise ParamedicError(
         f"a {type(holder).__name__} holds no weights that are known",
-        expected="a torch module, a Keras model, flax variables or a state dict",
+        expected="a torch module, a Keras model, flax variables, a state dict or the folder of a SavedModel",
     )
 
 
@@ -92,6 +95,17 @@ def _keras(model: Any) -> Iterator[Slot]:
             layer.set_weights([values[name].contiguous().numpy() for name in order])
 
         yield Slot(name=layer.name, kind=type(layer).__name__, tensors=to_torch(type(layer).__name__, held), put=put)
+
+
+def _saved_model(path: Path) -> Iterator[Slot]:
+    from paramedic.errors import ParamedicError
+    from paramedic.parity.sides.saved_model_side import weights_of
+
+    def put(_: dict[str, torch.Tensor]) -> None:
+        raise ParamedicError(f"{path} is a SavedModel, into which no weights are copied", expected="it as the source")
+
+    for name, layer in weights_of(path).items():
+        yield Slot(name=name, kind=layer.kind, tensors=dict(layer.parameters), put=put)
 
 
 def _leaf_layers(layer: Any) -> Iterator[Any]:
