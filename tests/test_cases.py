@@ -84,7 +84,8 @@ def test_healthy(warm_shop: Workshop, script: Path) -> None:
     done = examined(warm_shop, script)
     assert done.alarms == []
     assert done.code == 0
-    assert done.found["verdict"] == "healthy", done.found.get("reason")
+    compiled = "torch.compile(" in script.read_text()  # then some rules cannot look, and the verdict says so
+    assert done.found["verdict"] == ("inconclusive" if compiled else "healthy"), done.found.get("reason")
     code = script.parent.name.partition("-")[0]
     notes = [finding["code"] for finding in done.found["findings"]]
     assert code in done.found["rules"]["clear"] or code in notes or abstained(done, code)

@@ -113,19 +113,18 @@ def test_three_steps_are_not_enough_to_call_it_healthy(warm_shop: Workshop) -> N
 
 
 MIXES = ("self.head(self.body(x))  # output", "self.head(self.body(x.reshape(12, -1).t()))")
-CANNOT_BE_COPIED = ("        self.head =", "        self.lock = __import__('threading').Lock()\n        self.head =")
+HOLDS_A_LOCK = ("        self.head =", "        self.lock = __import__('threading').Lock()\n        self.head =")
 
 
-def test_samples_that_depend_on_each_other_are_found_by_asking_a_copy(warm_shop: Workshop) -> None:
-    done = judged(warm_shop, MIXES)
+@pytest.mark.parametrize("changes", [(MIXES,), (MIXES, HOLDS_A_LOCK)])
+def test_samples_that_depend_on_each_other_are_found_by_asking(
+    warm_shop: Workshop, changes: tuple[tuple[str, str], ...]
+) -> None:
+    done = judged(warm_shop, *changes)
     assert "PM413" in done.codes
 
 
-@pytest.mark.parametrize("changes", [(MIXES,), (MIXES, CANNOT_BE_COPIED)])
-def test_where_no_copy_can_be_asked_the_rule_abstains_and_says_why(
-    warm_shop: Workshop, changes: tuple[tuple[str, str], ...]
-) -> None:
-    done = judged(warm_shop, *changes, options=() if len(changes) > 1 else ("--no-probes",))
+def test_where_nothing_may_be_asked_the_rule_abstains_and_says_why(warm_shop: Workshop) -> None:
+    done = judged(warm_shop, MIXES, options=("--no-probes",))
     reasons = {rule["code"]: rule["reason"] for rule in done.found["rules"]["abstained"]}
-    assert "PM413" not in done.codes and "PM413" in reasons
-    assert ("--no-probes" in reasons["PM413"]) is (len(changes) == 1), reasons["PM413"]
+    assert "PM413" not in done.codes and "--no-probes" in reasons["PM413"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
-from workshop import TIMEOUT, TRAIN, Workshop, wait_for_line, wait_until
+from workshop import TIMEOUT, TRAIN, Workshop, wait_for_line
 
 
 @pytest.mark.parametrize("closed", [(2,), (0, 1, 2)], ids=str)
@@ -21,6 +22,7 @@ def test_closed_streams_stay_silent(shop: Workshop, closed: tuple[int, ...]) -> 
 
 MODULES = """
 import sys
+import time
 import statistics, rich
 from psutil import mine
 print(statistics.mine, rich.mine, mine, sys.path[0])
@@ -101,11 +103,13 @@ def test_nothing_lands_in_files_that_got_our_numbers(shop: Workshop) -> None:
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_ends_the_run_at_once_and_the_verdict_is_given(shop: Workshop, name: str) -> None:
+    if signal.getsignal(signal.Signals[name]) is signal.SIG_IGN:
+        pytest.skip("whoever runs these tests has it ignored, as nohup does")
     again = "train(10**6, softmax=True, pause=0.01)"
     shop.write("train.py", TRAIN + f"train(30, softmax=True)\nprint('ready', flush=True)\n{again}\n")
     process = shop.start("run", "train.py")
     wait_for_line(process, "ready")
-    wait_until(lambda: any(os.path.getsize(path) for path in shop.folder.glob(".paramedic/runs/*/main.db-wal")))
+    time.sleep(2)  # the record is written a few times a second
     process.send_signal(signal.Signals[name])
     _, stderr = process.communicate(timeout=TIMEOUT)
     assert process.returncode == -signal.Signals[name]
