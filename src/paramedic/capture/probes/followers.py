@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from paramedic.capture import anatomy
 from paramedic.capture.facts import address, readable
@@ -62,7 +63,9 @@ class Followers:
         parameters = list(anatomy.parameters(module))
         if not norms or not parameters or any(self.held(id(p)) for p in parameters):
             return
-        if sum(p.numel() for p in parameters) > MOST_VALUES or not all(readable(p) for p in parameters):
+        if any(is_lazy(p) for p in parameters) or sum(p.numel() for p in parameters) > MOST_VALUES:
+            return
+        if not all(readable(p) for p in parameters):
             return
         source = self._source(module)
         if source is None:
@@ -134,4 +137,5 @@ def _off(module: nn.Module) -> torch.Tensor:
 
 def shapes(module: nn.Module) -> list[tuple[str, torch.Size]]:
     """By which a model and its copies are known."""
-    return [(name.removeprefix("module."), p.shape) for name, p in anatomy.named_parameters(module)]
+    named = anatomy.named_parameters(module)
+    return [(name.removeprefix("module."), p.shape) for name, p in named if not is_lazy(p)]
