@@ -162,7 +162,8 @@ def headline(diagnosis: Diagnosis) -> str:
     return "not learning" if stuck else diagnosis.verdict
 
 
-FEWEST_FOR_A_SHARE = 100  # steps: in a shorter run most steps are still part of the first look
+FEWEST_FOR_A_SHARE = 100  # steps: in a shorter run most steps are still part of the first look,
+SETTLED, HIGH = 1_000, 0.1  # and a high share says so too, until the run is this long
 
 
 def cost(run: RunFacts) -> str:
@@ -172,11 +173,11 @@ def cost(run: RunFacts) -> str:
     if run.first_look is None:  # a record of an older version
         return f"{short_time(run.overhead * run.seconds)} of {duration(run.seconds)}" if run.seconds else ""
     first = f"{short_time(run.first_look)} for the first look"
-    return (
-        first
-        if run.steady is None or run.steps < FEWEST_FOR_A_SHARE
-        else f"{first}, then {percent(run.steady)} of each step"
-    )
+    if run.steady is None:
+        return first
+    if run.steps < (SETTLED if run.steady > HIGH else FEWEST_FOR_A_SHARE):
+        return f"{short_time(run.overhead * run.seconds)} in all" if run.seconds else first
+    return f"{first}, then {percent(run.steady)} of each step"
 
 
 PARTS = {
