@@ -37,14 +37,14 @@ class FedRows:
         self._known: deque[float] = deque(maxlen=LATEST)  # shares of the latest training rows that had come before
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
-        if call.loader is not None or call.training != call.grad or call.borrowed:
+        if call.loader is not None or call.borrowed or (call.grad and not call.training):
             return
         rows = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
         if rows is None or rows.dim() < 2 or not rows.dtype.is_floating_point or rows.device.type != "cpu":
             return
         if rows.requires_grad or rows.nbytes > MOST_BYTES or not readable(rows):
             return
-        if call.training:
+        if call.grad:
             self._train(call.root, rows)
         elif self._model is not None and self._model() is call.root:
             self._evaluate(call, rows)
@@ -64,7 +64,8 @@ class FedRows:
         found = _digests(rows)
         self._tested_first |= found - self._trained if len(self._tested_first) < MOST_ROWS else set()
         shared = (found & self._trained) - self._tested_first
-        if shared and len(self._known) == LATEST:
+        # In train mode a model without gradients acts, or collects data: what it meets is trained on afterwards.
+        if shared and not call.training and len(self._known) == LATEST:
             data = {"rows": len(found), "shared": len(shared), "trained": len(self._trained), "known": min(self._known)}
             self.watcher.emit("fed_rows", site=call.site, module=call.path, step=call.step, phase="eval", data=data)
 

@@ -20,7 +20,7 @@ _USES = [
 ]  # fmt: skip
 _NORMS = ("Norm", "LinalgVectorNorm", "Sqrt")
 _SIZES = ("Pow", "Abs", "LinalgVectorNorm", "Norm")
-SIDES = ("pos", "neg")
+SIDES = {"pos": "pos", "positive": "pos", "positives": "pos", "neg": "neg", "negative": "neg", "negatives": "neg"}
 LOOKS = 20  # per place and side
 
 
@@ -42,8 +42,7 @@ class Rankings:
 
     def _look(self, value: torch.Tensor) -> None:
         name = variable_name(user_frame(), value) or ""
-        words = [word.lower() for word in name.split("_")]
-        side = next((side for side in SIDES if any(word.startswith(side) for word in words)), None)
+        side = next((SIDES[word] for word in name.lower().split("_") if word in SIDES), None)
         site, step, watcher = user_site(), self.watcher.step, self.watcher
         self._looks[(site, side)] += 1
         if side is None or self._looks[(site, side)] > LOOKS or not readable(value):
