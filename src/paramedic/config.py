@@ -56,8 +56,13 @@ def runs_folder(config: Config, chosen: str | None = None) -> Path:
 
 
 def new_run_id() -> str:
-    """Sorts by time; the random part keeps runs of the same second apart without touching the script's random state."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+    """Sorts by time, within a second too; the random end keeps apart what starts together.
+
+    The system's generator is asked: the script's random state must not move.
+    """
+    now = time.time()
+    second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
+    return f"{second}-{int(now % 1 * 16**4):04x}{random.SystemRandom().randrange(16**2):02x}"
 
 
 def rule_options(config: Config) -> dict[str, dict[str, Any]]:

@@ -58,7 +58,7 @@ def replay(
 
     Examples:
 
-      paramedic replay .paramedic/runs/20260101-120000-1a2b/main-step17.pt --ops
+      paramedic replay .paramedic/runs/20260101-120000-1a2b3c/main-step17.pt --ops
 
       paramedic replay main-step17.pt -- train.py --epochs 3
     """
