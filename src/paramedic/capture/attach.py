@@ -118,7 +118,7 @@ class Attachment:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
         nap = Nap(watcher, loop, alarm)
         nap.may_begin, nap.look_at = loaders.may_nap, passes.over
-        nap.record = passes.record_value
+        nap.record, nap.arrived = passes.record_value, passes.arrived
         nap.on_end.append(loaders.nap_ended)
         evaluation = Evaluation(watcher, alarm)
         losses.on_evaluation = evaluation.loss

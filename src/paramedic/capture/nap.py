@@ -47,7 +47,8 @@ class Nap:
         self.alarm = alarm
         self.may_begin: Callable[[], bool] = lambda: True  # asked of the data loaders
         self.on_end: list[Callable[[], None]] = []
-        self.look_at: Callable[[Any], object] = lambda losses: None  # gradients that do not seem well
+        self.look_at: Callable[[Any, float | None], object] = lambda *_: None  # gradients that do not seem well
+        self.arrived: Callable[[], float | None] = lambda: None  # the loss of an accelerator
         self.record: Callable[[torch.Tensor, Site], object] = lambda loss, site: None  # a loss, wherever it is
         self._optimizer: Optimizer | None = None
         self._account: Account | None = None
@@ -136,11 +137,12 @@ class Nap:
             ours = _now() - began
             result = self._original(tensors, *args, **kwargs)
             began = _now()
-            sound = self._far or self._is_sound()
-            watcher.glanced += ours + _now() - began
+            late = self.arrived() if self._far else None
+            sound = self._is_sound_afar(late) if self._far else self._is_sound()
+            watcher.glanced += ours + (0.0 if self._far else _now() - began)
             if not sound:
                 watcher.end_nap()
-                watcher.ask("alarm", self.look_at, tensors)
+                watcher.ask("alarm", self.look_at, tensors, late)
             return result
         watcher.end_nap()
         return self._interceptor(tensors, *args, **kwargs)
@@ -156,6 +158,9 @@ class Nap:
         self._largest = max(size, self._largest)
         self.alarm.random_state = RandomState(_random_state(), [])
         return True
+
+    def _is_sound_afar(self, loss: float | None) -> bool:
+        return (loss is None or math.isfinite(loss)) and self.alarm.well_afar()
 
     def _stepped(self, optimizer: Optimizer) -> None:
         watcher, account, began = self.watcher, self._account, _now()

@@ -13,6 +13,7 @@ import torch
 from torch.optim import Optimizer
 
 from paramedic import voice
+from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
 from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
@@ -37,8 +38,8 @@ SMALL = 1_000_000  # elements of a gradient that may be looked at after every ba
 class Alarm:
     """Watches over the numbers of the training itself.
 
-    An accelerator's are known too late to stop, unless it is waited for: at the steps that the budget allows, or at all
-    of them where the user has asked for that with `--on-nan stop`.
+    An accelerator's loss is known in time (see early.py), its gradients where waiting for them is not felt, or in all
+    steps where the user has asked for that with `--on-nan stop`.
     """
 
     def __init__(self, watcher: Watcher, loop: Loop) -> None:
@@ -57,6 +58,7 @@ class Alarm:
         self._posted: list[Sentinel] = []  # one for each of so many optimizers, or none
         self._far = False  # all of them look at an accelerator's memory, for which nobody waits while resting,
         self._waits = False  # unless that was asked for
+        self._early = Early()
         self._spikes = Spikes() if watcher.settings.bundle_spikes else None
         self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None  # that a GradScaler put on a loss
 
@@ -113,16 +115,29 @@ class Alarm:
                 if size is None or not math.isfinite(size) or sentinel.leap(size):
                     return False
             self.random_state = random_state()
-        return True
+            return True
+        return self.well_afar()
 
-    def gradients_written(self, losses: list[torch.Tensor]) -> None:
-        """A backward pass is over."""
+    def well_afar(self) -> bool:
+        """While resting: as far as an accelerator's gradients can be known without anybody feeling it."""
+        found = [p.grad for sentinel in self._posted for p in sentinel.parameters()]
+        well = self._early.gradients_seem_well([g for g in found if g is not None], self.loop.clock.typical)
+        if well:
+            self.random_state = random_state()
+        return well
+
+    def gradients_written(self, losses: list[torch.Tensor], value: float | None = None) -> None:
+        """A backward pass is over, or queued; `value` is the loss, if it was not known before."""
         before, self.random_state = self.random_state, random_state()
         self._look_for_request(losses, before)
         waits = self.watcher.settings.wait_for_device
         thorough = waits or (not self.watcher.resting and self.watcher.affordable())
         self._checked = thorough
         if self.suspicious:
+            return
+        if value is not None and not math.isfinite(value):
+            self._suspect()
+            self._inquire("loss", losses, user_site(), value, before)
             return
         if all(self._finite(o, thorough=thorough) for o in self.loop.accounts):
             self._look_for_leap(before)
@@ -162,7 +177,13 @@ class Alarm:
         else:
             parameters = (self._sentinels.get(optimizer) or self._choose(optimizer)).parameters()
         gradients = [p.grad for p in parameters if p.grad is not None]
-        return _finite(gradients, everywhere=self.watcher.settings.wait_for_device)
+        waits = self.watcher.settings.wait_for_device or (thorough and self.watcher.examining)
+        if not waits and gradients and not any(gradient.is_cpu for gradient in gradients):
+            some = [gradients[0], gradients[-1]]
+            if self._early.gradients_seem_well(some, self.loop.clock.typical):
+                return True
+            waits, gradients = True, some  # a sum may overflow by itself
+        return _finite(gradients, everywhere=waits)
 
     def _choose(self, optimizer: Optimizer) -> Sentinel:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
@@ -312,7 +333,7 @@ class Alarm:
             self.suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        if not _finite([p.detach() for p in parameters]):
+        if not _finite([p.detach() for p in parameters], everywhere=self.watcher.examining):
             self._tell_parameters(optimizer, parameters)
 
     def _tell_parameters(self, optimizer: Optimizer, parameters: list[Any]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import math
+import os
 import re
 from typing import Any
 
@@ -16,6 +18,7 @@ from paramedic.capture.inquest.tracer import only_nan
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.writer import Site
 
 MOST_INQUESTS = 4
 READINGS = ("item", "__float__")
@@ -89,8 +92,13 @@ class Evaluation:
 def _matters(found: Conclusion, met: str, value: float) -> bool:
     """Numbers of an evaluation may well not exist, such as the mean of nothing. A model's answer and its loss must."""
     if found.data["origin"] == "unknown":
-        return False
+        is_loss = met == "loss" or bool(_LOSS.search(_statement(user_site())))
+        return "not_run" in found.data and math.isnan(value) and (met == "answer" or is_loss)
     if met != "number" or found.data.get("inside_model"):
         return math.isnan(value) or met != "number"
     singular = math.isnan(value) or found.data.get("op") in _SINGULAR
     return singular and bool(_LOSS.search(found.text))
+
+
+def _statement(place: Site) -> str:
+    return linecache.getline(os.path.abspath(place.file), place.line or 0) if place.file else ""

@@ -86,6 +86,7 @@ def hold(
                 found, loops = _ask(attempt, backward, LONGEST if until == "backward" else MOST_SECONDS, stopping)
             except Impossible as reason:
                 watcher.emit("gear", data={"reason": f"a failing step was not run again: {reason}"}, key="inquest")
+                best.data["not_run"] = str(reason)
                 return best
             if found is not None and found.better_than(best):
                 best, at = found, frame

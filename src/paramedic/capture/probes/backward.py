@@ -12,6 +12,7 @@ import torch
 from paramedic.capture.graph import Reach, reach, terms
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.rerun import intercept, rerunning
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.clock import BACKWARD, Clock
@@ -43,6 +44,8 @@ class BackwardPasses:
         self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self._value: float | None = None  # of the loss, if it could be read at once
+        self._early = Early()
+        self._sent: tuple[str, int] | None = None  # the series and the step of a loss that is on its way
         self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
         self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
         self._functions: dict[Site, str | None] = {}
@@ -70,8 +73,10 @@ class BackwardPasses:
                 except BaseException:
                     self.on_failure()
                     raise
-                if not (self.watcher.resting and self.alarm is not None and self.alarm.glance()):
-                    self.watcher.ask("alarm", self.over, tensors)
+                value = self.arrived() if self._sent is not None else None
+                well = value is None or math.isfinite(value)
+                if not (well and self.watcher.resting and self.alarm is not None and self.alarm.glance()):
+                    self.watcher.ask("alarm", self.over, tensors, value)
                 self.watcher.turns.passed()
                 return result
 
@@ -92,10 +97,19 @@ class BackwardPasses:
         self.watcher.patches.wrap(torch.autograd, "backward", watched)
         self.watcher.patches.wrap(torch.autograd, "grad", watched_grad)
 
-    def over(self, tensors: Any) -> None:
+    def over(self, tensors: Any, value: float | None = None) -> None:
+        """A backward pass has been carried out, or queued; `value` is the loss, if it is known only now."""
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if self.alarm is not None and losses:
-            self.alarm.gradients_written(losses)
+            self.alarm.gradients_written(losses, value)
+
+    def arrived(self) -> float | None:
+        """The loss of an accelerator, whose forward pass is waited for; that is not our time."""
+        (series, step), self._sent = self._sent or ("", 0), None
+        value = self._early.take()
+        if value is not None:
+            self._record(series, step, value)
+        return value
 
     def _differentiated(self, outputs: Any) -> None:
         """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
@@ -185,6 +199,10 @@ class BackwardPasses:
         self._value = None
         if scale is not None:
             value = value / scale
+        if self._early.send(value):
+            self._sent = (series, step)
+            return
+        self._sent = None
         self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]), copy=False)
         if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
             self.watcher.ask_within("alarm", self.alarm.bad_loss, [loss], self._value, site)

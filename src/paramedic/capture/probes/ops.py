@@ -163,6 +163,8 @@ class OpMode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         timer = self.timers.get(func)
+        if timer is None and (inner := getattr(func, "__wrapped__", None)) in self.timers:
+            timer, func = self.timers[inner], inner
         result = func(*args, **kwargs) if timer is None else timer(func, args, kwargs)
         if self.watcher.examining and not self.watcher.busy:
             known = self._handlers.get(func)

@@ -59,6 +59,10 @@ def check(run: Run) -> Iterator[Finding]:
             explained = True
         elif explained:
             continue  # the same again, at a step that could not be run once more
+        elif reason := event.get("not_run"):
+            what = f"the loss is {loss}{moment(event) or f' at step {event.step}'}"
+            why = f"the lines that computed it were not run again to find the operation: {reason}"
+            remedy = 'run it once on the CPU (CUDA_VISIBLE_DEVICES="") and the operation and its line are named'
         else:
             what, (why, remedy) = f"the loss is {loss} at step {event.step}", UNCLEAR
         if diverged is not None:

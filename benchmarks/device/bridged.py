@@ -1,0 +1,63 @@
+"""Runs a program that was written for the CPU on an accelerator: everything is made there from the start.
+
+`bridged.py paramedic run train.py` or `bridged.py train.py`. BRIDGE_DEVICE names the device, "" for programs that
+choose one themselves; BRIDGE_HALF computes in bfloat16 where autocast would; BRIDGE_FUSED has optimizers step in one
+kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from typing import Any
+
+import torch
+from torch.utils.data import RandomSampler, SubsetRandomSampler, WeightedRandomSampler, dataset
+
+
+def bridge() -> None:
+    if os.environ["BRIDGE_DEVICE"]:
+        torch.set_default_device(os.environ["BRIDGE_DEVICE"])
+        for sampler in (RandomSampler, SubsetRandomSampler, WeightedRandomSampler):
+            draw_on_host(sampler, "__iter__")
+        draw_on_host(dataset, "random_split")
+        torch.utils.data.random_split = dataset.random_split
+    if os.environ.get("BRIDGE_HALF"):
+        torch.autocast("cuda", torch.bfloat16, cache_enabled=False).__enter__()
+    if os.environ.get("BRIDGE_FUSED"):
+        for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+            fuse(kind)
+
+
+def draw_on_host(owner: Any, name: str) -> None:
+    """Torch draws these with a generator of the host, and so must make the numbers there."""
+    original = getattr(owner, name)
+
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        with torch.device("cpu"):
+            result = original(*args, **kwargs)
+            return iter(list(result)) if name == "__iter__" else result
+
+    setattr(owner, name, drawn)
+
+
+def fuse(kind: Any) -> None:
+    original = kind.__init__
+
+    def fused(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **{"fused": True, **kwargs})
+
+    kind.__init__ = fused
+
+
+if __name__ == "__main__":
+    bridge()
+    sys.argv = sys.argv[1:]
+    if sys.argv[0] == "paramedic":
+        from paramedic.__main__ import main
+
+        main()
+    else:
+        sys.path[0] = os.path.dirname(sys.argv[0])
+        runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,0 +1,74 @@
+"""An accelerator's loss and gradients, known before the weights are changed, without keeping the accelerator waiting.
+
+The loss is there once the forward pass is over. By then the backward pass is queued already, so the accelerator has
+work to do while the host waits for that one number. Gradients are there only when the queue is empty; to wait for
+them is felt, except in long steps, and where the host is slower than the accelerator anyway.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+
+import torch
+
+LONG = 0.1  # seconds of a step in which an empty queue is not felt
+FELT = 0.01  # of a step: to wait longer than this costs
+RETRY = 64  # steps until it is tried again
+MOST_GRADIENTS = 2
+
+
+class Early:
+    """Numbers sent to the host's memory, one at a time, with an event that tells when they have arrived."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[torch.device, torch.dtype], tuple[torch.Tensor, torch.cuda.Event]] = {}
+        self._awaited: tuple[torch.Tensor, torch.cuda.Event] | None = None
+        self._pause = 0  # steps in which gradients are not waited for
+
+    def send(self, number: torch.Tensor) -> bool:
+        """Whether the number, the only one in its tensor, is on its way."""
+        self._awaited = None
+        if number.device.type != "cuda" or type(number) is not torch.Tensor or not number.dtype.is_floating_point:
+            return False
+        place = self._places.get((number.device, number.dtype))
+        if place is None:
+            host = torch.empty(1, dtype=number.dtype, device="cpu", pin_memory=True)
+            place = self._places[number.device, number.dtype] = (host, torch.cuda.Event())
+        host, arrived = place
+        host.copy_(number.detach().reshape(1), non_blocking=True)
+        arrived.record(torch.cuda.current_stream(number.device))
+        self._awaited = place
+        return True
+
+    def take(self) -> float | None:
+        """The number, waited for; None if none was sent, or if the device has failed."""
+        if self._awaited is None:
+            return None
+        (host, arrived), self._awaited = self._awaited, None
+        with suppress(RuntimeError):
+            arrived.synchronize()
+            return float(host)
+        return None
+
+    def gradients_seem_well(self, gradients: list[torch.Tensor], step: float | None) -> bool:
+        """Whether some gradients are finite, as far as that can be known without anybody feeling it.
+
+        `step` is how long one takes, in seconds.
+        """
+        if self._pause or step is None:
+            self._pause = max(0, self._pause - 1)
+            return True
+        plain = [g for g in gradients if g.device.type == "cuda" and g.layout is torch.strided][:MOST_GRADIENTS]
+        if not plain or len({g.device for g in plain}) > 1:
+            return True
+        # Infinite gradients of either sign could cancel into NaN, never into a finite number.
+        if not self.send(torch.stack([g.detach().sum(dtype=torch.float32) for g in plain]).sum()):
+            return True
+        began = time.perf_counter()
+        size = self.take()
+        well = size is None or math.isfinite(size)
+        if well and step < LONG and time.perf_counter() - began > FELT * step:
+            self._pause = RETRY
+        return well
