@@ -29,6 +29,7 @@ class Program:
     difficulty: str = ""  # E, M or H, where somebody has said so
     twin: str | None = None  # of a sick program: the name of its healthy twin
     has_line: bool = True  # whether there is one line to blame
+    lines: tuple[int, ...] = ()  # those that may be edited, where no mark in the script says so
 
     @property
     def is_sick(self) -> bool:
@@ -45,7 +46,7 @@ class Program:
         """The line that is marked as the one to edit."""
         lines = self.script.read_text().splitlines()
         marks = (number for number, line in enumerate(lines, 1) if re.search(r"#\s*<-\s*PM", line))
-        return next(marks, None) if self.is_sick and self.has_line else None
+        return next(marks, next(iter(self.lines), None)) if self.is_sick and self.has_line else None
 
 
 def all_programs() -> list[Program]:
@@ -99,6 +100,7 @@ def unseen_programs(round: str) -> Iterator[Program]:
             difficulty=expected["difficulty"],
             twin=f"{name}/fixed",
             has_line=expected["line"],
+            lines=tuple(expected.get("lines", ())),
         )
 
 

@@ -33,7 +33,7 @@ class Judged:
         if wanted is None or not self.first:
             return None
         line = self.result.findings[0][1]
-        return line is not None and abs(line - wanted) <= 2
+        return line is not None and any(abs(line - edited) <= 2 for edited in {wanted, *self.program.lines})
 
     @property
     def paired(self) -> bool | None:

@@ -15,6 +15,7 @@ from torch import nn
 from paramedic.capture.active.company import padding, row
 from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
+from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.facts import own_parameters, readable, tensors_in
 from paramedic.capture.overwritten import overwritten
@@ -29,6 +30,7 @@ MOST_VALUES = 2_000_000  # in a batch
 MOST_PARAMETERS = 20_000_000
 FORWARDS = 22  # that a round takes, roughly
 GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
+SLOWER = 20  # times, that a host is slower than its accelerator
 PATIENCE = 5.0  # seconds without an answer, beside what a round should take on one core
 
 
@@ -91,7 +93,9 @@ class Active:
         try:
             if _size(model) > MOST_PARAMETERS:
                 raise Refused("the model is too large to be probed")
-            data = apart(lambda: self._ask(model, batch), PATIENCE + 2 * FORWARDS * self._step_time)
+            copies, batch = _copies(model, batch)
+            patience = PATIENCE + 2 * FORWARDS * self._step_time * (1 if copies is None else SLOWER)
+            data = apart(lambda: self._ask(model, batch), patience, copies=copies)
             data["lost"] = _lost(model, data)
         except Refused as reason:
             data = {"reason": str(reason), "mask_left_out": None}
@@ -141,14 +145,29 @@ def _lost(model: nn.Module, data: dict[str, Any]) -> dict[str, list[Any]]:
     return {path: [*lost[0], lost[1]] for path, lost in found.items() if lost is not None}
 
 
-def _size(model: nn.Module) -> int:
-    """The number of its weights, without calling anything that the user may have redefined."""
+def _copies(model: nn.Module, batch: Batch) -> tuple[Copies | None, Batch]:
+    """Where an accelerator is in use: the model's tensors and the batch's on the host."""
+    if not torch.cuda.is_initialized():
+        return None, batch
+    try:
+        copies = Copies(_inner(model))
+        return copies, (copies.of(batch[0]), copies.of(batch[1]))
+    except TooLarge:
+        raise Refused("the model is too large to be probed on the host") from None
+
+
+def _inner(model: nn.Module) -> list[nn.Module]:
+    """It and all modules in it, without calling anything that the user may have redefined."""
     found, waiting = {id(model): model}, [model]
     while waiting:
         inner = [m for m in waiting.pop()._modules.values() if m is not None and id(m) not in found]
         found |= {id(module): module for module in inner}
         waiting += inner
-    return sum(p.numel() for module in found.values() for p in own_parameters(module).values())
+    return list(found.values())
+
+
+def _size(model: nn.Module) -> int:
+    return sum(p.numel() for module in _inner(model) for p in own_parameters(module).values())
 
 
 def _answer(question: Callable[[Subject], Any], subject: Subject) -> Any:

@@ -19,11 +19,11 @@ MOST_MEMORY = 4 << 30  # bytes of this process: after a fork the first write to 
 _WAITS = re.compile(r"\bos\.wait3?\(|\bos\.wait(pid|4)\(\s*(-1|0)\b|\bP_ALL\b|\bfrom os import .*\bwait")
 
 
-def hindrance() -> str | None:
-    """Why nothing can be asked in a process of its own, if that is so."""
+def hindrance(*, hosted: bool = False) -> str | None:
+    """Why nothing can be asked in a process of its own, if that is so; `hosted` questions need no accelerator."""
     if not hasattr(os, "fork") or not kernel.is_known():
         return "on this system no process can be confined to computing"
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized() and not hosted:
         return "an accelerator is in use, and a forked process cannot use it"
     if signal.getsignal(signal.SIGCHLD) not in (signal.SIG_DFL, signal.SIG_IGN):
         return "the program handles SIGCHLD, and would notice another process"
@@ -43,5 +43,7 @@ def _users_sources() -> list[str]:
 
 
 def _memory() -> int:
+    """Of this process alone; what it shares, libraries above all, costs nothing."""
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        _, resident, shared, *_ = map(int, file.read().split())
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")

@@ -17,6 +17,7 @@ import torch
 
 from paramedic.capture.apart.confinement import confine
 from paramedic.capture.apart.hindrances import hindrance
+from paramedic.capture.apart.on_host import Copies, staying
 
 MOST_BYTES = 4 << 20  # of an answer
 at_work: set[int] = set()  # processes that answer now: no children of the user's
@@ -37,11 +38,16 @@ def within_fork() -> bool:
     return _forking[0] == threading.get_ident()
 
 
-def apart(question: Callable[[], Any], seconds: float, *, differentiates: bool = False) -> Any:
-    """What `question` returns, as JSON can hold it, when it is called on a copy of this process. Raises Refused."""
+def apart(
+    question: Callable[[], Any], seconds: float, *, differentiates: bool = False, copies: Copies | None = None
+) -> Any:
+    """What `question` returns, as JSON can hold it, when it is called on a copy of this process. Raises Refused.
+
+    With `copies` of what lies on an accelerator, the question is put on the host.
+    """
     if _stuck:
         raise Refused(_stuck[0])
-    reason = hindrance()
+    reason = hindrance(hosted=copies is not None)
     if reason is None and differentiates and torch.cuda.device_count():
         reason = "where there are accelerators, a forked process cannot differentiate"
     if reason is not None:
@@ -55,7 +61,7 @@ def apart(question: Callable[[], Any], seconds: float, *, differentiates: bool =
             child = os.fork()
             if child == 0:
                 random.setstate(numbers)
-                _answer(question, theirs.fileno(), seconds)
+                _answer(question, copies, theirs.fileno(), seconds)
             at_work.add(child)
         finally:
             _forking[0] = 0
@@ -100,13 +106,15 @@ def _read(descriptor: int, seconds: float) -> Any:
     return value
 
 
-def _answer(question: Callable[[], Any], descriptor: int, seconds: float) -> NoReturn:
+def _answer(question: Callable[[], Any], copies: Copies | None, descriptor: int, seconds: float) -> NoReturn:
     """Life and death of the forked process. No handler of anybody runs at its end."""
     try:
         try:
             confine(descriptor, seconds + 1)
             torch.set_num_threads(1)  # the others are gone
-            reply = ["answer", question()]
+            if copies is not None:
+                copies.put_in_place()
+            reply = ["answer", question() if copies is None else staying(question)]
         except BaseException as error:
             reply = ["error", type(error).__name__]
         text = json.dumps(reply).encode()
