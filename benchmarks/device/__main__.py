@@ -54,6 +54,7 @@ class Outcome:
     same: bool | None = None  # what it printed
     found: tuple[tuple[str, int | None], ...] = ()
     verdict: str = ""
+    abstained: str = ""  # why the rule that should have spoken did not
     error: str = ""
 
     @property
@@ -130,6 +131,7 @@ def run(task: Task, server: Warm) -> Outcome:
         same=plain.stdout == watched.stdout if plain is not None else None,
         found=tuple((finding["code"], finding["where"]["line"]) for finding in alarms),
         verdict=report["verdict"],
+        abstained="; ".join(r["reason"] for r in report["rules"]["abstained"] if r["code"] in task.codes[:1]),
         error="; ".join(trouble)[:300] or watched.last_line * (watched.code not in (0, 1, 3)),
     )
 
@@ -207,7 +209,7 @@ def tell(outcomes: list[Outcome]) -> None:
             wanted = f"{'/'.join(o.task.codes)}:{o.task.line}" if o.task.codes else "nothing"
             said = ", ".join(f"{code}:{line}" for code, line in o.found[:3]) or "nothing"
             state = f"wanted {wanted}, said {said} ({o.verdict})" if o.ran else "does not run there"
-            print(f"{o.task.group}/{o.task.name}: {state} {o.error}")
+            print(f"{o.task.group}/{o.task.name}: {state}", *filter(None, (o.abstained, o.error)))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,10 @@ import torch
 from paramedic.capture.apart.confinement import confine
 from paramedic.capture.apart.hindrances import hindrance
 from paramedic.capture.apart.on_host import Copies, staying
+from paramedic.errors import message_of
 
 MOST_BYTES = 4 << 20  # of an answer
+MOST_TEXT = 120  # characters of an error
 at_work: set[int] = set()  # processes that answer now: no children of the user's
 _stuck: list[str] = []  # since a question was never answered, none is asked any more
 _forking = [0]  # the thread that forks just now
@@ -116,7 +118,7 @@ def _answer(question: Callable[[], Any], copies: Copies | None, descriptor: int,
                 copies.put_in_place()
             reply = ["answer", question() if copies is None else staying(question)]
         except BaseException as error:
-            reply = ["error", type(error).__name__]
+            reply = ["error", f"{type(error).__name__}: {message_of(error)[:MOST_TEXT]}".rstrip(": ")]
         text = json.dumps(reply).encode()
         while text:
             text = text[os.write(descriptor, text) :]

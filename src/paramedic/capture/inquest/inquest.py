@@ -7,12 +7,15 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import torch
 
+from paramedic.capture import anatomy
+from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.origin import Origin, backward_origin, forward_origin
@@ -79,11 +82,16 @@ def hold(
     is `stopping` anyway, else not at all. `until` says what the statements lead to (see Tracer).
     """
     best, at = Conclusion(data={"origin": "unknown", "reproduced": False}), None
+    copies = None if stopping or backward else _copies(watcher, losses)
     for frame in frames():
         for whole in (False, True):
-            attempt = functools.partial(_try, watcher, frame, losses, until, backward, random_state, whole=whole)
+            attempt = functools.partial(
+                _try, watcher, frame, losses, until, backward, random_state, whole=whole, copies=copies
+            )
             try:
-                found, loops = _ask(attempt, backward, LONGEST if until == "backward" else MOST_SECONDS, stopping)
+                _copy_variables(copies, frame, whole=whole)
+                patience = LONGEST if until == "backward" else MOST_SECONDS
+                found, loops = _ask(attempt, backward, patience, stopping, copies)
             except Impossible as reason:
                 watcher.emit("gear", data={"reason": f"a failing step was not run again: {reason}"}, key="inquest")
                 best.data["not_run"] = str(reason)
@@ -99,18 +107,42 @@ def hold(
     return best
 
 
-def _ask(attempt: Attempt, backward: bool, seconds: float, stopping: bool) -> tuple[Conclusion | None, bool]:
+def _copies(watcher: Watcher, losses: list[torch.Tensor]) -> Copies | None:
+    """Where an accelerator is in use: all models and the losses on the host; None if that is too much."""
+    if not torch.cuda.is_initialized():
+        return None
+    with suppress(TooLarge):
+        copies = Copies([module for root in watcher.registry.roots() for module in anatomy.modules(root)])
+        copies.of(losses)
+        return copies
+    return None
+
+
+def _copy_variables(copies: Copies | None, frame: FrameType, *, whole: bool) -> None:
+    """While this process can still read them."""
+    if copies is not None and (statements := excerpt(frame, whole=whole)) is not None:
+        try:
+            copies.of([statements.variables.get(name) for name in statements.code.co_names])
+        except TooLarge:
+            raise Impossible("the variables of the step are too large to be copied to the host") from None
+
+
+def _ask(
+    attempt: Attempt, backward: bool, seconds: float, stopping: bool, copies: Copies | None
+) -> tuple[Conclusion | None, bool]:
     def plain() -> tuple[dict[str, Any] | None, bool]:
         found, loops = attempt()
         return (found.plain() if found is not None else None), loops
 
     try:
-        found, loops = apart(plain, seconds, differentiates=backward)
+        found, loops = apart(plain, seconds, differentiates=backward, copies=copies)
     except Impossible:
         if not stopping:
             raise
         return attempt()
-    except Refused:
+    except Refused as reason:
+        if copies is not None:
+            raise Impossible(f"{reason}, on the host instead of the accelerator") from None
         return None, False
     return (Conclusion.of(found) if found is not None else None), loops
 
@@ -145,11 +177,18 @@ def _try(
     random_state: Any,
     *,
     whole: bool,
+    copies: Copies | None = None,
 ) -> tuple[Conclusion | None, bool]:
     """What the frame's own statements show; and whether the frame is the training loop."""
     statements = excerpt(frame, whole=whole)
     if statements is None:
         return None, False
+    if copies is not None:
+        losses = copies.of(losses)
+        used = {
+            name: value for name in statements.code.co_names if (value := statements.variables.get(name)) is not None
+        }
+        statements.variables.update({name: copies.of(value) for name, value in used.items()})
     loops, tracer = statements.in_loop and statements.count > 1, tracer_for(watcher, until)
     with without_trace(watcher.registry.roots(), random_state):
         again = rerun(statements, tracer)

@@ -13,6 +13,11 @@ class RandomState(NamedTuple):
     cpu: torch.Tensor
     cuda: list[torch.Tensor]
 
+    def is_that_of(self, other: RandomState) -> bool:
+        """Whether nothing was drawn in between."""
+        pairs = zip((self.cpu, *self.cuda), (other.cpu, *other.cuda), strict=False)
+        return all(torch.equal(mine, theirs) for mine, theirs in pairs)
+
     def put_back(self) -> None:
         torch.set_rng_state(self.cpu)
         if self.cuda and torch.cuda.is_initialized():

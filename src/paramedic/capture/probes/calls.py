@@ -14,6 +14,7 @@ from torch import nn
 from paramedic.capture import anatomy
 from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
 from paramedic.capture.graph import producer
+from paramedic.capture.inquest.randomness import random_state
 from paramedic.capture.names import join
 from paramedic.capture.probes.call import Call, Told
 from paramedic.capture.probes.moods import moody_modules
@@ -138,7 +139,7 @@ class Calls:
                 call.cut_at = parent.cut_at
         if parent is None:
             self.ops.fresh = True
-            call.random = None if call.grad or self.draws_apart() else torch.get_rng_state()
+            call.random = None if call.grad or self.draws_apart() else random_state()
             self.rebuilt.turn += 1
         self.stack.append(call)
         self.on_enter(call.path)
@@ -208,7 +209,7 @@ class Calls:
         self.patterns[pattern] += 1
         call.moody = [*moody_modules(call.module, call.path), *call.moody]
         call.loader = self.loader()
-        call.drew = call.random is not None and not torch.equal(call.random, torch.get_rng_state())
+        call.drew = call.random is not None and not call.random.is_that_of(random_state())
         call.random = None
         call.borrowed = not all(isinstance(p, nn.Parameter) for p in anatomy.parameters(call.module))
         call.repeated = self._same_input_again(args)

@@ -40,12 +40,14 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     before, after = median(curve.values[index - _WINDOW : index]), curve.values[index + 1 : index + 1 + _WINDOW]
     # A model that was set back is worse on its better batches, too; outliers alone raise only those they are in.
     harmed = len(after) >= _WINDOW // 2 and sorted(after)[len(after) // 4] > damage * before
+    # Whoever has caught up by the end has lost some steps, not the run.
+    harmed = harmed and median(curve.values[-_WINDOW:]) > damage * before
     step = curve.at[index]
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
         why=f"it set the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
         if harmed
-        else "training recovered at once; the batch of that step is worth a look",
+        else "training recovered; the batch of that step is worth a look",
         remedy=f"look at the batch of step {step:,} for extreme values (missing-value codes, wrong units)"
         f"{_look(run, step)}; clip gradients with nn.utils.clip_grad_norm_",
         where=curve.where_at(step),
