@@ -179,8 +179,10 @@ class Alarm:
         gradients = [p.grad for p in parameters if p.grad is not None]
         waits = self.watcher.settings.wait_for_device or (thorough and self.watcher.examining)
         if not waits and gradients and not any(gradient.is_cpu for gradient in gradients):
-            some = [gradients[0], gradients[-1]]
-            if self._early.gradients_seem_well(some, self.loop.clock.typical):
+            some, waited = [gradients[0], gradients[-1]], self._early.waited
+            well = self._early.gradients_seem_well(some, self.loop.clock.typical)
+            self.watcher.spent -= self._early.waited - waited  # the accelerator's time, not ours
+            if well:
                 return True
             waits, gradients = True, some  # a sum may overflow by itself
         return _finite(gradients, everywhere=waits)

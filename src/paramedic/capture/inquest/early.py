@@ -25,6 +25,7 @@ class Early:
         self._places: dict[tuple[torch.device, torch.dtype], tuple[torch.Tensor, torch.cuda.Event]] = {}
         self._awaited: tuple[torch.Tensor, torch.cuda.Event] | None = None
         self._pause = 0  # steps in which gradients are not waited for
+        self.waited = 0.0  # seconds in all, in which the accelerator was at work
 
     def send(self, number: torch.Tensor) -> bool:
         """Whether the number, the only one in its tensor, is on its way."""
@@ -46,17 +47,19 @@ class Early:
         if self._awaited is None:
             return None
         (host, arrived), self._awaited = self._awaited, None
+        began = time.perf_counter()
         with suppress(RuntimeError):
             arrived.synchronize()
+            self.waited += time.perf_counter() - began
             return float(host)
         return None
 
     def gradients_seem_well(self, gradients: list[torch.Tensor], step: float | None) -> bool:
         """Whether the first and the last gradient are finite, as far as that is known without anybody feeling it.
 
-        `step` is how long one takes, in seconds.
+        `step` is how long one takes, in seconds, if that is known by now.
         """
-        if self._pause or step is None or not gradients:
+        if self._pause or not gradients:
             self._pause = max(0, self._pause - 1)
             return True
         ends = [gradient.detach() for gradient in (gradients[0], gradients[-1])]
@@ -65,9 +68,9 @@ class Early:
         # Infinities of either sign could cancel into NaN, never into a finite number.
         if not self.send(ends[0].sum(dtype=torch.float32) + ends[1].sum(dtype=torch.float32)):
             return True
-        began = time.perf_counter()
+        before = self.waited
         size = self.take()
         well = size is None or math.isfinite(size)
-        if well and step < LONG and time.perf_counter() - began > FELT * step:
+        if well and step is not None and step < LONG and self.waited - before > FELT * step:
             self._pause = RETRY
         return well

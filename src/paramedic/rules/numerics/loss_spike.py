@@ -1,6 +1,6 @@
 """PM109."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
@@ -39,9 +39,9 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
         return
     before, after = median(curve.values[index - _WINDOW : index]), curve.values[index + 1 : index + 1 + _WINDOW]
     # A model that was set back is worse on its better batches, too; outliers alone raise only those they are in.
-    harmed = len(after) >= _WINDOW // 2 and sorted(after)[len(after) // 4] > damage * before
+    harmed = len(after) >= _WINDOW // 2 and _better(after) > damage * before
     # Whoever has caught up by the end has lost some steps, not the run.
-    harmed = harmed and median(curve.values[-_WINDOW:]) > damage * before
+    harmed = harmed and _better(curve.values[-_WINDOW:]) > damage * _better(curve.values[index - _WINDOW : index])
     step = curve.at[index]
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
@@ -58,6 +58,11 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
         confidence=0.85,
         severity="warning" if harmed else "note",
     )
+
+
+def _better(losses: Sequence[float]) -> float:
+    """The loss of a better batch: a quarter of all is lower still."""
+    return sorted(losses)[len(losses) // 4]
 
 
 def _look(run: Run, step: int) -> str:
