@@ -125,3 +125,28 @@ def test_nobody_is_forked_who_would_notice(warm_shop: Workshop, setting: str, re
     warm_shop.write("train.py", f"{START}\n{setting}\nprint(outcome(lambda: 1))\n")
     told = warm_shop.python("train.py").stdout
     assert told.startswith("Impossible: ") and reason in told
+
+
+HOSTED = """
+from torch import nn
+from paramedic.capture.apart.on_host import Copies
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+
+    def forward(self, x):
+        x = self.layer(x.to("cuda")) + torch.ones(2, device="cuda:0") + torch.zeros(2, device=torch.device("cuda"))
+        return x.cuda()
+
+net = Net()
+with torch.no_grad():
+    print(len(apart(lambda: net(torch.ones(3, 4)).tolist(), 20, copies=Copies(list(net.modules())))))
+"""
+
+
+def test_a_model_that_speaks_of_accelerators_is_asked_on_the_host(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", START + HOSTED)
+    done = warm_shop.python("train.py")
+    assert done.code == 0 and done.stdout == "3\n", done.stderr

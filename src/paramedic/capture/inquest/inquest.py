@@ -85,11 +85,10 @@ def hold(
     copies = None if stopping or backward else _copies(watcher, losses)
     for frame in frames():
         for whole in (False, True):
-            attempt = functools.partial(
-                _try, watcher, frame, losses, until, backward, random_state, whole=whole, copies=copies
-            )
+            attempt = functools.partial(_try, watcher, frame, losses, until, backward, random_state, whole=whole)
             try:
-                _copy_variables(copies, frame, whole=whole)
+                if copies is not None:  # what leads to the loss is found out while its tensors can be read
+                    attempt = functools.partial(attempt, on_host=_on_host(copies, losses, excerpt(frame, whole=whole)))
                 patience = LONGEST if until == "backward" else MOST_SECONDS
                 found, loops = _ask(attempt, backward, patience, stopping, copies)
             except Impossible as reason:
@@ -118,13 +117,17 @@ def _copies(watcher: Watcher, losses: list[torch.Tensor]) -> Copies | None:
     return None
 
 
-def _copy_variables(copies: Copies | None, frame: FrameType, *, whole: bool) -> None:
-    """While this process can still read them."""
-    if copies is not None and (statements := excerpt(frame, whole=whole)) is not None:
-        try:
-            copies.of([statements.variables.get(name) for name in statements.code.co_names])
-        except TooLarge:
-            raise Impossible("the variables of the step are too large to be copied to the host") from None
+def _on_host(
+    copies: Copies, losses: list[torch.Tensor], statements: Excerpt | None
+) -> tuple[list[torch.Tensor], Excerpt | None]:
+    """The losses, and the statements with copies instead of the variables they use."""
+    try:
+        if statements is not None:
+            used = [name for name in statements.code.co_names if name in statements.variables]
+            statements.variables.update({name: copies.of(statements.variables[name]) for name in used})
+        return copies.of(losses), statements
+    except TooLarge:
+        raise Impossible("the variables of the step are too large to be copied to the host") from None
 
 
 def _ask(
@@ -177,18 +180,12 @@ def _try(
     random_state: Any,
     *,
     whole: bool,
-    copies: Copies | None = None,
+    on_host: tuple[list[torch.Tensor], Excerpt | None] | None = None,
 ) -> tuple[Conclusion | None, bool]:
     """What the frame's own statements show; and whether the frame is the training loop."""
-    statements = excerpt(frame, whole=whole)
+    losses, statements = on_host or (losses, excerpt(frame, whole=whole))
     if statements is None:
         return None, False
-    if copies is not None:
-        losses = copies.of(losses)
-        used = {
-            name: value for name in statements.code.co_names if (value := statements.variables.get(name)) is not None
-        }
-        statements.variables.update({name: copies.of(value) for name, value in used.items()})
     loops, tracer = statements.in_loop and statements.count > 1, tracer_for(watcher, until)
     with without_trace(watcher.registry.roots(), random_state):
         again = rerun(statements, tracer)
