@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe, same_up_to_ones
@@ -18,6 +17,7 @@ from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reac
 from paramedic.capture.kept_axis import axis_kept_at
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
+from paramedic.capture.probes.functions import ACTIVATIONS, ARITHMETIC, COMPARISON, CUTS, FLAT, ORDER, SOFTMAX
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_restoring, is_users, user_site
@@ -28,34 +28,6 @@ MOST_CUTS = 64  # remembered per cycle
 MOST_BEHIND = 1_000  # parameters named behind one call
 MOST_SUMS = 40  # told per line
 DERIVATIVE = "torch.autograd.grad()"
-
-_ARITHMETIC = {
-    T.sub: "-", T.__sub__: "-", T.__rsub__: "-", torch.sub: "-", torch.subtract: "-",
-    T.mul: "*", T.__mul__: "*", T.__rmul__: "*", torch.mul: "*", torch.multiply: "*",
-    T.add: "+", T.__add__: "+", T.__radd__: "+", torch.add: "+", T.__iadd__: "+", T.add_: "+",
-    T.div: "/", T.__truediv__: "/", torch.div: "/",
-}  # fmt: skip
-_SOFTMAX = {F.softmax, torch.softmax, T.softmax, F.log_softmax, torch.log_softmax, T.log_softmax}
-_CUTS = {
-    T.detach: ".detach()", torch.detach: ".detach()", T.detach_: ".detach_()", T.data.__get__: ".data",
-    T.item: ".item()", T.tolist: ".tolist()", T.numpy: ".numpy()", T.__float__: "float()",
-    T.argmax: ".argmax()", torch.argmax: "argmax()", T.round: ".round()", torch.round: "round()",
-    T.sign: ".sign()", torch.sign: "sign()", T.floor: ".floor()", torch.floor: "floor()",
-    T.long: ".long()", T.int: ".int()", torch.tensor: "torch.tensor()",
-}  # fmt: skip
-_COMPARISON = {T.eq, T.__eq__, torch.eq, torch.equal, T.equal}
-_ORDER = {
-    T.gt: ">", T.__gt__: ">", torch.gt: ">", T.lt: "<", T.__lt__: "<", torch.lt: "<",
-    T.ge: ">=", T.__ge__: ">=", torch.ge: ">=", T.le: "<=", T.__le__: "<=", torch.le: "<=",
-}  # fmt: skip
-_FLAT = (".round()", "round()", ".sign()", "sign()", ".floor()", "floor()")  # they pass on a gradient of zero
-_CUTS |= {function: f"the comparison {sign}" for function, sign in _ORDER.items()}
-_ACTIVATIONS = {
-    F.sigmoid: "sigmoid", torch.sigmoid: "sigmoid", T.sigmoid: "sigmoid", F.tanh: "tanh", torch.tanh: "tanh",
-    T.tanh: "tanh", F.relu: "relu", torch.relu: "relu", T.relu: "relu", F.logsigmoid: "logsigmoid",
-    F.softmax: "softmax", torch.softmax: "softmax", T.softmax: "softmax", F.log_softmax: "log_softmax",
-    torch.log_softmax: "log_softmax", T.log_softmax: "log_softmax", F.softplus: "softplus", F.elu: "elu",
-}  # fmt: skip
 
 
 class Made(NamedTuple):
@@ -96,10 +68,10 @@ class OpMode(TorchFunctionMode):
         self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
         self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
-            (_ARITHMETIC, self._arithmetic),
-            (_ACTIVATIONS, self._activation),
-            (_CUTS, self._cut),
-            (_COMPARISON, self._comparison),
+            (ARITHMETIC, self._arithmetic),
+            (ACTIVATIONS, self._activation),
+            (CUTS, self._cut),
+            (COMPARISON, self._comparison),
             ([T.grad.__get__], self._grad_read),
             ([T.expand], self._sampled),
         ):
@@ -186,7 +158,7 @@ class OpMode(TorchFunctionMode):
         a, b = args[0], args[1]
         if a.dim() == b.dim() and 1 < a.numel() == b.numel() and result.numel() == a.numel() * b.numel():
             self._pairwise = True  # x[:, None] - x[None, :]
-        if a.requires_grad and b.requires_grad and a.dim() == b.dim() == 0 and _ARITHMETIC[func] in "+-":
+        if a.requires_grad and b.requires_grad and a.dim() == b.dim() == 0 and ARITHMETIC[func] in "+-":
             self._sum(a, b, result)
             if self._tainted and (self.taint_of(a) is None) != (self.taint_of(b) is None):
                 self._constant_term(*((a, b) if self.taint_of(b) is not None else (b, a)), result)
@@ -194,8 +166,8 @@ class OpMode(TorchFunctionMode):
             return
         if a.dim() != b.dim() and same_up_to_ones(a, b) and not self.inside_model():
             if result.numel() > max(a.numel(), b.numel()):
-                self._broadcast(_ARITHMETIC[func], a, b, result)
-        elif _ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
+                self._broadcast(ARITHMETIC[func], a, b, result)
+        elif ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
             self._constant_term(*((a, b) if a.requires_grad else (b, a)), result)
 
     def _sum(self, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
@@ -255,11 +227,11 @@ class OpMode(TorchFunctionMode):
     def _activation(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T):
             return
-        made = Made(_ACTIVATIONS[func], self.module_site() or user_site())
+        made = Made(ACTIVATIONS[func], self.module_site() or user_site())
         self._made[id(result)] = (weakref.ref(result), made)
         if result.grad_fn is not None:
             self._made_nodes[result.grad_fn] = made
-        if func in _SOFTMAX:
+        if func in SOFTMAX:
             self._softmax(func, args, kwargs, result, made.site)
 
     def made(self, tensor: torch.Tensor) -> Made | None:
@@ -291,19 +263,19 @@ class OpMode(TorchFunctionMode):
             return
         if not self.fresh and not self._is_unspent(x):
             return
-        if func in _ORDER and not is_users(sys._getframe(3).f_code.co_filename):
+        if func in ORDER and not is_users(sys._getframe(3).f_code.co_filename):
             return  # torch checks the arguments of its distributions so
         if is_restoring():
             return  # a copy of a model is not part of any loss
-        if isinstance(result, T) and result.grad_fn is not None and _CUTS[func] not in _FLAT:
+        if isinstance(result, T) and result.grad_fn is not None and CUTS[func] not in FLAT:
             return  # the path goes on: nothing was cut
         if isinstance(result, T) and result.grad_fn is not None:
-            self._flat(_CUTS[func], result)
+            self._flat(CUTS[func], result)
         # torch keeps a leaf's accumulator, and the shape it had, as long as somebody holds it. A parameter that gets
         # other data later (a lazy one, a model that grows) could not be trained any more.
         leaf = weakref.ref(x) if x.grad_fn is None else None
         value = result if isinstance(result, float) else None
-        cut = Cut(x.grad_fn, _CUTS[func], user_site(), x.dim() == 0, self._passes, value, leaf)
+        cut = Cut(x.grad_fn, CUTS[func], user_site(), x.dim() == 0, self._passes, value, leaf)
         self.cuts.append(cut)
         if isinstance(result, T) and not result.requires_grad:
             self._taint(result, cut)
