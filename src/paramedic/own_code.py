@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 MOST = 400_000  # characters in all
@@ -16,14 +17,15 @@ def own_code(folder: str, script: str) -> dict[str, Any]:
     root = Path(folder).resolve()
     files = [Path(folder, script)] if script.endswith(".py") else []
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.endswith(".py"):
+        file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
+        # Thousands of modules are a library's: finding out where each really lies would take a noticeable time.
+        if isinstance(file, str) and file.endswith(".py") and not _is_foreign(file):
             files.append(Path(file))
     found: dict[str, str] = {}
     room = MOST
     for file in files:
         path = file.resolve()
-        if not path.is_relative_to(root) or any(part in str(path) for part in NOT_OURS):
+        if not path.is_relative_to(root) or _is_foreign(str(path)):
             continue
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -34,6 +36,10 @@ def own_code(folder: str, script: str) -> dict[str, Any]:
             break
         found[str(path.relative_to(root))] = text
     return {"code": found, "commit": commit_of(root)}
+
+
+def _is_foreign(path: str) -> bool:
+    return any(part in path for part in NOT_OURS)
 
 
 def commit_of(folder: Path) -> str | None:
