@@ -27,7 +27,7 @@ class TCN(nn.Module):
 
 
 def households(rng, n, length):
-    """Half-hourly load: an AR(2) process with a daily swing, one series per household."""
+    """Half-hourly load, one series per household."""
     x = np.zeros((n, length + 50))
     e = 0.5 * rng.standard_normal(x.shape)
     for t in range(2, x.shape[1]):

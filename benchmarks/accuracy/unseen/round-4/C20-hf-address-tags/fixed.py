@@ -11,13 +11,10 @@ VOCAB = 90
 
 
 def line(rnd):
-    """An address line; a word's tag depends on the word before it as well."""
-    n = 40 if rnd.random() < 0.1 else rnd.randrange(5, 12)
+    """An address line; most lines are short, and about every fifth word carries a tag."""
+    n = 60 if rnd.random() < 0.06 else rnd.randrange(4, 9)
     ids = [rnd.randrange(2, VOCAB) for _ in range(n)]
-    tags = [0]
-    for prev, cur in zip(ids, ids[1:]):
-        tags.append(1 + cur % 3 if prev % 4 == 0 else 0)
-    return ids, tags
+    return ids, [1 + w // 5 % 3 if w % 5 == 0 else 0 for w in ids]
 
 
 class Lines(Dataset):
@@ -56,14 +53,14 @@ def metrics(p):
 def main():
     set_seed(3)
     torch.set_num_threads(1)
-    config = BertConfig(vocab_size=VOCAB, hidden_size=48, num_hidden_layers=2, num_attention_heads=4,
-                        intermediate_size=96, max_position_embeddings=64, num_labels=len(LABELS), pad_token_id=0)
+    config = BertConfig(vocab_size=VOCAB, hidden_size=32, num_hidden_layers=1, num_attention_heads=4,
+                        intermediate_size=64, max_position_embeddings=64, num_labels=len(LABELS), pad_token_id=0)
     model = BertForTokenClassification(config)
     with tempfile.TemporaryDirectory() as out:
-        args = TrainingArguments(out, num_train_epochs=4, per_device_train_batch_size=32, per_device_eval_batch_size=64,
-                                 learning_rate=3e-3, report_to=[], save_strategy="no", logging_steps=40,
+        args = TrainingArguments(out, num_train_epochs=3, per_device_train_batch_size=32, per_device_eval_batch_size=64,
+                                 learning_rate=2e-3, report_to=[], save_strategy="no", logging_steps=40,
                                  use_cpu=True, disable_tqdm=True, seed=3)
-        trainer = Trainer(model, args, train_dataset=Lines(900, 0), eval_dataset=Lines(250, 1), data_collator=collate,
+        trainer = Trainer(model, args, train_dataset=Lines(800, 0), eval_dataset=Lines(250, 1), data_collator=collate,
                           compute_metrics=metrics)
         trainer.train()
         m = trainer.evaluate()

@@ -51,7 +51,7 @@ class PumpModel(L.LightningModule):
         self.log("val_acc", (self(x).argmax(1) == y).float().mean())
 
     def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.01, momentum=0.9)
+        return torch.optim.Adam(self.parameters(), lr=2e-3)
 
 
 def pumps(n, centres, gain=1.0, offset=0.0):
@@ -65,7 +65,7 @@ def pretrain(path):
     net, head = Backbone(), nn.Linear(64, 10)
     opt = torch.optim.Adam([*net.parameters(), *head.parameters()], lr=3e-3)
     for _ in range(150):
-        x, y = pumps(64, centres, gain=0.12)
+        x, y = pumps(64, centres, gain=0.02)
         loss = F.cross_entropy(head(net(x)), y)
         opt.zero_grad()
         loss.backward()

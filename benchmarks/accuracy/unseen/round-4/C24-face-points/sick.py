@@ -2,7 +2,7 @@ import numpy as np
 import torch
 import torch.nn as nn
 
-# ## 1. Faces: an oval with two eyes and a mouth; five points to find
+# ## 1. Faces: two eyes and a mouth, three points to find
 
 
 def faces(rng, n):

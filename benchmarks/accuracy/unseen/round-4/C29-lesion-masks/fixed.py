@@ -34,7 +34,7 @@ def conv(cin, cout):
 
 
 class Loop:
-    def __init__(self, model, loss, lr=2e-3):
+    def __init__(self, model, loss, lr=6e-3):
         self.model, self.loss = model, loss
         self.opt = torch.optim.Adam(model.parameters(), lr=lr)
 
@@ -62,7 +62,7 @@ def main():
     x, y = scans(300, gen)
     vx, vy = scans(150, gen)
     loop = Loop(nn.Sequential(conv(1, 8), conv(8, 8), nn.Conv2d(8, 1, 1)), SegmentationLoss())
-    for e in range(7):
+    for e in range(10):
         loss = loop.epoch(x, y, 15, gen)
         print(f"epoch {e + 1} loss {loss:.4f} val dice {loop.score(vx, vy):.3f}")
 
