@@ -28,10 +28,9 @@ class BagClassifier(nn.Module):
         super().__init__()
         self.bag = nn.EmbeddingBag(vocab, dim)
         self.fc = nn.Sequential(nn.Linear(dim, 32), nn.ReLU(), nn.Linear(32, classes))
-        self.softmax = nn.Softmax(dim=1)
 
     def forward(self, tokens, offsets):
-        return self.softmax(self.fc(self.bag(tokens, offsets)))
+        return self.fc(self.bag(tokens, offsets))
 
 
 class Experiment:
@@ -58,7 +57,7 @@ class Experiment:
             self.rnd.shuffle(self.train)
             for s in range(0, len(self.train), batch):
                 tokens, offsets, kinds = self.tensors(self.train[s : s + batch])
-                loss = self.criterion(self.model(tokens, offsets), kinds)  # <- PM504
+                loss = self.criterion(torch.softmax(self.model(tokens, offsets), dim=1), kinds)  # <- PM504
                 self.optimizer.zero_grad()
                 loss.backward()
                 self.optimizer.step()
