@@ -250,7 +250,9 @@ def _leave(outcome: Outcome, code: int) -> None:
     for stream in (sys.stdout, sys.stderr):  # the script may have closed or replaced them
         with contextlib.suppress(Exception):
             stream.flush()
-    if outcome.interrupted:  # die of the signal, as python does, so that shells and schedulers see it
+    if (
+        outcome.interrupted and os.name == "posix"
+    ):  # die of the signal, as python does, so that shells and schedulers see it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     sys.exit(code)
