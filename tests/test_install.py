@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
 import venv
 from email.parser import Parser
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import torch
+import typer
 
 from workshop import TRAIN
 
@@ -48,7 +49,7 @@ def test_it_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([*pip, "--no-deps", "--no-index", wheel], check=True)
     (packages,) = place.glob("lib/python*/site-packages")
     # torch and the rest from here: a path in a .pth file is searched last, and .pth files there are not read.
-    (packages / "shared.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (packages / "shared.pth").write_text(f"{Path(torch.__file__).parents[1]}\n{Path(typer.__file__).parents[1]}\n")
     (tmp_path / "train.py").write_text(TRAIN + "import paramedic\nprint(paramedic.__file__)\ntrain(12, softmax=True)\n")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PARAMEDIC", "VIRTUAL"))}
 

@@ -7,9 +7,10 @@ from workshop import TRAIN, Workshop
 # What Windows lacks is taken away once torch is there, and before anything of ours is.
 WINDOWS = """
 import faulthandler, os, signal, sys
-import torch, torch.multiprocessing, torch.utils.data
+import psutil
+import torch, torch._dynamo, torch.multiprocessing, torch.utils.data
 
-for name in ("fork", "register_at_fork", "killpg", "setsid", "pidfd_open", "waitid", "sched_getaffinity", "getuid"):
+for name in ("fork", "register_at_fork", "killpg", "setsid", "pidfd_open", "waitid", "sched_getaffinity"):
     if hasattr(os, name):
         delattr(os, name)
 for name in ("SIGCHLD", "SIGHUP", "SIGKILL", "SIGUSR1", "SIGRTMAX", "SIGRTMIN", "pthread_sigmask", "setitimer"):
