@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: parity nan demo test slow check bench accuracy docs clean
+.PHONY: parity nan demo test slow check bench accuracy docs docs-site clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -14,7 +14,8 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 $(VENV)/test: $(VENV)/installed
 	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
 	  "ipython>=8" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5" \
-	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4"
+	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4" "mcp>=2" "sarif-pydantic>=0.6" \
+	  "hatchling>=1.25" "pytorch-ignite>=0.5" "skorch>=1.0" "stable-baselines3>=2.3" "mkdocs-material>=9.5"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
@@ -52,5 +53,8 @@ parity: $(VENV)/test  ## planted differences between implementations: where, why
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py
 
+docs-site: $(VENV)/test  ## the documentation as a site, in site/; open site/index.html
+	$(VENV)/bin/mkdocs build --strict --quiet
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .paramedic report.html
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .paramedic report.html

@@ -25,6 +25,7 @@ COMMANDS = (
     "rules",
     "demo",
     "doctor",
+    "mcp",
     "synth",
     "shapes",
     "test",

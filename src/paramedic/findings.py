@@ -49,6 +49,7 @@ class Finding:
     consequence_of: str | None = None  # code of the finding that explains this one
     split: str | None = None  # the part of the data it is about, in an audit
     samples: tuple[int, ...] = ()  # their indices in the data set, worst first
+    known: bool | None = None  # whether the baseline has it; None: no baseline was given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,11 @@ class Diagnosis:
     @property
     def alarms(self) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if f.severity != "note")
+
+    @property
+    def new_alarms(self) -> tuple[Finding, ...]:
+        """Those that the baseline, if there is one, does not know: what exit codes are about."""
+        return tuple(f for f in self.alarms if not f.known)
 
     def count(self, severity: Severity) -> int:
         return sum(f.severity == severity for f in self.findings)

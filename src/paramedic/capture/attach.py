@@ -284,7 +284,8 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
         if not attachment.watcher.closed and not within_fork():
             _adopt_fork(attachment, folder, meta)
 
-    os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
+    if hasattr(os, "register_at_fork"):  # not on Windows, where no process is forked
+        os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
     # Children of multiprocessing leave through os._exit, which skips atexit but not this.
     multiprocessing.util.register_after_fork(
         attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0)

@@ -15,6 +15,7 @@ from paramedic.cli import (
     doctor,
     dump,
     explain,
+    mcp,
     replay,
     report,
     rules,
@@ -66,3 +67,4 @@ test.add_to(app)
 rules.add_to(app)
 demo.add_to(app)
 doctor.add_to(app)
+mcp.add_to(app)

@@ -12,7 +12,8 @@ import typer
 
 from paramedic import voice
 from paramedic.cli.output import write_text, write_verdict
-from paramedic.cli.run import Html, Ignore, Json, Quiet, Select, Verbose, words
+from paramedic.cli.run import Ignore, Quiet, Select, Verbose, words
+from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.masking import masked_words

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paramedic import voice
-from paramedic.cli.run import Html, Ignore, Json, Quiet, Runs, Select, Verbose, words
+from paramedic.cli.run import Ignore, Quiet, Runs, Select, Verbose, words
 from paramedic.cli.script import ScriptCommand, target_of
+from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target

@@ -40,7 +40,7 @@ class Crashes:
         self._socket: socket.socket | None = None  # to the attendant
         # Process 1 takes all others with it when it dies: there would be nobody left to speak. And who is told of the
         # end of every child would be told of one that is not theirs.
-        alone = self._process == 1 or callable(signal.getsignal(signal.SIGCHLD))
+        alone = self._process == 1 or (hasattr(signal, "SIGCHLD") and callable(signal.getsignal(signal.SIGCHLD)))
         self._attended = hasattr(os, "pidfd_open") and bool(sys.executable) and not alone
 
     def install(self) -> None:
@@ -190,7 +190,8 @@ class Crashes:
             faulthandler.disable()
         self._forget_endings()
         with contextlib.suppress(OSError, RuntimeError, ValueError):
-            faulthandler.unregister(signal.SIGUSR1)
+            if hasattr(signal, "SIGUSR1"):
+                faulthandler.unregister(signal.SIGUSR1)
         for file in self._files:
             descriptors.close(file)
         tidy(self.folder, {self._process, *descendants(self._process)})

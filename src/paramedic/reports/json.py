@@ -54,6 +54,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "consequence_of": finding.consequence_of,
         "split": finding.split,
         "samples": finding.samples,
+        "known": finding.known,
     }
 
 

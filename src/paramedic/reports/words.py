@@ -212,7 +212,9 @@ def coverage(run: RunFacts) -> str:
 def _counts(diagnosis: Diagnosis) -> str:
     counts = [(diagnosis.count("error"), "error"), (diagnosis.count("warning"), "warning")]
     counts.append((diagnosis.count("note"), "note"))
-    return ", ".join(plural(count, word) for count, word in counts if count)
+    known = sum(bool(finding.known) for finding in diagnosis.findings)
+    listed = ", ".join(plural(count, word) for count, word in counts if count)
+    return f"{listed} ({known} in the baseline)" if known else listed
 
 
 def _sick(diagnosis: Diagnosis) -> str:
