@@ -15,6 +15,9 @@ from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.findings import Where
 from paramedic.paths import kind_of
 from paramedic.record import checking
+from paramedic.record.facts.fact import F, Fact, Occurrence
+from paramedic.record.facts.fact import kind as kind_of
+from paramedic.record.facts.storing import restored
 from paramedic.record.samples import Sample, unpack
 from paramedic.record.schema import SCHEMA_VERSION
 
@@ -60,6 +63,7 @@ class Run:
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
         self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
         self._events: dict[str, list[Event]] = {}
+        self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
@@ -95,8 +99,18 @@ class Run:
         found = self._events[kind]
         return found if phase is None else [event for event in found if event.phase == phase]
 
-    def first(self, kind: str) -> Event | None:
-        return next(iter(self.events(kind)), None)
+    def facts(self, kind: type[F], *, phase: str | None = None) -> list[F]:
+        """All facts of a kind, in the order in which they first happened."""
+        found: list[F] = self._facts.get(kind)  # type: ignore[assignment]
+        name = kind_of(kind).name
+        self.read.add(name)
+        if found is None:
+            rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (name,))
+            found = self._facts[kind] = [self._fact(kind, row) for row in rows]
+        return found if phase is None else [fact for fact in found if fact.phase == phase]
+
+    def first(self, kind: type[F]) -> F | None:
+        return next(iter(self.facts(kind)), None)
 
     @cached_property
     def series_names(self) -> list[str]:
@@ -123,6 +137,14 @@ class Run:
     def _sample(self, role: str, step: int, names: str, packed: bytes) -> Sample:
         known = tuple(json.loads(names))
         return Sample(step=step, role=role, names=known, rows=unpack(packed, len(known)))
+
+    def _fact(self, kind: type[F], row: tuple[Any, ...]) -> F:
+        number, _, time, step, last_step, count, phase, file, line, function, module, data, _ = row
+        where = Where(file=as_named(file), line=line, function=function, module=module, step=step, rank=self.rank)
+        occurrence = Occurrence(
+            id=number, time=time, step=step, last_step=last_step, count=count, phase=phase, where=where
+        )
+        return restored(kind, json.loads(data), occurrence=occurrence)
 
     def _event(self, row: tuple[Any, ...]) -> Event:
         number, kind, time, step, last_step, count, phase, file, line, function, module, data, _ = row
