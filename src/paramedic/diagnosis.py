@@ -23,6 +23,7 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
+from paramedic.record.facts import Backward, Ended, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
@@ -62,7 +63,7 @@ def _diagnose(
     incomplete: str | None,
 ) -> Diagnosis:
     # A rank may fail before its first step; its parent has a record, too, but has trained nothing.
-    trained = [run for run in runs if run.steps] or [run for run in runs if run.events("backward")] or runs[:1]
+    trained = [run for run in runs if run.steps] or [run for run in runs if run.facts(Backward)] or runs[:1]
     findings: dict[tuple[Any, ...], Finding] = {}
     clear: list[str] = []
     abstained: list[Abstention] = []
@@ -225,9 +226,9 @@ def _verdict(
         return "sick", ""
     if facts.steps == 0:
         return "inconclusive", "no optimizer step was seen"
-    ended = run.first("exception")
+    ended = run.first(Ended)
     if ended is not None:
-        return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
+        return "inconclusive", f"the script ended with {ended.type} at {ended.line}"
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
             return (
@@ -266,8 +267,8 @@ def _facts(
         losses=tuple(_loss_curves(first)),
         progress=_progress(first),
         times=tuple(time_shares(first)),
-        models=tuple(_describe_model(event.data) for event in first.events("model")),
-        optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        models=tuple(map(_describe_model, first.facts(Model))),
+        optimizers=tuple(map(_describe_optimizer, first.facts(Optimizer))),
         memory=tuple(line for run in trained for line in memory_lines(run)),
         notices=tuple(_notices(runs)),
         source={
@@ -279,7 +280,7 @@ def _facts(
 
 
 def _last_time(run: Run) -> float:
-    times = [event.time for kind in ("step", "backward", "forward", "model") for event in run.events(kind)]
+    times = [fact.time for kind in (Step, Backward, Forward, Model) for fact in run.facts(kind)]
     return max(times, default=float(run.meta.get("started", 0)))
 
 
@@ -303,23 +304,22 @@ def _progress(run: Run) -> Progress | None:
     return Progress(first=curve.values[0], last=curve.end)
 
 
-def _describe_model(model: Mapping[str, Any]) -> str:
-    total = sum(p["numel"] for p in model["parameters"])
-    trainable = sum(p["numel"] for p in model["parameters"] if p["requires_grad"])
-    return f"{model['name']}: {model['class']}, {total:,} parameters ({trainable:,} trainable)"
+def _describe_model(model: Model) -> str:
+    total = sum(p.numel for p in model.parameters)
+    trainable = sum(p.numel for p in model.parameters if p.requires_grad)
+    return f"{model.name}: {model.class_}, {total:,} parameters ({trainable:,} trainable)"
 
 
-def _describe_optimizer(optimizer: Mapping[str, Any]) -> str:
-    rates = sorted({group["lr"] for group in optimizer["groups"] if group["lr"] is not None})
-    count = sum(len(group["parameters"]) for group in optimizer["groups"])
-    return f"{optimizer['class']}, lr {', '.join(f'{rate:g}' for rate in rates)}, {count} tensors"
+def _describe_optimizer(optimizer: Optimizer) -> str:
+    rates = sorted({group.lr for group in optimizer.groups if group.lr is not None})
+    count = sum(len(group.parameters) for group in optimizer.groups)
+    return f"{optimizer.class_}, lr {', '.join(f'{rate:g}' for rate in rates)}, {count} tensors"
 
 
 def _notices(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
-        for event in run.events("probe_failed"):
-            yield f"the probe {event['probe']} failed and was detached at step {event.step}: {event['error']}"
-        for event in run.events("gear"):
-            yield str(event["reason"])
+        for failed in run.facts(ProbeFailed):
+            yield f"the probe {failed.probe} failed and was detached at step {failed.step}: {failed.error}"
+        yield from (gear.reason for gear in run.facts(Gear))
         if run.meta.get("dropped"):
             yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"

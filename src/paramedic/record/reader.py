@@ -15,8 +15,7 @@ from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.findings import Where
 from paramedic.paths import kind_of
 from paramedic.record import checking
-from paramedic.record.facts.fact import F, Fact, Occurrence
-from paramedic.record.facts.fact import kind as kind_of
+from paramedic.record.facts.fact import F, Fact, Occurrence, known_as
 from paramedic.record.facts.storing import restored
 from paramedic.record.samples import Sample, unpack
 from paramedic.record.schema import SCHEMA_VERSION
@@ -102,7 +101,7 @@ class Run:
     def facts(self, kind: type[F], *, phase: str | None = None) -> list[F]:
         """All facts of a kind, in the order in which they first happened."""
         found: list[F] = self._facts.get(kind)  # type: ignore[assignment]
-        name = kind_of(kind).name
+        name = known_as(kind).name
         self.read.add(name)
         if found is None:
             rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (name,))

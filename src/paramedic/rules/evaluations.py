@@ -6,12 +6,13 @@ import math
 from collections import defaultdict
 from statistics import mean
 
+from paramedic.record.facts import LossCall
 from paramedic.record.reader import Run
 
 
 def evaluations(run: Run, function: str | None) -> list[list[tuple[int, float]]]:
     """For each line that evaluates with this loss function: (step, mean over its batches), in order."""
-    lines = {call.line for call in run.events("loss_call", phase="eval") if call["function"] == function}
+    lines = {call.line for call in run.facts(LossCall, phase="eval") if call.function == function}
     found = []
     for name in run.series_names:
         kind, _, line = name.partition(":")

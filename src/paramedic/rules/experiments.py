@@ -7,12 +7,13 @@ else, in the script's own loss. A run that ends no better has learnt nothing fro
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from statistics import median
 from typing import Any, Literal
 
-from paramedic.rules import Abstain, Event, Evidence, Run, Where
+from paramedic.record.facts import Fact, Loader, LossCall, Model, Trial
+from paramedic.rules import Abstain, Evidence, Run, Where
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.outcome import guess
 
@@ -27,18 +28,18 @@ SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/c
 class Tried:
     """One experiment, as the record knows it."""
 
-    def __init__(self, data: Any) -> None:
-        self.name: str = data["name"]
+    def __init__(self, data: Trial) -> None:
+        self.name: str = data.name
         self.data = data
-        self.ran = data["status"] in RAN and data["last"] is not None
-        self.first: float = data["first"] if data["first"] is not None else math.nan
-        self.last: float = data["last"] if data["last"] is not None else math.nan
-        self.lowest: float = data["lowest"] if data["lowest"] is not None else math.nan
-        self.noise: float = data["noise"]
-        self.steps: int = data["steps"]
-        self.finite: bool = data["finite"]
-        self.exam: float | None = data["exam"]
-        self.answer: dict[str, Any] = data["answer"] or {}
+        self.ran = data.status in RAN and data.last is not None
+        self.first: float = data.first if data.first is not None else math.nan
+        self.last: float = data.last if data.last is not None else math.nan
+        self.lowest: float = data.lowest if data.lowest is not None else math.nan
+        self.noise: float = data.noise
+        self.steps: int = data.steps
+        self.finite: bool = data.finite
+        self.exam: float | None = data.exam
+        self.answer: Mapping[str, Any] = data.answer or {}
 
     def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
         """Whether it ends clearly lower, beyond what the noise of batches explains."""
@@ -68,13 +69,13 @@ class Lab:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.tried = {event["name"]: Tried(event.data) for event in run.events("experiment")}
+        self.tried = {event.name: Tried(event) for event in run.facts(Trial)}
         if "baseline" not in self.tried:
             raise Abstain("the baseline was not run")
         self.base = self.tried["baseline"]
         if not self.base.ran and self.base.finite:
             raise Abstain("the script itself did not get far enough")
-        if self.base.data["losses"] > 1:
+        if self.base.data.losses > 1:
             raise Abstain("several losses are trained together or against each other")
 
     def get(self, name: str) -> Tried | None:
@@ -146,17 +147,17 @@ class Lab:
     @property
     def is_small(self) -> bool:
         """Whether the model has so few weights that it could not memorise a batch."""
-        models = self.run.events("model")
-        weights = max((sum(p["numel"] for p in m["parameters"] if p["requires_grad"]) for m in models), default=0)
-        sizes = [loader["batch_size"] or 0 for loader in self.run.events("loader")]
-        sizes += [call["target"]["shape"][0] for call in self.run.events("loss_call", phase="train")
-                  if call.get("target") and call["target"].get("shape")]  # fmt: skip
+        models = self.run.facts(Model)
+        weights = max((sum(p.numel for p in m.parameters if p.requires_grad) for m in models), default=0)
+        sizes = [loader.batch_size or 0 for loader in self.run.facts(Loader)]
+        sizes += [call.target.shape[0] for call in self.run.facts(LossCall, phase="train")
+                  if call.target and call.target.shape]  # fmt: skip
         return weights < 10 * max(sizes, default=0)
 
     @property
     def needs_time(self) -> bool:
         """Whether the script was stopped early, and nobody knows what it would have done."""
-        return self.base.data["status"] == "stopped" and self.trouble == "flat" and "longer" not in self.tried
+        return self.base.data.status == "stopped" and self.trouble == "flat" and "longer" not in self.tried
 
     # Abilities ------------------------------------------------------------------------------------------------------
 
@@ -195,7 +196,7 @@ class Lab:
             return None
         strongest = max(answer["models"].values(), key=lambda model: model["z"])
         # The most that could still be there: every simple model may have missed a signal of this strength.
-        hidden = min(max(model["strength"], 0.0) + 2 * model["error"] for model in answer["models"].values())
+        hidden = min(max(model["strength"], 0.0) + 2 * model.error for model in answer["models"].values())
         limit = 0.25 if answer["task"] == "classes" else 0.07  # real values are often told to half a per cent only
         if strongest["z"] < 2.5 and answer["samples"] >= 300 and hidden < limit:
             return "none"
@@ -203,7 +204,7 @@ class Lab:
 
     def useful_factor(self, sweep: Tried) -> float | None:
         """Of a range test: the factor of the learning rate at which the loss falls fastest, if it falls at all."""
-        values = smooth(sweep.data["values"])
+        values = smooth(sweep.data.values)
         low, high = SWEEP
         if len(values) < 20 or min(values) > 0.8 * min(self.guessing, sweep.first):
             return None
@@ -227,6 +228,6 @@ def smooth(values: Sequence[float]) -> list[float]:
     return [median(values[i : i + width]) for i in range(len(values) - width + 1)]
 
 
-def at(event: Event | None) -> Where:
+def at(event: Fact | None) -> Where:
     """The place of a fact, where there is one."""
     return event.where if event is not None else Where()

@@ -29,6 +29,7 @@ from paramedic.record.facts.data import (
     Epoch,
     ExchangedTransform,
     FedRows,
+    Filled,
     GeneratorPart,
     Input,
     LabelOrder,
@@ -44,7 +45,7 @@ from paramedic.record.facts.data import (
     Tokens,
 )
 from paramedic.record.facts.distributed import Exchange, Owner, Unreduced, Wrapper
-from paramedic.record.facts.fact import Fact, Kind, Occurrence, all_kinds, kind
+from paramedic.record.facts.fact import Fact, Kind, Occurrence, all_kinds, known_as
 from paramedic.record.facts.loop import Backward, Cut, Discard, Ended, Loop, Mixture, Seed, StaleBackward
 from paramedic.record.facts.loss import (
     BadLabels,
@@ -64,6 +65,7 @@ from paramedic.record.facts.loss import (
     Terms,
 )
 from paramedic.record.facts.machine import (
+    Child,
     Compile,
     DeviceMemory,
     Hoard,
@@ -107,6 +109,7 @@ from paramedic.record.facts.model import (
     Hidden,
     HiddenMoved,
     Layer,
+    Lost,
     Mixing,
     Mode,
     Model,
@@ -157,7 +160,7 @@ from paramedic.record.facts.optimisation import (
     Symmetry,
 )
 from paramedic.record.facts.tensors import Boxes, Measured, Tensor, Values
-from paramedic.record.facts.watching import Experiment, Gear, Intervention, ProbeFailed
+from paramedic.record.facts.watching import Gear, Intervention, ProbeFailed, Trial
 
 __all__ = [
     "AdvantageWithGraph",
@@ -181,6 +184,7 @@ __all__ = [
     "Cast",
     "Census",
     "Chain",
+    "Child",
     "ClassTarget",
     "Clip",
     "ClippedSurrogate",
@@ -209,9 +213,9 @@ __all__ = [
     "EvalForward",
     "Exchange",
     "ExchangedTransform",
-    "Experiment",
     "Fact",
     "FedRows",
+    "Filled",
     "Flat",
     "FlatArgmax",
     "Forgotten",
@@ -244,6 +248,7 @@ __all__ = [
     "LossCall",
     "LossOfEarlierSteps",
     "LossValues",
+    "Lost",
     "LostConstant",
     "Mask",
     "MaskAdded",
@@ -316,6 +321,7 @@ __all__ = [
     "Tokens",
     "Trace",
     "TrainForward",
+    "Trial",
     "Units",
     "Unreduced",
     "Untied",
@@ -323,5 +329,5 @@ __all__ = [
     "Wrapper",
     "WrongDenominator",
     "all_kinds",
-    "kind",
+    "known_as",
 ]

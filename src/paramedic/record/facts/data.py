@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from paramedic.record.facts.fact import Fact, fact, part
 from paramedic.record.facts.tensors import Tensor
@@ -48,6 +49,16 @@ class GeneratorPart:
     class_: str
 
 
+class Filled(NamedTuple):
+    """What a data set stores while samples are loaded, and the line that does."""
+
+    name: str
+    type: str
+    file: str | None
+    line: int | None
+    function: str | None
+
+
 @fact("loader", missing="no DataLoader is used")
 class Loader(Fact):
     """A DataLoader and how it samples."""
@@ -72,7 +83,7 @@ class Loader(Fact):
     generator: GeneratorPart | None = None
     worker_init: bool = False
     persistent: bool = False
-    filled: Sequence[Sequence[str | int | None]] = ()  # what is stored while loading: name, type, file, line, function
+    filled: Sequence[Filled] = ()
 
 
 @fact("batch", missing="no DataLoader is used")

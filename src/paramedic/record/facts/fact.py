@@ -102,8 +102,14 @@ def part(plain: type[T]) -> type[T]:
     return dataclass(frozen=True, slots=True, kw_only=True, eq=False)(plain)
 
 
-def kind(of: type[Fact]) -> Kind:
+def known_as(of: type[Fact]) -> Kind:
+    """How the record knows this kind of fact."""
     return _KINDS[of]
+
+
+def meaning(of: type[Fact]) -> str:
+    """What such a fact says, in a line."""
+    return (of.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 def all_kinds() -> dict[type[Fact], Kind]:

@@ -67,6 +67,12 @@ class LossCall(Fact):
     target_name: str | None = None
     values: LossValues | None = None
 
+    @property
+    def numbers(self) -> LossValues:
+        """The values, of a call of which they are known to have been read."""
+        assert self.values is not None
+        return self.values
+
 
 @fact("pushed", missing="no loss function of torch was trained on")
 class Pushed(Fact):

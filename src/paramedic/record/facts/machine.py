@@ -66,6 +66,17 @@ class Sync(Fact):
     call: str
 
 
+@part
+class Child:
+    """A child process."""
+
+    pid: int
+    name: str
+    status: str
+    cpu_seconds: float
+    stack: Sequence[str]
+
+
 @fact("stall", missing="training never hung")
 class Stall(Fact):
     """A moment at which nothing had moved for long, with all stacks; or the end of one."""
@@ -77,7 +88,7 @@ class Stall(Fact):
     in_loop: bool = False
     file: str | None = None  # in which the stacks were written
     threads: Mapping[str, Sequence[str]] | None = None
-    children: Mapping[str, Sequence[str]] | None = None
+    children: Sequence[Child] = ()
 
 
 @fact("trace", missing="no trace was asked for")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from paramedic.record.facts.fact import Fact, fact, part
 from paramedic.record.facts.tensors import Tensor
@@ -224,6 +225,15 @@ class Company:
     read_at: Site | None = None  # the line that takes the last place of every row
 
 
+class Lost(NamedTuple):
+    """The line of forward() that overwrites what another line has made of an input."""
+
+    file: str
+    line: int
+    function: str
+    begun: int  # the other line
+
+
 @fact("asked", missing="no copy of the model was probed")
 class Asked(Fact):
     """The outputs of a copy of the model for changed batches."""
@@ -244,7 +254,7 @@ class Asked(Fact):
     mixed_by: str | None = None  # the class of the module that mixes samples
     batch_first: bool | None = None
     built_at: Site | None = None
-    lost: Mapping[str, Sequence[str | int]] | None = None  # path -> file, line and function that overwrite, line before
+    lost: Mapping[str, Lost] | None = None  # path -> the line that makes the input of no use
 
 
 @fact("units", missing="no activation function was seen")

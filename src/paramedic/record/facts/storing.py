@@ -38,7 +38,7 @@ def restored(made: type[T], data: Mapping[str, Any], **more: Any) -> T:
 
 
 @cache
-def _plan(made: type[Any]) -> list[tuple[str, str, Convert | None]]:
+def _plan(made: Any) -> list[tuple[str, str, Convert | None]]:
     hints = get_type_hints(made)
     names = [field.name for field in fields(made) if field.name != "occurrence"]
     return [(name, name.rstrip("_"), _converter(hints[name])) for name in names]
@@ -48,8 +48,8 @@ def _converter(hint: Any) -> Convert | None:
     """How to get from JSON to a value of this type; None where JSON has it already."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        inner = next((found for a in arguments if (found := _converter(a)) is not None), None)
-        return None if inner is None else lambda value: None if value is None else inner(value)
+        inner = [convert for argument in arguments if (convert := _converter(argument)) is not None]
+        return (lambda value: None if value is None else inner[0](value)) if inner else None
     if is_dataclass(hint):
         return lambda value: restored(hint, value)  # type: ignore[arg-type]
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
@@ -58,9 +58,9 @@ def _converter(hint: Any) -> Convert | None:
         return None
     if origin is tuple and arguments[-1] is not ...:
         return tuple
-    inner = _converter(arguments[0] if origin is tuple else arguments[-1])
-    if inner is None:
+    found = _converter(arguments[0] if origin is tuple else arguments[-1])
+    if found is None:
         return None
     if issubclass(origin, Mapping):
-        return lambda value: {key: inner(content) for key, content in value.items()}
-    return lambda value: [inner(content) for content in value]
+        return lambda value: {key: found(content) for key, content in value.items()}
+    return lambda value: [found(content) for content in value]

@@ -33,7 +33,7 @@ class Intervention(Fact):
 
 
 @fact("experiment", missing="needs experiments (paramedic diagnose)")
-class Experiment(Fact):
+class Trial(Fact):
     """One experiment and how it went. Losses are of the loss that was trained longest."""
 
     name: str

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
 
-@rule("PM322", "no-learnable-signal", severity="warning", needs=["experiment"], causes=["PM207", "PM209", "PM212"])
+@rule("PM322", "no-learnable-signal", severity="warning", needs=[Trial], causes=["PM207", "PM209", "PM212"])
 def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     """Simple models do no better than chance on the samples, and the model learns nothing either.
 
@@ -37,7 +38,7 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     answer = lab.tried["simple-models"].answer
     if answer["samples"] < fewest:
         raise Abstain(f"only {answer['samples']} samples; {fewest} are needed")
-    loader = run.first("loader")
+    loader = run.first(Loader)
     yield Finding(
         what=f"in {answer['samples']:,} samples no simple model finds anything: the best, a {answer['best']}, scores "
         f"{answer['score']:.3g}, and chance gives {answer['chance']:.3g}",

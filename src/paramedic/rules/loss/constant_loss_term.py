@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, ConstantTerm
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM506", "constant-loss-term", severity="error", needs=["backward"])
+@rule("PM506", "constant-loss-term", severity="error", needs=[Backward])
 def check(run: Run) -> Iterator[Finding]:
     """A loss, or one term of it, does not depend on any trainable parameter.
 
@@ -23,31 +24,31 @@ def check(run: Run) -> Iterator[Finding]:
     as those of a frozen teacher, are not reported; nor is a value that is replaced on purpose, as in
     `surrogate + (objective - surrogate).detach()`.
     """
-    for op in run.events("op"):
-        if op["op"] == "constant term" and op["value"] != 0:
-            where = at(op, (op["cut_file"], op["cut_line"]))
+    for op in run.facts(ConstantTerm):
+        if op.value != 0:
+            where = at(op, (op.cut_file, op.cut_line))
             yield Finding(
-                what=f"a term of the loss (value {op['value']:.4g}) has no gradient: {op['cut']} cut it off",
+                what=f"a term of the loss (value {op.value:.4g}) has no gradient: {op.cut} cut it off",
                 why=f"the term added at {op.line} is a plain number, so no parameter can make it smaller",
                 remedy="give torch.autograd.grad create_graph=True"
-                if op["cut"].startswith("torch.autograd.grad")
-                else f"compute it without {op['cut']}, from values that still have their gradient",
+                if op.cut.startswith("torch.autograd.grad")
+                else f"compute it without {op.cut}, from values that still have their gradient",
                 where=where,
-                evidence=(Evidence(name="value", value=op["value"]), Evidence(name="steps", value=op.count)),
+                evidence=(Evidence(name="value", value=op.value), Evidence(name="steps", value=op.count)),
                 confidence=0.93,
             )
-    passes = run.events("backward")
-    nowhere = [event for event in passes if event["parameters"] == 0]
+    passes = run.facts(Backward)
+    nowhere = [event for event in passes if event.parameters == 0]
     for event in nowhere:
         same_line = [e for e in passes if (e.where.file, e.where.line) == (event.where.file, event.where.line)]
-        if event["leaves"] and not event["leaf"]:
+        if event.leaves and not event.leaf:
             continue  # gradients of inputs, as in adversarial attacks
         if len(same_line) > 1 or (event.count < 2 and run.steps > 2):
             continue
         yield Finding(
             what=f"backward() reached none of the model's parameters in {event.count:,} of {event.count:,} calls",
             why="the loss is a fresh number without history"
-            if event["leaf"]
+            if event.leaf
             else "no trainable parameter takes part in this loss",
             remedy="build the loss from the model's outputs: no .item(), .detach() or torch.tensor(...) on the way",
             where=event.where,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Optimizer, Trial
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
@@ -24,9 +25,7 @@ CHANGES = {
 }
 
 
-@rule(
-    "PM218", "one-change-helps", severity="warning", needs=["experiment"], causes=["PM207", "PM209", "PM213", "PM214"]
-)
+@rule("PM218", "one-change-helps", severity="warning", needs=[Trial], causes=["PM207", "PM209", "PM213", "PM214"])
 def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     """The script learns nothing as it is, and learns when one thing around it is changed.
 
@@ -54,7 +53,7 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         return
     best = min(helping, key=lambda tried: tried.last)
     changed, remedy = CHANGES[best.name]
-    optimizer = run.first("optimizer")
+    optimizer = run.first(Optimizer)
     yield Finding(
         what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
         + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
