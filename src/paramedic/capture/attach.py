@@ -64,6 +64,7 @@ from paramedic.lab.interventions import install
 from paramedic.masking import masked_text
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
+from paramedic.record.facts import Ended
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 from paramedic.sources import lines_to_keep
@@ -235,7 +236,7 @@ class Attachment:
         assert self.surroundings is not None
         for finish in self.surroundings.on_finish:
             finish()
-        self.watcher.emit("intervention", data=self.surroundings.summary())
+        self.watcher.state(self.surroundings.summary())
 
     def _keep_sources(self) -> None:
         """The lines that findings can be about, for reports that are made where the script is not."""
@@ -245,9 +246,12 @@ class Attachment:
         site = raised_at(error)
         text = message_of(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
-        data = {"type": type(error).__name__, "message": masked_text((text[0] if text else "")[:500])}
-        data["cause"] = masked_text(message_of(error.__cause__ or Exception())[:200])
-        self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
+        ended = Ended(
+            type=type(error).__name__,
+            message=masked_text((text[0] if text else "")[:500]),
+            cause=masked_text(message_of(error.__cause__ or Exception())[:200]),
+        )
+        self.watcher.state(ended, site=site, module=call.path if call else None)
 
 
 _current: list[Attachment] = []

@@ -19,6 +19,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from paramedic.lab.roles import Batch, is_changeable
+from paramedic.record.facts import Intervention
 
 Inputs = list[torch.Tensor]
 LOSSES = (
@@ -80,10 +81,10 @@ class Surroundings:
 
         setattr(owner, name, wrapper)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Intervention:
         """What became of the intervention, for the record."""
         worked = self.applied > 0 and self.failed is None
-        return {"applied": worked, "reason": "" if worked else self.failed or self.reason}
+        return Intervention(applied=worked, reason="" if worked else self.failed or self.reason)
 
     # Batches ------------------------------------------------------------------------------------------------------
 

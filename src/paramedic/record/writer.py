@@ -100,18 +100,18 @@ class Writer:
             self._thread = threading.Thread(target=self._run, name="paramedic-writer", daemon=True)
             self._thread.start()
 
-    def event(
+    def state(
         self,
-        kind: str,
+        fact: Fact,
         *,
         step: int,
         phase: str,
         site: Site = NOWHERE,
         module: str | None = None,
-        data: Mapping[str, Any] | None = None,
         key: Hashable = None,
     ) -> bool:
         """Record one fact; with a key, an occurrence of a fact. Returns whether its details were new."""
+        kind = known_as(type(fact)).name
         with self._lock:
             known = None if key is None else self._ids.get((kind, key))
             if known is not None:
@@ -126,7 +126,7 @@ class Writer:
             self._next_id += 1
             if site.file and site.line:
                 self.sites.add((site.file, site.line))
-            row = [number, kind, time.time(), int(step), int(step), 1, phase, *_place(site, module), dict(data or {})]
+            row = [number, kind, time.time(), int(step), int(step), 1, phase, *_place(site, module), fact]
             self._rows[number] = row
             self._per_kind[kind] = self._per_kind.get(kind, 0) + 1
             if key is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 
 from paramedic.capture.facts import readable
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Confusion
 from paramedic.record.writer import Site
 
 MOST_CLASSES = 64
@@ -40,16 +40,11 @@ class Confusions:
         self._counts[site] = (self.watcher.step, counts)
         if int(counts.sum()) >= LEAST:
             self._told[site] += 1
-            self.watcher.emit("confusion", site=site, phase="eval", data=_summary(counts))
+            self.watcher.state(Confusion(labels=_summary(counts)), site=site, phase="eval")
 
 
-def _summary(counts: torch.Tensor) -> dict[str, Any]:
+def _summary(counts: torch.Tensor) -> list[list[int]]:
     """Per label: how often it occurred, the answer that it got most often, and how often that was."""
     table = counts.reshape(MOST_CLASSES, MOST_CLASSES)
-    return {
-        "labels": [
-            [label, int(row.sum()), int(row.argmax()), int(row.max())]
-            for label, row in enumerate(table)
-            if int(row.sum())
-        ]
-    }
+    rows = [(label, row) for label, row in enumerate(table) if int(row.sum())]
+    return [[label, int(row.sum()), int(row.argmax()), int(row.max())] for label, row in rows]

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of, user_frame
+from paramedic.record.facts import Dropout as DropoutFact
 from paramedic.record.writer import Site
 
 FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -66,17 +67,16 @@ class Dropout:
         is_module = isinstance(caller, nn.Module)
         # A Dropout module passes its own flag on: then the module is to be judged, not this call.
         through_module = self._through_module()
-        data = {
-            "op": name,
-            "p": float(given.get("p", 0.5)),
-            "training": training,
-            "explicit": "training" in given,
-            "caller": type(caller).__name__ if is_module else None,
-            "caller_training": caller.training if isinstance(caller, nn.Module) else None,
-            "through_module": through_module,
-        }
-        key = (name, site, training, data["caller_training"], through_module)
-        self.watcher.emit("op", site=site, key=key, data=data)
+        fact = DropoutFact(
+            function=name,
+            p=float(given.get("p", 0.5)),
+            training=training,
+            explicit="training" in given,
+            caller=type(caller).__name__ if is_module else None,
+            caller_training=caller.training if isinstance(caller, nn.Module) else None,
+            through_module=through_module,
+        )
+        self.watcher.state(fact, site=site, key=(name, site, training, fact.caller_training, through_module))
 
     def _through_module(self) -> bool:
         frame = inspect.currentframe()

@@ -14,6 +14,7 @@ from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.record.facts import ClippedSurrogate, Divergence, Entropy, LogProb, Pushed
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -66,9 +67,11 @@ class Objectives:
         }
         clipped = ["Clamp" in found.values() for found in (a, b)]
         if ratios and sum(clipped) == 1:
-            self._push("clipped surrogate", result, {"which": which})
+            self._push(ClippedSurrogate, result, which=which)
 
-    def _push(self, op: str, result: torch.Tensor, data: dict[str, Any]) -> None:
+    def _push(
+        self, op: type[ClippedSurrogate] | type[Entropy] | type[LogProb], result: torch.Tensor, **about: Any
+    ) -> None:
         """Tell which way the loss depends on a value, once the backward pass comes by."""
         site = user_site()
         self._looks[(op, site)] += 1
@@ -84,8 +87,8 @@ class Objectives:
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
-            found = {"op": op, "slope": slope, "both_ways": numbers[1] < 0 < numbers[2], **data}
-            watcher.emit("op", site=site, step=step, key=(op, site, slope, found["both_ways"]), data=found)
+            fact = op(slope=slope, both_ways=numbers[1] < 0 < numbers[2], **about)
+            watcher.state(fact, site=site, step=step, key=(site, slope, fact.both_ways))
 
         result.register_hook(came_by)
 
@@ -103,8 +106,8 @@ class Objectives:
             watcher.ask("objectives", watcher.read, torch.stack([slope.detach(), value]).float(), tell)
 
         def tell(numbers: list[float]) -> None:
-            data = {"function": function, "slope": numbers[0], "value": numbers[1]}
-            watcher.emit("pushed", site=site, phase="train", step=step, data=data)
+            data = Pushed(function=function, slope=numbers[0], value=numbers[1])
+            watcher.state(data, site=site, phase="train", step=step)
 
         result.register_hook(came_by)
 
@@ -171,13 +174,13 @@ class Objectives:
             return
         made = self._known(source) if source is not None else None
         measured = source if source is not None and source.dim() == 0 else value
-        data = {"op": "divergence", "name": name, "closed_form": _closed_form(measured.grad_fn)}
+        closed = _closed_form(measured.grad_fn)
         place, step = made[0] if made is not None else site, self.watcher.step
 
         def tell(numbers: list[float]) -> None:
             below = numbers[0] < -1e-3  # beyond rounding
-            found = {**data, "value": numbers[0], "below": below}
-            self.watcher.emit("op", site=place, step=step, key=("divergence", place, below), data=found)
+            fact = Divergence(name=name, value=numbers[0], below=below, closed_form=closed)
+            self.watcher.state(fact, site=place, step=step, key=(place, below))
 
         self.watcher.read(measured.detach().reshape(1).float(), tell)
 

@@ -212,7 +212,7 @@ class ExchangedTransform(Fact):
 
     loader: int
     attribute: str
-    through: str
+    through: Sequence[str]  # the attributes that lead from the subset to the data set
     object: int
 
 

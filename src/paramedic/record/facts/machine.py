@@ -115,7 +115,7 @@ class Memory(Fact):
 class MemoryPeak(Fact):
     """The most memory that was ever resident, in bytes."""
 
-    rss: int
+    rss: int | None = None
 
 
 @fact("process", missing="no optimizer took a step")

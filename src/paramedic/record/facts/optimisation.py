@@ -62,7 +62,7 @@ class Rates(Fact):
     """The highest learning rate of each parameter group, and the parameters that were ever updated."""
 
     optimizer: int
-    highest: Sequence[float]
+    highest: Sequence[float | None]  # by group; None where the rate is not a number
     used: Sequence[str]
 
 

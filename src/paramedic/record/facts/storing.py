@@ -15,6 +15,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
+Plan = list[tuple[str, str, Convert | None]]  # of a class: name of a field, its stored name, how to convert it
 
 
 def stored(value: Any) -> Any:
@@ -31,14 +32,13 @@ def stored(value: Any) -> Any:
 
 def restored(made: type[T], data: Mapping[str, Any], **more: Any) -> T:
     """The fact, or the part of one, that these data describe."""
-    known = {
-        name: data[key] if convert is None else convert(data[key]) for name, key, convert in _plan(made) if key in data
-    }
+    plan: Plan = _plan(made)  # type: ignore[arg-type]  # a class can be hashed
+    known = {name: data[key] if convert is None else convert(data[key]) for name, key, convert in plan if key in data}
     return made(**known, **more)
 
 
 @cache
-def _plan(made: Any) -> list[tuple[str, str, Convert | None]]:
+def _plan(made: Any) -> Plan:
     hints = get_type_hints(made)
     names = [field.name for field in fields(made) if field.name != "occurrence"]
     return [(name, name.rstrip("_"), _converter(hints[name])) for name in names]

@@ -33,7 +33,7 @@ def check(run: Run) -> Iterator[Finding]:
     answer = lab.tried["simple-models"].answer if "simple-models" in lab.tried else {}
     if not answer.get("task"):
         raise Abstain(answer.get("reason") or "no pairs of inputs and targets could be kept")
-    column = answer.copy
+    column = answer.get("copy")
     if column is None:
         return
     loader = run.first(Loader)
