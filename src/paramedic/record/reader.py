@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,36 +22,6 @@ LARGEST = 4 << 30  # bytes of a record
 _ODD_BYTE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One fact; `count` occurrences between `step` and `last_step`."""
-
-    kind: str
-    id: int
-    time: float
-    step: int
-    last_step: int
-    count: int
-    phase: str  # "setup", "train" or "eval"
-    where: Where
-    data: Mapping[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.data[name]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.data.get(name, default)
-
-    @property
-    def module(self) -> str | None:
-        return self.where.module
-
-    @property
-    def line(self) -> str:
-        """The place as people write it."""
-        return f"{self.where.file}:{self.where.line}" if self.where.file else "an unknown line"
-
-
 class Run:
     """The record of one process of a run. Everything is read lazily and once."""
 
@@ -61,7 +29,6 @@ class Run:
         self.path = path
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
         self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
-        self._events: dict[str, list[Event]] = {}
         self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
@@ -88,15 +55,6 @@ class Run:
             return int(self.meta["steps"])
         highest = self._connection.execute("SELECT MAX(last_step + 1) FROM events WHERE kind = 'step'").fetchone()[0]
         return int(highest or 0)
-
-    def events(self, kind: str, *, phase: str | None = None) -> list[Event]:
-        """All facts of a kind, in the order in which they first happened."""
-        self.read.add(kind)
-        if kind not in self._events:
-            rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (kind,))
-            self._events[kind] = [self._event(row) for row in rows]
-        found = self._events[kind]
-        return found if phase is None else [event for event in found if event.phase == phase]
 
     def facts(self, kind: type[F], *, phase: str | None = None) -> list[F]:
         """All facts of a kind, in the order in which they first happened."""
@@ -144,21 +102,6 @@ class Run:
             id=number, time=time, step=step, last_step=last_step, count=count, phase=phase, where=where
         )
         return restored(kind, json.loads(data), occurrence=occurrence)
-
-    def _event(self, row: tuple[Any, ...]) -> Event:
-        number, kind, time, step, last_step, count, phase, file, line, function, module, data, _ = row
-        where = Where(file=as_named(file), line=line, function=function, module=module, step=step, rank=self.rank)
-        return Event(
-            kind=kind,
-            id=number,
-            time=time,
-            step=step,
-            last_step=last_step,
-            count=count,
-            phase=phase,
-            where=where,
-            data=json.loads(data),
-        )
 
 
 def as_named(file: str | None) -> str | None:

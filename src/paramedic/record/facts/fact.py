@@ -107,8 +107,8 @@ def known_as(of: type[Fact]) -> Kind:
     return _KINDS[of]
 
 
-def meaning(of: type[Fact]) -> str:
-    """What such a fact says, in a line."""
+def meaning(of: type[object]) -> str:
+    """What such a fact, or a part of one, says, in a line."""
     return (of.__doc__ or "").partition("\n")[0].rstrip(".")
 
 

@@ -29,7 +29,7 @@ def check(run: Run) -> Iterator[Finding]:
     `mask * relu(1 - score)`. The others never. A single value such as -1 or 255 that marks "no label" is reported as
     PM509 instead.
     """
-    if not any(run.events(kind) for kind in ("loss_call", "ctc", "signed_labels")):
+    if not any(run.facts(kind) for kind in (LossCall, Ctc, SignedLabels)):
         raise Abstain("no loss function of torch was called")
     yield from _blanks(run)
     yield from _unsigned(run)

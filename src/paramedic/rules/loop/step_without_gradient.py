@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Backward, Census, Forward, Optimizer, Step
+from paramedic.record.facts import Backward, Census, Forward, LossCall, ModuleCall, Optimizer, Step
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import GRADIENT
 
@@ -76,7 +76,7 @@ def _never_computed(run: Run, number: int) -> bool:
         # Its modules may be gone: a stand-in that was built to look at a schedule, beside an optimizer that trains.
         if any(event.gradients == "new" for event in run.facts(Step) if event.optimizer != number):
             return True
-        return not any(run.events(kind) for kind in ("forward", "loss_call", "backward"))
+        return not any(run.facts(kind) for kind in (Forward, LossCall, Backward))
     owners = {name.rpartition(".")[0] for group in held.groups for name in group.parameters}
-    called = {event.module for kind in ("forward", "module_call") for event in run.events(kind) if event.module}
+    called = {call.module for kind in (Forward, ModuleCall) for call in run.facts(kind) if call.module}
     return not any(f".{path}." in f".{owner}." for owner in owners for path in called)
