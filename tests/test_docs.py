@@ -15,6 +15,7 @@ import yaml
 from typer.testing import CliRunner
 
 from paramedic.cli.app import app
+from paramedic.cli.script import TARGET, ScriptCommand
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -58,8 +59,13 @@ def test_a_command_line_is_understood(line: str) -> None:
         _, found, words = command.resolve_command(context, words)
         assert found is not None
         command = found
-    if words:  # otherwise the command is only spoken of
-        command.make_context(command.name, words, parent=context)
+    if not words:
+        return  # the command is only spoken of
+    made = command.make_context(command.name, words, parent=context)
+    if isinstance(command, ScriptCommand):  # an option behind the script would be the script's
+        options = {name for parameter in command.params for name in parameter.opts}
+        target = made.meta.get(TARGET)  # none where only an option is spoken of
+        assert target is None or not options & set(target.args)
 
 
 @pytest.mark.parametrize(
