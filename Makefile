@@ -53,8 +53,9 @@ parity: $(VENV)/test  ## planted differences between implementations: where, why
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py
 
-docs-site: $(VENV)/test  ## the documentation as a site, in site/; open site/index.html
+docs-site: $(VENV)/test  ## the documentation as a site, in site/; its search needs no network
 	$(VENV)/bin/mkdocs build --strict --quiet
+	@echo "look at it with: python3 -m http.server --directory site"
 
 clean:
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .paramedic report.html

@@ -148,12 +148,14 @@ print(callback.diagnosis.run.steps, [finding.code for finding in callback.diagno
     "fastai": """
 from fastai.data.core import DataLoaders
 from fastai.learner import Learner
+from fastai.optimizer import SGD
 from paramedic.integrations.fastai import ParamedicCallback
 
 callback = ParamedicCallback()
-learner = Learner(DataLoaders(loader, loader), model, loss_func=F.cross_entropy, opt_func=torch.optim.SGD)
-with learner.no_bar():
-    learner.fit(1, 0.1, cbs=callback)
+learner = Learner(DataLoaders(loader, loader), model, loss_func=F.cross_entropy, opt_func=SGD, default_cbs=False)
+from fastai.callback.core import TrainEvalCallback
+learner.add_cb(TrainEvalCallback())
+learner.fit(1, 0.1, cbs=callback)
 print([finding.code for finding in callback.diagnosis.alarms])
 """,
 }

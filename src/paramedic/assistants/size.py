@@ -18,7 +18,7 @@ def fitted(answer: dict[str, Any], limit: int = LARGEST) -> dict[str, Any]:
         cut = {**_cut(answer, items, characters), "left_out": f"lists after {items} items, texts after {characters}"}
         if _size(cut) <= limit:
             return cut
-    kept = {key: answer[key] for key in ("schema_version", "verdict") if key in answer}
+    kept: dict[str, Any] = {key: answer[key] for key in ("schema_version", "verdict") if key in answer}
     return {**kept, "left_out": "everything else: the answer is too large; ask for less"}
 
 

@@ -39,6 +39,7 @@ def _installed_prefixes() -> tuple[str, ...]:
 
 
 _INSTALLED = _installed_prefixes()
+_ELSEWHERE = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 def start_from(folder: str) -> None:
@@ -60,9 +61,14 @@ def is_users(filename: str) -> bool:
         if filename.startswith("<"):
             known = filename.startswith(_INTERACTIVE)
         else:
-            known = filename.startswith(tuple(_own)) or not filename.startswith(_INSTALLED)
+            known = filename.startswith(tuple(_own)) or not _is_installed(filename)
         _known[filename] = known
     return known
+
+
+def _is_installed(filename: str) -> bool:
+    """Below the places that this Python installs to, or in another environment that is on the path."""
+    return filename.startswith(_INSTALLED) or any(name in filename for name in _ELSEWHERE)
 
 
 def user_frame(depth: int = 1) -> FrameType | None:

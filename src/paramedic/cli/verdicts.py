@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -74,8 +74,9 @@ class Wanted:
             from paramedic.reports import tensorboard
 
             tensorboard.check_installed()
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        return replace(self, **{name: path.absolute() for name, path in given.items() if isinstance(path, Path)})
+        given: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        seen_from_anywhere = {name: path.absolute() for name, path in given.items() if isinstance(path, Path)}
+        return replace(self, **(given | seen_from_anywhere))
 
     def judged(self, diagnosis: Diagnosis) -> Diagnosis:
         """Known findings marked as such; after an update, all of them are."""
