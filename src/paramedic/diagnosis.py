@@ -24,8 +24,10 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.reader import Run, damaged, open_runs
+from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
+from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import outcome
 from paramedic.rules.rule import Abstain, Rule, missing_need
@@ -61,8 +63,7 @@ def _diagnose(
     options: Mapping[str, Mapping[str, Any]],
     incomplete: str | None,
 ) -> Diagnosis:
-    # A rank may fail before its first step; its parent has a record, too, but has trained nothing.
-    trained = [run for run in runs if run.steps] or [run for run in runs if run.events("backward")] or runs[:1]
+    trained = trained_of(list(runs))
     findings: dict[tuple[Any, ...], Finding] = {}
     clear: list[str] = []
     abstained: list[Abstention] = []
@@ -264,6 +265,7 @@ def _facts(
         ranks=len(trained),
         versions=meta.get("versions", {}),
         losses=tuple(_loss_curves(first)),
+        evaluations=tuple(evaluation_curves(first)),
         progress=_progress(first),
         times=tuple(time_shares(first)),
         models=tuple(_describe_model(event.data) for event in first.events("model")),
@@ -297,10 +299,13 @@ def _progress(run: Run) -> Progress | None:
     if len(curves) != 1 or curves[0].broke:
         return None
     curve = curves[0]
+    measured = evaluation_curves(run)
+    evaluation = measured[0].values[-1] if len(measured) == 1 else None
+    progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
     with contextlib.suppress(Abstain):
         judged = outcome(run)
-        return Progress(first=curve.values[0], last=curve.end, guessing=judged.prior, learnt=not judged.bad)
-    return Progress(first=curve.values[0], last=curve.end)
+        return replace(progress, guessing=judged.prior, learnt=not judged.bad)
+    return progress
 
 
 def _describe_model(model: Mapping[str, Any]) -> str:

@@ -63,10 +63,10 @@ class Run:
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
-    def check(self) -> object:
+    def check(self, *, whole: bool = True) -> object:
         """The record's format; raises where it is not what a record of this format has to be."""
         version = checking.version_of(self._connection)
-        if version == SCHEMA_VERSION:
+        if whole and version == SCHEMA_VERSION:
             checking.check(self._connection)
         return version
 
@@ -145,12 +145,13 @@ def as_named(file: str | None) -> str | None:
     return _ODD_BYTE.sub(lambda found: chr(int(found[1], 16)), file) if file else file
 
 
-def open_runs(folder: Path) -> list[Run]:
+def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
     """All records in a run's folder, the main process first. Raises ParamedicError when one is damaged, or none there.
 
-    Every file is checked before it is believed: a record may come from anywhere.
+    Every file is checked before it is believed: a record may come from anywhere. Without `whole` only its format is,
+    for a record that was checked a moment ago.
     """
-    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file)) is not None]
+    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file, whole=whole)) is not None]
     if not runs:
         raise ParamedicError(
             f"there is no record in {folder}",
@@ -163,7 +164,12 @@ def open_runs(folder: Path) -> list[Run]:
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
 
 
-def _checked(file: Path) -> Run | None:
+def trained(runs: list[Run]) -> list[Run]:
+    """Those that trained. A rank may fail before its first step; its parent has a record, too, but trained nothing."""
+    return [run for run in runs if run.steps] or [run for run in runs if run.events("backward")] or runs[:1]
+
+
+def _checked(file: Path, *, whole: bool) -> Run | None:
     """None for a record whose process was killed before it wrote anything."""
     try:
         if file.is_symlink() or kind_of(file) != "file":
@@ -171,7 +177,7 @@ def _checked(file: Path) -> Run | None:
         if file.stat().st_size > LARGEST:
             raise ValueError(f"it is larger than {LARGEST:,} bytes")
         run = Run(file)
-        version = run.check()
+        version = run.check(whole=whole)
     except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise damaged(file, error) from None
     if version is not None and version != SCHEMA_VERSION:

@@ -33,6 +33,9 @@ STYLES = {
 }
 
 
+TONES = {"none": "healthy", "unknown": "inconclusive"}  # of the page's headline; the other causes are faults
+
+
 class Progress:
     """What is being tried and what was learnt so far, a line each."""
 
@@ -111,13 +114,17 @@ def _verdict(screen: Screen, conclusion: Conclusion, *, quiet: bool) -> None:
             screen.line(words, label="  ruled out  ", indent=13)
         if conclusion.ruled_out:
             screen.blank()
+    word = (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause])
+    screen.line(("Verdict: ", "bold"), word, f" {_because(conclusion)}")
+
+
+def _because(conclusion: Conclusion) -> str:
+    """What follows the verdict, on the terminal and on the page."""
     runs = plural(len(conclusion.results), "experiment")
     sure = "" if conclusion.cause == "unknown" else f"; {100 * conclusion.confidence:.0f} % sure"
-    screen.line(
-        ("Verdict: ", "bold"),
-        (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause]),
-        f" {_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
-        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}.",
+    return (
+        f"{_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
+        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}."
     )
 
 
@@ -176,14 +183,16 @@ def render_html(conclusion: Conclusion) -> str:
         for result in conclusion.results
         if result.values and "range" not in result.name
     )
-    diagnosis = replace(conclusion.diagnosis, run=replace(conclusion.diagnosis.run, losses=curves))
+    diagnosis = replace(conclusion.diagnosis, run=replace(conclusion.diagnosis.run, losses=curves, evaluations=()))
     rows = [
         (result.name, result.changed, losses(result), f"{result.steps:,}", f"{result.seconds:.1f} s", meaning)
         for result, meaning in zip(conclusion.results, conclusion.meanings, strict=True)
     ]
     lab = {
         "rows": rows,
-        "sentence": f"{_sentence(WORDS[conclusion.cause])} {_sentence(conclusion.because)}",
+        "headline": WORDS[conclusion.cause],
+        "tone": TONES.get(conclusion.cause, "sick"),
+        "sentence": _because(conclusion),
         "ruled_out": conclusion.ruled_out,
         "sweeps": [
             _sweep(result, meaning)

@@ -13,6 +13,7 @@ from paramedic.record.writer import Site
 
 MOST_CLASSES = 64
 MOST_TOLD = 400  # comparisons per place
+FEW_CLASSES = 20  # of which the whole table is told
 LEAST = 30  # answers of an evaluation that are worth telling
 
 
@@ -44,12 +45,11 @@ class Confusions:
 
 
 def _summary(counts: torch.Tensor) -> dict[str, Any]:
-    """Per label: how often it occurred, the answer that it got most often, and how often that was."""
-    table = counts.reshape(MOST_CLASSES, MOST_CLASSES)
-    return {
-        "labels": [
-            [label, int(row.sum()), int(row.argmax()), int(row.max())]
-            for label, row in enumerate(table)
-            if int(row.sum())
-        ]
-    }
+    """Per label: how often it occurred, the answer that it got most often, and how often that was; every answer, too,
+    where there are few classes."""
+    table = counts.reshape(MOST_CLASSES, MOST_CLASSES).tolist()
+    seen = [(label, row) for label, row in enumerate(table) if sum(row)]
+    found: dict[str, Any] = {"labels": [[label, sum(row), row.index(max(row)), max(row)] for label, row in seen]}
+    if len(seen) <= FEW_CLASSES:
+        found["rows"] = [[label, [[answer, n] for answer, n in enumerate(row) if n]] for label, row in seen]
+    return found
