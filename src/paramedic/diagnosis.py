@@ -49,11 +49,14 @@ def diagnose(
     """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
     try:
-        return _diagnose(folder, runs, rules, options or {}, incomplete or _cut_short(folder, runs[0]))
+        return _diagnose(folder, runs, rules, options or {}, incomplete or cut_short(folder, runs[0]))
     except ParamedicError:
         raise
     except Exception as error:  # rules fail one by one, see `ask`: this is about what every report needs
         raise damaged(runs[0].path, error) from error
+    finally:
+        for run in runs:
+            run.close()
 
 
 def _diagnose(
@@ -197,7 +200,7 @@ def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
 
 
-def _cut_short(folder: Path, run: Run) -> str | None:
+def cut_short(folder: Path, run: Run) -> str | None:
     """Why the record has no end: the run is under way, or something ended it before it could say so."""
     if "seconds" in run.meta or "exit_code" in run.meta:
         return None
@@ -264,7 +267,7 @@ def _facts(
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),
-        losses=tuple(_loss_curves(first)),
+        losses=tuple(recorded_losses(first)),
         evaluations=tuple(evaluation_curves(first)),
         progress=_progress(first),
         times=tuple(time_shares(first)),
@@ -285,7 +288,8 @@ def _last_time(run: Run) -> float:
     return max(times, default=float(run.meta.get("started", 0)))
 
 
-def _loss_curves(run: Run) -> Iterable[LossCurve]:
+def recorded_losses(run: Run) -> Iterable[LossCurve]:
+    """The values at every backward(), by its line."""
     for name in run.series_names:
         kind, _, label = name.partition(":")
         if kind == "loss":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,6 +70,10 @@ class Run:
         if whole and version == SCHEMA_VERSION:
             checking.check(self._connection)
         return version
+
+    def close(self) -> None:
+        """What was read stays; nothing more can be."""
+        self._connection.close()
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -162,6 +167,17 @@ def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
         for run in team:
             run.ranks = tuple(sorted(team, key=lambda member: member.rank))
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[list[Run]]:
+    """The records of a run for a short look, without a check of every row; their files are closed behind it."""
+    runs = open_runs(folder, whole=False)
+    try:
+        yield runs
+    finally:
+        for run in runs:
+            run.close()
 
 
 def trained(runs: list[Run]) -> list[Run]:

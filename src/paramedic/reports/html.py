@@ -44,10 +44,20 @@ def render(
     return whole("report.html", ("page.css",), ("page.js",), **_context(diagnosis, rules, data, lab, pictures))
 
 
-def parts(diagnosis: Diagnosis, pictures: Pictures) -> dict[str, str]:
-    """The sections of the page by name, for the live page."""
-    context = _context(diagnosis, None, None, None, pictures)
-    return {name: safe(environment().get_template(f"{name}.html").render(**context)) for name in PARTS}
+def parts(diagnosis: Diagnosis, pictures: Pictures, **verdict: str) -> dict[str, str]:
+    """The sections of the page by name, for the live page; `verdict` has other words for a run that has not ended."""
+    context = _context(diagnosis, None, None, None, pictures) | verdict
+    return {name: part(name, **context) for name in PARTS}
+
+
+def charts_of(charts: Iterable[chart.Chart]) -> str:
+    """Charts without a diagnosis: several runs side by side."""
+    drawn = tuple(charts)
+    return part("pictures", chart=next(iter(drawn), None), times=(), pictures=Pictures(charts=drawn[1:]))
+
+
+def part(name: str, **context: Any) -> str:
+    return safe(environment().get_template(f"{name}.html").render(**context))
 
 
 def whole(template: str, styles: Sequence[str], scripts: Sequence[str], **context: Any) -> str:

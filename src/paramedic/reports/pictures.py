@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from paramedic.record.reader import Run, open_runs, trained
+from paramedic.record.reader import Run, reading, trained
 from paramedic.reports import confusion, layers, series
 from paramedic.reports.chart import Chart
 from paramedic.reports.confusion import Confusion
@@ -24,7 +24,8 @@ class Pictures:
 
 def of_record(folder: Path) -> Pictures:
     """Of a record that was checked a moment ago."""
-    return of(trained(open_runs(folder, whole=False))[0])
+    with reading(folder) as runs:
+        return of(trained(runs)[0])
 
 
 def of(run: Run) -> Pictures:

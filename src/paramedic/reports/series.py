@@ -21,7 +21,7 @@ def charts(run: Run) -> Iterator[Chart]:
     yield from (found for found in drawn if found is not None)
 
 
-def _curve(run: Run, name: str, label: str, *, unit: float = 1.0) -> LossCurve:
+def curve_of(run: Run, name: str, label: str, *, unit: float = 1.0) -> LossCurve:
     points = run.series(name)
     return LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v / unit for _, v in points))
 
@@ -30,7 +30,7 @@ def _rates(run: Run) -> Chart | None:
     names = [name for name in run.series_names if name.startswith("lr:")]
     curves = []
     for name in names:
-        rate = _curve(run, name, "learning rate" if len(names) == 1 else f"optimizer {name[3:]}")
+        rate = curve_of(run, name, "learning rate" if len(names) == 1 else f"optimizer {name[3:]}")
         # A rate is recorded when it changes, so the last one holds to the end.
         if rate.steps and run.steps - 1 > rate.steps[-1]:
             rate = LossCurve(
@@ -44,7 +44,7 @@ def _rates(run: Run) -> Chart | None:
 
 def _norms(run: Run) -> Chart | None:
     labels = {"gradient_norm": "gradient norm", "norm_before_clip": "before clipping"}
-    curves = [_curve(run, name, label) for name, label in labels.items() if name in run.series_names]
+    curves = [curve_of(run, name, label) for name, label in labels.items() if name in run.series_names]
     return chart.draw(
         curves, key="norm", title="Gradient norm", caption="Of all gradients together, at sampled steps", tall=False
     )
@@ -62,7 +62,7 @@ def _updates(run: Run) -> Chart | None:
 
 
 def _step_time(run: Run) -> Chart | None:
-    curves = [_curve(run, "time:step", "time per step (ms)", unit=1e-3)] if "time:step" in run.series_names else []
+    curves = [curve_of(run, "time:step", "time per step (ms)", unit=1e-3)] if "time:step" in run.series_names else []
     return chart.draw(
         curves,
         key="time",
@@ -87,7 +87,7 @@ def _memory(ranks: Iterable[Run]) -> Chart | None:
     for run, name in found:
         _, what, who = name.split(":", 2)
         label = ("main process" if who == "main" else who) if what == "rss" else f"{who}, allocated"
-        curves.append(_curve(run, name, f"rank {run.rank}: {label}" if several else label, unit=unit))
+        curves.append(curve_of(run, name, f"rank {run.rank}: {label}" if several else label, unit=unit))
     return chart.draw(
         curves, key="memory", title=f"Memory ({word})", caption="Resident, per process and device", tall=False
     )
@@ -100,5 +100,5 @@ def _logged(run: Run) -> Iterator[Chart | None]:
         kind, _, rest = name.partition(":")
         label = rest or kind
         yield chart.draw(
-            [_curve(run, name, label)], key=f"logged-{index}", title=label, caption="Logged by the script", tall=False
+            [curve_of(run, name, label)], key=f"logged-{index}", title=label, caption="Logged by the script", tall=False
         )
