@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from paramedic.reports import png
-from paramedic.reports.words import number
+from paramedic.reports.words import number, plural
 
 # Viridis: equal steps look equal, also in grey and to those who do not see red or green.
 _ANCHORS = ("440154", "482878", "3e4a89", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725")
@@ -175,7 +175,7 @@ def _summary(row: Mapping[int, float]) -> tuple[str, ...]:
 
 def _sentence(title: str, cells: Cells, steps: Sequence[int]) -> str:
     bad = sum(not math.isfinite(value) for row in cells.values() for value in row.values())
-    words = f"{bad:,} values are not finite." if bad else "All values are finite."
+    words = f"{plural(bad, 'value')} not finite." if bad else "All values are finite."
     return f"{title}: {len(cells):,} tensors at {len(steps):,} steps from {steps[0]:,} to {steps[-1]:,}. {words}"
 
 

@@ -37,6 +37,7 @@ class Site:
     def __init__(self, runs: Listing, rules: Sequence[Rule], options: Mapping[str, Mapping[str, Any]]) -> None:
         self.runs = runs
         self.open_pages = 0
+        self.was_open = False
         self._rules, self._options = rules, options
         self._tails: dict[str, Tail] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -114,6 +115,7 @@ class Site:
     async def _events(self, look: Callable[[], Parts]) -> AsyncIterator[str]:
         """The sections that have changed, whenever some have."""
         self.open_pages += 1
+        self.was_open = True
         try:
             sent: dict[str, str] = {}
             silent = 0

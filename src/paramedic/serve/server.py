@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paramedic.serve.app import Site
 
 HOST = "127.0.0.1"
-GRACE = 15  # seconds without a page, after the run has ended, until its server ends
+GRACE = 15  # seconds, after the run has ended, in which a page that was open may come back (a reload, a laptop's lid)
 
 # The server is a grandchild, so that the script never meets a child process that it has not started.
 _STARTER = "import subprocess, sys; subprocess.Popen(sys.argv[2:], pass_fds=[int(sys.argv[1])], start_new_session=True)"
@@ -103,13 +103,13 @@ def serve(site: Site, sock: socket.socket, token: str, *, until: int | None = No
 async def _stop_when_done(server: object, site: Site, process: int) -> None:
     import psutil
 
-    idle = 0
-    started = psutil.Process(process).create_time() if psutil.pid_exists(process) else None
-    while idle < GRACE:
+    watched, idle = None, 0
+    with contextlib.suppress(psutil.Error):
+        watched = psutil.Process(process)
+    while idle < (GRACE if site.was_open else 1):
         await asyncio.sleep(1)
         with contextlib.suppress(psutil.Error):
-            if started is not None and psutil.Process(process).create_time() == started:
-                idle = 0
+            if watched is not None and watched.is_running() and watched.status() != psutil.STATUS_ZOMBIE:
                 continue
         idle = 0 if site.open_pages else idle + 1
     server.should_exit = True  # type: ignore[attr-defined]
