@@ -18,6 +18,7 @@ COMMANDS = (
     "diagnose",
     "dump",
     "bundle",
+    "serve",
     "report",
     "replay",
     "compare",

@@ -113,7 +113,7 @@ def test_the_page_follows_the_run_its_end_and_the_next_one(server: Server, recor
     assert "<!doctype html>" in report.lower() and "Gradients" in report
     assert "20260102-000000-bbbbbb" in until(server.events("events"), "runs", "train.py")
     both = f"compare/events?run={recording.folder.name}&run=20260102-000000-bbbbbb&run=..%2fnowhere"
-    drawn = until(server.events(both), "pictures", "Training loss")
+    drawn = until(server.events(both), "loss", "Training loss")
     assert recording.folder.name in drawn and "nowhere" not in drawn
 
 

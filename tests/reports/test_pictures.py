@@ -126,3 +126,11 @@ def test_evidence_is_words_and_small_tables() -> None:
     assert pairs.value == "" and len(pairs.table) == 8 and pairs.table[0] == ("0", "1") and pairs.more == "12 more rows"
     assert measured(Evidence(name="few", value=[1, 2])).value == "1, 2"
     assert measured(Evidence(name="counts", value={"a": 1})).table == (("a", "1"),)
+
+
+def test_the_page_of_a_large_model_stays_below_two_megabytes(folder: Path) -> None:
+    names = [f"model.encoder.layers.{n // 6}.attention.projection{n % 6}.weight" for n in range(400)]
+    cells = {name: {step: 1.0 + (step * 7 + n) % 97 for step in range(256)} for n, name in enumerate(names)}
+    maps = [heat.draw(cells, key=f"map{n}", title=f"map {n}", caption="") for n in range(5)]
+    many = pictures.Pictures(maps=tuple(found for found in maps if found is not None))
+    assert len(render(diagnose(folder, ()), pictures=many)) < 2_000_000

@@ -19,6 +19,7 @@ from paramedic.lab.session import cost
 from paramedic.lab.verdict import WORDS, Conclusion
 from paramedic.reports import html as page
 from paramedic.reports import json as contract
+from paramedic.reports.pictures import of_record
 from paramedic.reports.screen import Screen, speaks_unicode
 from paramedic.reports.terminal import render as render_findings
 from paramedic.reports.words import plural
@@ -200,7 +201,7 @@ def render_html(conclusion: Conclusion) -> str:
             if "range" in result.name and len(result.values) > 5
         ],
     }
-    return page.render(diagnosis, lab=lab)
+    return page.render(diagnosis, lab=lab, pictures=of_record(Path(diagnosis.run.record)))
 
 
 def _sweep(result: Result, meaning: str) -> dict[str, Any]:

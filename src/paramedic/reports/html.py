@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from paramedic.rules.rule import Rule
 
 PAGE = Path(__file__).parent / "page"
-PARTS = ("verdict", "findings", "pictures", "checks", "about")  # sections that the live page exchanges
+PARTS = ("verdict", "findings", "loss", "pictures", "checks", "about")  # sections that the live page exchanges
 VERDICT_MARKS = {"sick": "✗", "healthy": "✓", "inconclusive": "?"}
 
 
@@ -44,16 +44,23 @@ def render(
     return whole("report.html", ("page.css",), ("page.js",), **_context(diagnosis, rules, data, lab, pictures))
 
 
-def parts(diagnosis: Diagnosis, pictures: Pictures, **verdict: str) -> dict[str, str]:
-    """The sections of the page by name, for the live page; `verdict` has other words for a run that has not ended."""
+def parts(diagnosis: Diagnosis, pictures: Pictures | None, **verdict: str) -> dict[str, str]:
+    """The sections of the page by name, for the live page; without `pictures` all but those.
+
+    `verdict` has other words for a run that has not ended.
+    """
     context = _context(diagnosis, None, None, None, pictures) | verdict
-    return {name: part(name, **context) for name in PARTS}
+    return {name: part(name, **context) for name in PARTS if pictures is not None or name != "pictures"}
 
 
-def charts_of(charts: Iterable[chart.Chart]) -> str:
-    """Charts without a diagnosis: several runs side by side."""
+def overlay(charts: Iterable[chart.Chart]) -> dict[str, str]:
+    """Charts without a diagnosis, as sections: several runs side by side."""
     drawn = tuple(charts)
-    return part("pictures", chart=next(iter(drawn), None), times=(), pictures=Pictures(charts=drawn[1:]))
+    pictures = Pictures(charts=drawn[1:])
+    return {
+        "loss": part("loss", chart=next(iter(drawn), None)),
+        "pictures": part("pictures", times=(), pictures=pictures),
+    }
 
 
 def part(name: str, **context: Any) -> str:

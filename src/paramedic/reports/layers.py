@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from paramedic.findings import LossCurve
 from paramedic.record.reader import Run
 from paramedic.record.samples import Sample
-from paramedic.record.summary import Summary
+from paramedic.record.summary import COUNT, INF, NAN, NORM, ZERO
 from paramedic.reports import heat
 from paramedic.reports.heat import Heat
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Rows = np.ndarray[Any, np.dtype[np.float64]]  # see record/summary.py
 
 
 def maps(run: Run) -> Iterator[Heat]:
@@ -21,7 +27,7 @@ def maps(run: Run) -> Iterator[Heat]:
         heat.draw(
             update_ratios(run),
             key="updates",
-            title="Update ratio",
+            title="Update ratios",
             caption="Size of an update relative to the weight that it changes",
         ),
         heat.draw(_cells(run.samples("output"), _size), key="activations", title="Activations", caption=typical),
@@ -33,16 +39,13 @@ def maps(run: Run) -> Iterator[Heat]:
 
 def update_ratios(run: Run) -> dict[str, dict[int, float]]:
     """By tensor and step: the norm of the update over that of the weight. A weight of zero has no such ratio."""
-    weights = {sample.step: sample.summaries for sample in run.samples("weight")}
+    weights = {sample.step: _known(sample, _norm) for sample in run.samples("weight")}
     found: dict[str, dict[int, float]] = {name: {} for sample in run.samples("update") for name in sample.names}
     for sample in run.samples("update"):
         before = weights.get(sample.step, {})
-        for name, update in sample.summaries.items():
-            weight = before.get(name)
-            if weight is None or not weight.norm:
-                continue
-            bad = update.nan or update.inf or weight.nan or weight.inf
-            found[name][sample.step] = math.nan if bad else update.norm / weight.norm
+        for name, norm in _known(sample, _norm).items():
+            if before.get(name):
+                found[name][sample.step] = norm / before[name]
     return _named({name: row for name, row in found.items() if row})
 
 
@@ -62,27 +65,40 @@ def spread(ratios: dict[str, dict[int, float]]) -> list[LossCurve]:
 
 
 def _zeros(run: Run) -> Heat | None:
-    cells = _cells(run.samples("output"), lambda summary: summary.zero_share)
+    cells = _cells(run.samples("output"), lambda rows: rows[:, ZERO] / rows[:, COUNT])
     some = {name: row for name, row in cells.items() if any(row.values())}
     caption = "Share of exact zeros, as behind a ReLU; a layer that stays at 1 is dead"
     return heat.draw(some, key="zeros", title="Zeros among the activations", caption=caption, log=False)
 
 
-def _cells(samples: list[Sample], value: Callable[[Summary], float | None]) -> dict[str, dict[int, float]]:
+# Whole arrays at a time: a large model has a hundred thousand rows.
+
+
+def _cells(samples: list[Sample], value: Callable[[Rows], Rows]) -> dict[str, dict[int, float]]:
     found: dict[str, dict[int, float]] = {}
     for sample in samples:
-        for name, summary in sample.summaries.items():
-            measured = value(summary)
-            if measured is not None:
-                found.setdefault(name, {})[sample.step] = measured
+        for name, measured in _known(sample, value).items():
+            found.setdefault(name, {})[sample.step] = measured
     return _named(found)
 
 
-def _size(summary: Summary) -> float | None:
+def _known(sample: Sample, value: Callable[[Rows], Rows]) -> dict[str, float]:
+    """By name, of the tensors that have elements and whose numbers were written."""
+    known = sample.rows[:, COUNT] > 0
+    names = [name for name, is_known in zip(sample.names, known.tolist(), strict=True) if is_known]
+    return dict(zip(names, value(sample.rows[known]).tolist(), strict=True))
+
+
+def _norm(rows: Rows) -> Rows:
+    """NaN where an element is not finite: the recorded norm leaves those out."""
+    norms = rows[:, NORM].copy()
+    norms[rows[:, NAN] + rows[:, INF] > 0] = math.nan
+    return norms
+
+
+def _size(rows: Rows) -> Rows:
     """Comparable between tensors of any size, unlike the norm."""
-    if summary.nan or summary.inf:
-        return math.nan
-    return summary.norm / math.sqrt(summary.count) if summary.count else None
+    return _norm(rows) / rows[:, COUNT] ** 0.5
 
 
 def _named(found: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]:

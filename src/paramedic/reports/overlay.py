@@ -10,7 +10,7 @@ from paramedic.findings import LossCurve
 from paramedic.record.reader import Run
 from paramedic.reports import chart
 from paramedic.reports.chart import Chart
-from paramedic.reports.series import curve_of
+from paramedic.reports.series import curve_of, rates
 from paramedic.rules.evaluations import evaluation_curves
 
 
@@ -20,7 +20,7 @@ def charts(runs: Mapping[str, Run]) -> Iterator[Chart]:
         ("loss", "Training loss", "At each backward()", lambda run: list(recorded_losses(run))),
         ("evaluation", "Evaluation loss", "Averaged over an evaluation's batches", evaluation_curves),
         ("norm", "Gradient norm", "Of all gradients together", lambda run: _series(run, "gradient_norm")),
-        ("rate", "Learning rate", "Of the first parameter group", lambda run: _series(run, "lr:")),
+        ("rate", "Learning rate", "Of the first parameter group", rates),
         ("time", "Time per step (s)", "Steps that were examined are slower", lambda run: _series(run, "time:step")),
     )
     for key, title, caption, of in kinds:

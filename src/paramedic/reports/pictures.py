@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from paramedic.errors import ParamedicError
 from paramedic.record.reader import Run, reading, trained
 from paramedic.reports import confusion, layers, series
 from paramedic.reports.chart import Chart
@@ -24,8 +25,11 @@ class Pictures:
 
 def of_record(folder: Path) -> Pictures:
     """Of a record that was checked a moment ago."""
-    with reading(folder) as runs:
-        return of(trained(runs)[0])
+    try:
+        with reading(folder) as runs:
+            return of(trained(runs)[0])
+    except ParamedicError as error:  # it has been moved away since
+        return Pictures(problem=f"The charts could not be drawn: {error.what}")
 
 
 def of(run: Run) -> Pictures:

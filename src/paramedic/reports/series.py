@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from paramedic.findings import LossCurve
 from paramedic.record.reader import Run
@@ -26,20 +27,21 @@ def curve_of(run: Run, name: str, label: str, *, unit: float = 1.0) -> LossCurve
     return LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v / unit for _, v in points))
 
 
-def _rates(run: Run) -> Chart | None:
+def rates(run: Run) -> list[LossCurve]:
+    """The learning rates. One is recorded when it changes, so the last value holds to the end."""
     names = [name for name in run.series_names if name.startswith("lr:")]
     curves = []
     for name in names:
         rate = curve_of(run, name, "learning rate" if len(names) == 1 else f"optimizer {name[3:]}")
-        # A rate is recorded when it changes, so the last one holds to the end.
         if rate.steps and run.steps - 1 > rate.steps[-1]:
-            rate = LossCurve(
-                label=rate.label, steps=(*rate.steps, run.steps - 1), values=(*rate.values, rate.values[-1])
-            )
+            rate = replace(rate, steps=(*rate.steps, run.steps - 1), values=(*rate.values, rate.values[-1]))
         curves.append(rate)
-    return chart.draw(
-        curves, key="rate", title="Learning rate", caption="Of the first parameter group", tall=False
-    )  # fmt: skip
+    return curves
+
+
+def _rates(run: Run) -> Chart | None:
+    caption = "Of the first parameter group"
+    return chart.draw(rates(run), key="rate", title="Learning rate", caption=caption, tall=False)
 
 
 def _norms(run: Run) -> Chart | None:
@@ -66,8 +68,8 @@ def _step_time(run: Run) -> Chart | None:
     return chart.draw(
         curves,
         key="time",
-        title="Time per step",
-        caption="Milliseconds; steps that were examined are slower",
+        title="Time per step (ms)",
+        caption="Steps that were examined are slower",
         tall=False,
     )
 

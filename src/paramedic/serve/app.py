@@ -9,7 +9,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paramedic.reports import html
+from paramedic.reports import html, words
 from paramedic.rules.rule import Rule
 from paramedic.serve.listing import Listing
 from paramedic.serve.tail import Overlay, Parts, Tail
@@ -95,10 +95,17 @@ class Site:
         return _page("live.html", title="runs", parts=("runs",), back="", report=False)
 
     async def list_events(self, request: Request) -> Response:
-        return self._stream(lambda: {"runs": html.part("runs", entries=self.runs.entries())})
+        def look() -> Parts:
+            entries = self.runs.entries()
+            running = sum(entry.state == "running" for entry in entries)
+            said = f"{words.plural(len(entries), 'run')}, {running} running"
+            state = html.part("state", text=said, running=bool(running))
+            return {"state": state, "runs": html.part("runs", entries=entries)}
+
+        return self._stream(look)
 
     async def compare_page(self, request: Request) -> Response:
-        return _page("live.html", title="compare", parts=("pictures",), back="..", report=False)
+        return _page("live.html", title="compare", parts=("loss", "pictures"), back="..", report=False)
 
     async def compare_events(self, request: Request) -> Response:
         folders = self.runs.folders()

@@ -55,7 +55,7 @@ class Listing:
     def entries(self) -> list[Entry]:
         if self._pace.is_due:
             listed = list(self.folders().items())[:MOST_LISTED]
-            self._entries = self._pace.timed(lambda: [_entry(name, folder) for name, folder in listed])
+            self._entries = self._pace.timed(None, lambda: [_entry(name, folder) for name, folder in listed])
         return self._entries
 
 

@@ -17,19 +17,24 @@ _T = TypeVar("_T")
 
 
 class Pace:
-    """When the next look is due."""
+    """When the next look is due, and what was seen by the last one."""
 
     def __init__(self) -> None:
         self._due = 0.0
+        self.seen: object = None
 
     @property
     def is_due(self) -> bool:
         return time.monotonic() >= self._due
 
-    def timed(self, look: Callable[[], _T]) -> _T:
-        started = time.monotonic()
+    def wants(self, now: object) -> bool:
+        """Whether there is something new, and it is time to look at it."""
+        return self.is_due and now != self.seen
+
+    def timed(self, now: object, look: Callable[[], _T]) -> _T:
+        started, self.seen = time.monotonic(), now
         try:
             return look()
         finally:
-            now = time.monotonic()
-            self._due = now + max(PAUSE, IDLE * (now - started))
+            ended = time.monotonic()
+            self._due = ended + max(PAUSE, IDLE * (ended - started))
