@@ -20,6 +20,7 @@ COMMANDS = (
     "diagnose",
     "dump",
     "bundle",
+    "serve",
     "report",
     "replay",
     "compare",

@@ -25,8 +25,10 @@ from paramedic.findings import (
 )
 from paramedic.record.facts import Backward, Ended, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs
+from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
+from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import outcome
 from paramedic.rules.rule import Abstain, Rule, missing_need
@@ -48,11 +50,14 @@ def diagnose(
     """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
     try:
-        return _diagnose(folder, runs, rules, options or {}, incomplete or _cut_short(folder, runs[0]))
+        return _diagnose(folder, runs, rules, options or {}, incomplete or cut_short(folder, runs[0]))
     except ParamedicError:
         raise
     except Exception as error:  # rules fail one by one, see `ask`: this is about what every report needs
         raise damaged(runs[0].path, error) from error
+    finally:
+        for run in runs:
+            run.close()
 
 
 def _diagnose(
@@ -62,8 +67,7 @@ def _diagnose(
     options: Mapping[str, Mapping[str, Any]],
     incomplete: str | None,
 ) -> Diagnosis:
-    # A rank may fail before its first step; its parent has a record, too, but has trained nothing.
-    trained = [run for run in runs if run.steps] or [run for run in runs if run.facts(Backward)] or runs[:1]
+    trained = trained_of(list(runs))
     findings: dict[tuple[Any, ...], Finding] = {}
     clear: list[str] = []
     abstained: list[Abstention] = []
@@ -197,7 +201,7 @@ def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
 
 
-def _cut_short(folder: Path, run: Run) -> str | None:
+def cut_short(folder: Path, run: Run) -> str | None:
     """Why the record has no end: the run is under way, or something ended it before it could say so."""
     if "seconds" in run.meta or "exit_code" in run.meta:
         return None
@@ -264,7 +268,8 @@ def _facts(
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),
-        losses=tuple(_loss_curves(first)),
+        losses=tuple(recorded_losses(first)),
+        evaluations=tuple(evaluation_curves(first)),
         progress=_progress(first),
         times=tuple(time_shares(first)),
         models=tuple(map(_describe_model, first.facts(Model))),
@@ -284,7 +289,8 @@ def _last_time(run: Run) -> float:
     return max(times, default=float(run.meta.get("started", 0)))
 
 
-def _loss_curves(run: Run) -> Iterable[LossCurve]:
+def recorded_losses(run: Run) -> Iterable[LossCurve]:
+    """The values at every backward(), by its line."""
     for name in run.series_names:
         kind, _, label = name.partition(":")
         if kind == "loss":
@@ -298,10 +304,13 @@ def _progress(run: Run) -> Progress | None:
     if len(curves) != 1 or curves[0].broke:
         return None
     curve = curves[0]
+    measured = evaluation_curves(run)
+    evaluation = measured[0].values[-1] if len(measured) == 1 else None
+    progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
     with contextlib.suppress(Abstain):
         judged = outcome(run)
-        return Progress(first=curve.values[0], last=curve.end, guessing=judged.prior, learnt=not judged.bad)
-    return Progress(first=curve.values[0], last=curve.end)
+        return replace(progress, guessing=judged.prior, learnt=not judged.bad)
+    return progress
 
 
 def _describe_model(model: Model) -> str:

@@ -89,6 +89,7 @@ class RunFacts:
     ranks: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[LossCurve, ...] = ()
+    evaluations: tuple[LossCurve, ...] = ()  # losses without gradients, averaged over the batches of an evaluation
     progress: Progress | None = None  # of the only loss, if there is one
     times: tuple[TimeShare, ...] = ()  # where a step's time went
     models: tuple[str, ...] = ()  # "net: MLP, 85,002 parameters (85,002 trainable)"
@@ -117,6 +118,7 @@ class Progress:
     last: float
     guessing: float | None = None  # the loss of a model that knows only the distribution of the targets
     learnt: bool | None = None  # None: the loss is not one whose value can be judged
+    evaluation: float | None = None  # the last loss of the only evaluation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

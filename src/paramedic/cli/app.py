@@ -20,6 +20,7 @@ from paramedic.cli import (
     report,
     rules,
     run,
+    serve,
     shapes,
     synth,
     test,
@@ -56,6 +57,7 @@ audit.add_to(app)
 synth.add_to(app)
 shapes.add_to(app)
 run.add_to(app)
+serve.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)

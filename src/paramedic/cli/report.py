@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli.output import write_verdict
+from paramedic.cli.output import rendered, write_verdict
 from paramedic.cli.run import Ignore, Runs, Select, Verbose, words
 from paramedic.cli.verdicts import Annotate, Baseline, Board, Html, Json, Junit, Sarif, Update, Wanted
 from paramedic.config import Config, load_config, rule_options, runs_folder
@@ -52,8 +52,6 @@ def report(
 
       paramedic report --html report.html
     """
-    import importlib
-
     from paramedic.diagnosis import diagnose
 
     wanted = Wanted(
@@ -69,7 +67,7 @@ def report(
     if format is Format.text:
         write_verdict(diagnosis, verbose=verbose, stream=sys.stdout)
     else:
-        print(importlib.import_module(f"paramedic.reports.{format.value}").render(diagnosis))
+        print(rendered(diagnosis, format.value))
     wanted.write(diagnosis, folder)
     raise typer.Exit(1 if diagnosis.new_alarms else 0)
 

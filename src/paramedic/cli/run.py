@@ -15,9 +15,10 @@ from paramedic import voice
 from paramedic.cli.output import write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.cli.verdicts import Annotate, Baseline, Board, Html, Json, Junit, Sarif, Update, Wanted
-from paramedic.config import load_config, rule_options, runs_folder
+from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Outcome, launch
+from paramedic.launch import check as check_target
 from paramedic.rules.catalogue import select as select_rules
 from paramedic.settings import Settings
 
@@ -65,6 +66,7 @@ Eager = Annotated[
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 WithAudit = Annotated[bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.")]
+Live = Annotated[bool, typer.Option("--live", help="Serve a local page that shows the run while it runs.")]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -103,6 +105,7 @@ def run(
     annotations: Annotate = None,
     baseline: Baseline = None,
     update_baseline: Update = False,
+    live: Live = False,
 ) -> None:
     """Run an unmodified training script, watch it, and report what is wrong.
 
@@ -135,7 +138,7 @@ def run(
         json=json, html=html, sarif=sarif, junit=junit, tensorboard=tensorboard, annotations=annotations,
         baseline=baseline, update_baseline=update_baseline,
     )  # fmt: skip
-    _watch(ctx, settings, wanted, runs, select, ignore, verbose, quiet, fail_on)
+    _watch(ctx, settings, wanted, runs, select, ignore, verbose, quiet, fail_on, live)
 
 
 def check(
@@ -183,13 +186,21 @@ def _watch(
     verbose: int,
     quiet: bool,
     fail_on: FailOn | None,
+    live: bool = False,
 ) -> None:
     target, steps = target_of(ctx), settings.stop_after
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
     wanted = wanted.checked()
-    outcome = launch(target, runs=runs_folder(config, runs), settings=settings)
+    name = new_run_id()
+    if live:
+        from paramedic.serve.server import beside
+
+        check_target(target)
+        page = beside(runs_folder(config, runs), name, select=words(select), ignore=words(ignore))
+        voice.say(f"paramedic: live page {page}")
+    outcome = launch(target, runs=runs_folder(config, runs), settings=settings, name=name)
     if not outcome.torch_seen:
         voice.say(
             f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.findings import Where
 from paramedic.paths import kind_of
 from paramedic.record import checking
+from paramedic.record.facts import Backward
 from paramedic.record.facts.fact import F, Fact, Occurrence, known_as
 from paramedic.record.facts.storing import restored
 from paramedic.record.samples import Sample, unpack
@@ -33,12 +36,16 @@ class Run:
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
-    def check(self) -> object:
+    def check(self, *, whole: bool = True) -> object:
         """The record's format; raises where it is not what a record of this format has to be."""
         version = checking.version_of(self._connection)
-        if version == SCHEMA_VERSION:
+        if whole and version == SCHEMA_VERSION:
             checking.check(self._connection)
         return version
+
+    def close(self) -> None:
+        """What was read stays; nothing more can be."""
+        self._connection.close()
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -109,12 +116,13 @@ def as_named(file: str | None) -> str | None:
     return _ODD_BYTE.sub(lambda found: chr(int(found[1], 16)), file) if file else file
 
 
-def open_runs(folder: Path) -> list[Run]:
+def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
     """All records in a run's folder, the main process first. Raises ParamedicError when one is damaged, or none there.
 
-    Every file is checked before it is believed: a record may come from anywhere.
+    Every file is checked before it is believed: a record may come from anywhere. Without `whole` only its format is,
+    for a record that was checked a moment ago.
     """
-    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file)) is not None]
+    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file, whole=whole)) is not None]
     if not runs:
         raise ParamedicError(
             f"there is no record in {folder}",
@@ -127,7 +135,23 @@ def open_runs(folder: Path) -> list[Run]:
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
 
 
-def _checked(file: Path) -> Run | None:
+@contextmanager
+def reading(folder: Path) -> Iterator[list[Run]]:
+    """The records of a run for a short look, without a check of every row; their files are closed behind it."""
+    runs = open_runs(folder, whole=False)
+    try:
+        yield runs
+    finally:
+        for run in runs:
+            run.close()
+
+
+def trained(runs: list[Run]) -> list[Run]:
+    """Those that trained. A rank may fail before its first step; its parent has a record, too, but trained nothing."""
+    return [run for run in runs if run.steps] or [run for run in runs if run.facts(Backward)] or runs[:1]
+
+
+def _checked(file: Path, *, whole: bool) -> Run | None:
     """None for a record whose process was killed before it wrote anything."""
     try:
         if file.is_symlink() or kind_of(file) != "file":
@@ -135,7 +159,7 @@ def _checked(file: Path) -> Run | None:
         if file.stat().st_size > LARGEST:
             raise ValueError(f"it is larger than {LARGEST:,} bytes")
         run = Run(file)
-        version = run.check()
+        version = run.check(whole=whole)
     except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise damaged(file, error) from None
     if version is not None and version != SCHEMA_VERSION:

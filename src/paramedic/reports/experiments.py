@@ -19,6 +19,7 @@ from paramedic.lab.session import cost
 from paramedic.lab.verdict import WORDS, Conclusion
 from paramedic.reports import html as page
 from paramedic.reports import json as contract
+from paramedic.reports.pictures import of_record
 from paramedic.reports.screen import Screen, speaks_unicode
 from paramedic.reports.terminal import render as render_findings
 from paramedic.reports.words import plural
@@ -31,6 +32,9 @@ STYLES = {
     "none": "bold green",
     "unknown": "bold yellow",
 }
+
+
+TONES = {"none": "healthy", "unknown": "inconclusive"}  # of the page's headline; the other causes are faults
 
 
 class Progress:
@@ -111,13 +115,17 @@ def _verdict(screen: Screen, conclusion: Conclusion, *, quiet: bool) -> None:
             screen.line(words, label="  ruled out  ", indent=13)
         if conclusion.ruled_out:
             screen.blank()
+    word = (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause])
+    screen.line(("Verdict: ", "bold"), word, f" {_because(conclusion)}")
+
+
+def _because(conclusion: Conclusion) -> str:
+    """What follows the verdict, on the terminal and on the page."""
     runs = plural(len(conclusion.results), "experiment")
     sure = "" if conclusion.cause == "unknown" else f"; {100 * conclusion.confidence:.0f} % sure"
-    screen.line(
-        ("Verdict: ", "bold"),
-        (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause]),
-        f" {_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
-        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}.",
+    return (
+        f"{_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
+        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}."
     )
 
 
@@ -176,14 +184,16 @@ def render_html(conclusion: Conclusion) -> str:
         for result in conclusion.results
         if result.values and "range" not in result.name
     )
-    diagnosis = replace(conclusion.diagnosis, run=replace(conclusion.diagnosis.run, losses=curves))
+    diagnosis = replace(conclusion.diagnosis, run=replace(conclusion.diagnosis.run, losses=curves, evaluations=()))
     rows = [
         (result.name, result.changed, losses(result), f"{result.steps:,}", f"{result.seconds:.1f} s", meaning)
         for result, meaning in zip(conclusion.results, conclusion.meanings, strict=True)
     ]
     lab = {
         "rows": rows,
-        "sentence": f"{_sentence(WORDS[conclusion.cause])} {_sentence(conclusion.because)}",
+        "headline": WORDS[conclusion.cause],
+        "tone": TONES.get(conclusion.cause, "sick"),
+        "sentence": _because(conclusion),
         "ruled_out": conclusion.ruled_out,
         "sweeps": [
             _sweep(result, meaning)
@@ -191,7 +201,7 @@ def render_html(conclusion: Conclusion) -> str:
             if "range" in result.name and len(result.values) > 5
         ],
     }
-    return page.render(diagnosis, lab=lab)
+    return page.render(diagnosis, lab=lab, pictures=of_record(Path(diagnosis.run.record)))
 
 
 def _sweep(result: Result, meaning: str) -> dict[str, Any]:

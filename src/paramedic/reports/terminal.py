@@ -24,6 +24,7 @@ from paramedic.reports.words import (
     saw_too_little,
     short_time,
     shortest,
+    tone,
     verdict,
 )
 
@@ -202,7 +203,5 @@ def _run_name(run: RunFacts) -> str:
 def _verdict(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
     why = " (-v says why)" if verbose < 1 else ""
     how = " (-vv shows how)" if verbose < 2 else ""
-    style = VERDICT_STYLES[diagnosis.verdict]
-    word = headline(diagnosis)
-    style = style if word == diagnosis.verdict else VERDICT_STYLES["inconclusive"]
-    screen.line(("Verdict: ", "bold"), (f"{word}.", style), " " + verdict(diagnosis, why=why, how=how))
+    word = (f"{headline(diagnosis)}.", VERDICT_STYLES[tone(diagnosis)])
+    screen.line(("Verdict: ", "bold"), word, " " + verdict(diagnosis, why=why, how=how))

@@ -162,6 +162,11 @@ def headline(diagnosis: Diagnosis) -> str:
     return "not learning" if stuck else diagnosis.verdict
 
 
+def tone(diagnosis: Diagnosis) -> str:
+    """The verdict whose colour and mark the headline gets: what learnt nothing does not look healthy."""
+    return diagnosis.verdict if headline(diagnosis) == diagnosis.verdict else "inconclusive"
+
+
 FEWEST_FOR_A_SHARE = 100  # steps: in a shorter run most steps are still part of the first look,
 SETTLED, HIGH = 1_000, 0.1  # and a high share says so too, until the run is this long
 
@@ -234,7 +239,8 @@ def _healthy(diagnosis: Diagnosis) -> str:
     progress = diagnosis.run.progress
     if progress is not None:
         guess = "" if progress.guessing is None else f" (guessing {number(progress.guessing)})"
-        said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}."
+        measured = "" if progress.evaluation is None else f", {number(progress.evaluation)} in the last evaluation"
+        said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}{measured}."
     if progress is not None and progress.learnt is False:
         said += " It did not learn; paramedic diagnose tells whether that is the model, the data or the settings."
     return f"{said} "

@@ -204,6 +204,7 @@ class Confusion(Fact):
     """Which class an evaluation answered for which label."""
 
     labels: Sequence[Sequence[int]]  # label, how often, the answer it got most often, how often
+    rows: Sequence[tuple[int, Sequence[tuple[int, int]]]] = ()  # of few classes: label, and (answer, how often) of each
 
 
 @fact("exchanged_transform", missing="no transform was exchanged")
