@@ -80,8 +80,23 @@ def small_shapes(here: Path, random: Random) -> Case:
 
 
 def template_sentences(here: Path, random: Random) -> Case:
-    names = "Anna Bill Carla Dinesh Eva Femi Gita Hugo Ines Jon Kemal Lea Mio Nora Otis Pia".split()
-    things = "phone laptop camera kettle lamp bike jacket blender chair printer watch tent".split()
+    names = (
+        "Anna",
+        "Bill",
+        "Carla",
+        "Dinesh",
+        "Eva",
+        "Femi",
+        "Gita",
+        "Hugo",
+        "Ines",
+        "Jon",
+        "Kemal",
+        "Lea",
+        "Mio",
+        "Nora",
+    )
+    things = ("phone", "laptop", "camera", "kettle", "lamp", "bike", "jacket", "blender", "chair", "printer", "watch")
     good = ("love", "adore", "recommend", "enjoy")
     bad = ("hate", "regret buying", "returned", "dislike")
 

@@ -184,7 +184,7 @@ def boxes_outside(here: Path, random: Random) -> Case:
     found = coco(here, random)
     bad = sorted(picked(random, 50, 4))
     for number in bad:
-        found["annotations"][2 * number]["bbox"][0] += 70
+        found["annotations"][2 * number]["bbox"][0] = 88
     return _coco_case(here, found, bad)
 
 

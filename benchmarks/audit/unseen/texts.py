@@ -1,4 +1,4 @@
-"""Texts in jsonl: the documentation of Python's own library, sentence by sentence, and sentences made from templates."""
+"""Texts in jsonl: the documentation of Python's own library, and sentences made from templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.audit.unseen.case import Case, picked
 
 Random = np.random.Generator
 TOPICS = {
-    "net": ("asyncio.events", "asyncio.streams", "http.client", "smtplib", "imaplib", "ftplib", "socket", "ssl", "socketserver"),
+    "net": ("asyncio.events", "asyncio.streams", "http.client", "smtplib", "imaplib", "ftplib", "socket", "ssl"),
     "numbers": ("decimal", "fractions", "statistics", "random", "datetime", "calendar", "ipaddress"),
 }  # fmt: skip
 
