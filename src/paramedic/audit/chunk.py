@@ -34,6 +34,7 @@ class Boxes:
 
     numbers: Array  # (boxes, 4)
     labels: tuple[Any, ...] = ()
+    areas: tuple[float | None, ...] = ()  # as they are written beside the boxes
     size: tuple[int, int] | None = None  # width and height of the image
     in_corners: bool = False  # torch's own name for them says that they are corners in pixels
     declared: str = "xyxy"  # what the file format, or torch, takes the numbers for: two corners, or "xywh"
