@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
-from paramedic.audit.checks.dense_labels import is_dense, out_of_range
+from paramedic.audit.checks.dense_labels import between_classes, is_dense, out_of_range
 from paramedic.audit.chunk import Array
 from paramedic.audit.models.spelling import slips
 from paramedic.findings import Evidence, Finding, Severity
@@ -25,6 +25,7 @@ def label_out_of_range(audit: Audit) -> Iterator[Finding]:
     if is_dense(audit):
         for split in audit.splits:
             yield from out_of_range(split)
+            yield from between_classes(split)
         return
     if audit.task.kind != "classification":
         raise Abstain("this is not a classification")
