@@ -25,9 +25,9 @@ def bad_sample(audit: Audit) -> Iterator[Finding]:
             kinds = Counter(sample.error.partition(":")[0] for sample in bad)
             samples = [sample.index for sample in bad]
             names = [sample.name or str(sample.index) for sample in bad]
-            cells = any(sample.column for sample in bad)
+            read = "used" if any(sample.column for sample in bad) else "read"
             yield Finding(
-                what=f"{many(len(bad), 'sample')} of {split.name} cannot be {'used' if cells else 'read'} ({', '.join(kinds)}): "
+                what=f"{many(len(bad), 'sample')} of {split.name} cannot be {read} ({', '.join(kinds)}): "
                 f"{', '.join(names[:5])}{f' and {len(names) - 5:,} more' if len(names) > 5 else ''}; "
                 f"the first: {bad[0].error}",
                 why="training stops at the first of them, in the middle of an epoch",

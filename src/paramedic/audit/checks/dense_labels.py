@@ -117,9 +117,9 @@ def between_classes(split: Split) -> Iterator[Finding]:
     if found is not None:
         yield _finding(
             split,
-            f"{many(len(found.samples), 'mask')} of {split.name} {'is' if len(found.samples) == 1 else 'are'} smeared: up "
-            f"to {found.worst:.0%} of their outlines are of a class between the two that meet there, {found.usual:.0%} "
-            f"in the others: {split.samples(found.samples)}",
+            f"the outlines of {many(len(found.samples), 'mask')} of {split.name} are smeared: up to {found.worst:.0%} "
+            f"of them are of a class between the two that meet there, {found.usual:.0%} in the other masks: "
+            f"{split.samples(found.samples)}",
             "they were resized with interpolation, which takes the mean of class numbers: between 0 and 2 lies 1",
             "resize these masks again from the originals, with interpolation=NEAREST",
             found.worst,
@@ -134,9 +134,9 @@ def off_their_objects(split: Split) -> Iterator[Finding]:
     if found is not None:
         yield _finding(
             split,
-            f"{many(len(found.samples), 'mask')} of {split.name} {'does' if len(found.samples) == 1 else 'do'} not cover "
-            f"the objects of their images: overlap {found.worst:.0%} with what the colours tell, {found.usual:.0%} in the "
-            f"median mask: {split.samples(found.samples)}",
+            f"the objects of {many(len(found.samples), 'image')} of {split.name} are not what their masks cover: overlap "
+            f"with what the colours tell {found.worst:.0%}, in the median mask {found.usual:.0%}: "
+            f"{split.samples(found.samples)}",
             "they are empty, eroded, moved, or of another image: each teaches that objects are ground",
             "look at these masks over their images, and draw or convert them again",
             found.worst,

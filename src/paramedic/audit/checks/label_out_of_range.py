@@ -85,7 +85,7 @@ def _misspelt(split: Split) -> Iterator[Finding]:
     samples = target.samples[np.isin(labels, [target.names[name] for name in typos])].tolist()
     shown = listed([f"{name!r} for {meant!r}" for name, meant in typos.items()], 4)
     yield Finding(
-        what=f"{many(len(samples), 'sample')} of {split.name} carry a misspelt label ({shown}): {split.samples(samples)}",
+        what=f"{many(len(samples), 'label')} of {split.name} misspelt ({shown}): {split.samples(samples)}",
         why="each spelling becomes a class of its own, with an output that hardly any sample trains",
         remedy=f"labels = labels.replace({dict(list(typos.items())[:4])!r})",
         evidence=(Evidence(name="misspelt_labels", value=dict(typos), limit="none"),),

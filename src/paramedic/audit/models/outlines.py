@@ -73,7 +73,8 @@ def misfits(split: Split) -> Odd | None:
     fitting = [i for i in range(len(masks)) if images[i].shape[:2] == masks[i].shape]
     if len(fitting) < FEWEST or len({images[i].shape[2] for i in fitting}) > 1:
         return None
-    images, masks, indices = ([part[i] for i in fitting] for part in (images, masks, indices))
+    images, masks = [images[i] for i in fitting], [masks[i] for i in fitting]
+    indices = [indices[i] for i in fitting]
     classes = np.unique(np.concatenate([np.unique(mask) for mask in masks]))
     if not 2 <= len(classes) <= MOST_CLASSES:
         return None

@@ -1,4 +1,4 @@
-"""Pictures that look alike when they are small, looked at again in full: do they share the grain of their even parts?"""
+"""Pictures that look alike when small, looked at again in full: do they share the grain of their even parts?"""
 
 from __future__ import annotations
 

@@ -23,9 +23,7 @@ def slips(counts: Mapping[str, int]) -> dict[str, str]:
         if name in found or not name.strip():
             continue
         often = [other for other in by_count if counts[name] <= RARE * counts[other] and other not in found]
-        meant = next((other for other in often if _one_letter_off(name, other)), None)
-        if meant is not None:
-            found[name] = meant
+        found |= next(({name: other} for other in often if _one_letter_off(name, other)), {})
     return found
 
 

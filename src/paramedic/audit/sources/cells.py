@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from paramedic.audit.chunk import BadSample
 from paramedic.audit.sources.images import ENDINGS
 
@@ -28,11 +31,13 @@ class Checked:
     numbers: Sequence[str] = ()  # read as text because of a few cells
     files: Sequence[tuple[str, Path]] = ()  # each with the folder that its names start from
 
-    def bad(self, piece: polars.DataFrame, indices: Sequence[int]) -> Iterator[BadSample]:
+    def bad(self, piece: polars.DataFrame, indices: NDArray[np.int64]) -> Iterator[BadSample]:
         for name in self.numbers:
             for place in _words(piece[name]):
                 index, cell = int(indices[place]), str(piece[name][place])
-                yield BadSample(index=index, column=name, error=f"ValueError: {cell[:40]!r} in {name!r} is not a number")
+                yield BadSample(
+                    index=index, column=name, error=f"ValueError: {cell[:40]!r} in {name!r} is not a number"
+                )
         for name, folder in self.files:
             for place, cell in enumerate(piece[name].to_list()):
                 if cell and not (folder / cell).exists():
@@ -44,7 +49,9 @@ def checked(head: polars.DataFrame, columns: Sequence[str], folder: Path | None)
     """Which columns of these to look at; `folder` is where the table lies, if it is a file."""
     texts = [name for name in columns if str(head[name].dtype) == "String"]
     numbers = [name for name in texts if _mostly_numbers(head[name])]
-    files = [(name, found) for name in texts if folder is not None and (found := _start(head[name], folder)) is not None]
+    files = [
+        (name, found) for name in texts if folder is not None and (found := _start(head[name], folder)) is not None
+    ]
     return Checked(numbers=numbers, files=files)
 
 

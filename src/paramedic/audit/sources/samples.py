@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Values
-from paramedic.audit.sources.arrays import to_numpy
 from paramedic.audit.sketches.pictures import channel_axis, is_image_shape
+from paramedic.audit.sources.arrays import to_numpy
 from paramedic.audit.sources.choosing import target_name
 
 _FILES = ("file_name", "filename", "path", "image_path", "img_path", "file")

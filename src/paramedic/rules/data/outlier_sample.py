@@ -83,7 +83,9 @@ def _finding(split: Split, found: list[Strange], limit: float) -> Finding:
     return Finding(
         what=f"{many(len(samples), 'sample')} of {split.name} {'is' if len(samples) == 1 else 'are'} far from all "
         f"others in {listed(columns)}, with values such as {worst.value:.6g}: {split.samples(samples)}",
-        why=why.format(value=f"{worst.value:.6g}", low=f"{low:.4g}", high=f"{high:.4g}", distance=f"{worst.distance:,.0f}"),
+        why=why.format(
+            value=f"{worst.value:.6g}", low=f"{low:.4g}", high=f"{high:.4g}", distance=f"{worst.distance:,.0f}"
+        ),
         remedy=remedy,
         evidence=(
             Evidence(name="kind", value=worst.kind),
