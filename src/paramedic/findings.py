@@ -50,6 +50,8 @@ class Finding:
     split: str | None = None  # the part of the data it is about, in an audit
     samples: tuple[int, ...] = ()  # their indices in the data set, worst first
     known: bool | None = None  # whether the baseline has it; None: no baseline was given
+    columns: tuple[str, ...] = ()  # of a table, by their names or numbers
+    files: tuple[str, ...] = ()  # of the samples, where each is a file of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

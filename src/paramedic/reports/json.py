@@ -55,6 +55,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "split": finding.split,
         "samples": finding.samples,
         "known": finding.known,
+        "columns": finding.columns,
+        "files": finding.files,
     }
 
 
