@@ -6,6 +6,7 @@ import multiprocessing.util
 import os
 import platform
 import threading
+import types
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,7 @@ class Attachment:
 
         def watched_script(original: Any) -> Any:
             def script(*args: Any, **kwargs: Any) -> Any:
-                if not (args and isinstance(args[0], type)):  # torch scripts classes of its own as they are imported
+                if original.__name__ == "trace" or not _is_small(args):  # a trace would take down our operations, too
                     watcher.no_function_mode(
                         "torch.jit is used, so module calls and tensor operations were not examined"
                     )
@@ -178,6 +179,15 @@ class Attachment:
 
             return script
 
+        def watched_scripted(original: Any) -> Any:
+            def scripted(function: Any, *args: Any, **kwargs: Any) -> Any:
+                reason = f"the scripted function {function.name} was called: operations inside it were not examined"
+                watcher.ask("compiles", lambda: watcher.emit("gear", data={"reason": reason}, key=function.name))
+                return original(function, *args, **kwargs)
+
+            return scripted
+
+        patches.wrap(torch.jit.ScriptFunction, "__call__", watched_scripted, light=True)
         patches.wrap(torch, "compile", watched_compile)
         patches.wrap(torch.nn.Module, "compile", watched_compile)
         for name in ("script", "trace"):
@@ -252,6 +262,14 @@ class Attachment:
             cause=masked_text(message_of(error.__cause__ or Exception())[:200]),
         )
         self.watcher.state(ended, site=site, module=call.path if call else None)
+
+
+def _is_small(args: tuple[Any, ...]) -> bool:
+    """Whether what is scripted is a function or a class: nothing of a program's is hidden but what lies inside it.
+
+    Many libraries script a helper as they are imported, and torch some classes of its own.
+    """
+    return bool(args) and isinstance(args[0], (type, types.FunctionType))
 
 
 _current: list[Attachment] = []

@@ -34,6 +34,7 @@ def _installed_prefixes() -> tuple[str, ...]:
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += site.getsitepackages() if hasattr(site, "getsitepackages") else []
     paths.append(site.getusersitepackages())
+    paths += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]  # of another environment
     found = {os.path.realpath(path) + os.sep for path in paths if path} | {path + os.sep for path in paths if path}
     return (*found, OWN, "<frozen")
 

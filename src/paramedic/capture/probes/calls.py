@@ -326,9 +326,13 @@ class Calls:
         self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
 
     def missed(self) -> None:
-        """A backward pass was not examined: it may have gone through any of the latest calls with a graph."""
+        """A backward pass was not examined: it may have gone through any of the latest calls with a graph.
+
+        But hardly through one from before the last step that was given the batch of another loader: a test loop.
+        """
         if self.open:
-            self.open = [call for call in self.open if not call.grad or call.age > 1]
+            now = self.loader()
+            self.open = [c for c in self.open if not c.grad or c.age > 1 or (c.age == 1 and c.loader != now)]
 
     def settle(self, *, final: bool = False) -> None:
         """After an optimizer step: what nobody has back-propagated by now was only looked at."""
