@@ -21,6 +21,7 @@ from paramedic.cli import (
     rules,
     run,
     serve,
+    runs,
     shapes,
     synth,
     test,
@@ -61,6 +62,7 @@ serve.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
+runs.add_to(app)
 replay.add_to(app)
 compare.add_to(app)
 explain.add_to(app)
