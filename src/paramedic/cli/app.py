@@ -25,6 +25,7 @@ from paramedic.cli import (
     shapes,
     synth,
     test,
+    why,
 )
 
 
@@ -67,6 +68,7 @@ replay.add_to(app)
 compare.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
+why.add_to(app)
 test.add_to(app)
 rules.add_to(app)
 demo.add_to(app)

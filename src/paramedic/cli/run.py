@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -189,6 +190,7 @@ def _watch(
     live: bool = False,
 ) -> None:
     target, steps = target_of(ctx), settings.stop_after
+    settings = replace(settings, announce=steps is None and not quiet, select=words(select), ignore=words(ignore))
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
