@@ -10,6 +10,7 @@ with shelf.ours():
     from paramedic.comparing import compare, copy_weights
     from paramedic.errors import ParamedicError
     from paramedic.logbook import setup_logging
+    from paramedic.logged import log
     from paramedic.postmortem.shell import shell
     from paramedic.postmortem.summarize import summarize
     from paramedic.postmortem.tracebacks import install
@@ -22,6 +23,7 @@ __all__ = [
     "compare",
     "copy_weights",
     "install",
+    "log",
     "setup_logging",
     "shapes",
     "shell",

@@ -192,6 +192,7 @@ def _watch(
     target, steps = target_of(ctx), settings.stop_after
     settings = replace(settings, announce=steps is None and not quiet, select=words(select), ignore=words(ignore))
     config = load_config()
+    settings = replace(settings, startup=config.startup)
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
     wanted = wanted.checked()
