@@ -37,6 +37,14 @@ class Entry:
     started: float = 0.0  # seconds since the epoch
 
 
+def conclude(folder: Path, diagnosis: Diagnosis, *, kind: str = "run") -> None:
+    """A run is over: its verdict stays beside the record, and enters the journal."""
+    from paramedic.journal import automatic
+
+    keep_verdict(folder, diagnosis)
+    automatic.enter(folder.parent, diagnosis, kind=kind)
+
+
 def keep_verdict(folder: Path, diagnosis: Diagnosis) -> None:
     """Leave the verdict beside the record. Not worth an error: it can be worked out again."""
     if (folder / VERDICT_FILE).is_symlink() or not folder.is_dir():
@@ -124,7 +132,7 @@ def _judged(folder: Path) -> Entry:
     if running:
         entry = asdict(_entry(diagnosis)) | {"state": RUNNING}
         return Entry(**entry)
-    keep_verdict(folder, diagnosis)
+    conclude(folder, diagnosis)
     return _entry(diagnosis)
 
 

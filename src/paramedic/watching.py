@@ -30,7 +30,7 @@ class Watch:
     def stop(self, *, show: bool = True) -> Diagnosis:
         """End the watch and give the verdict; shown on stderr unless `show` is false."""
         if self.diagnosis is None:
-            from paramedic.past_runs import keep_verdict
+            from paramedic.past_runs import conclude
 
             if self._owner:
                 self._attachment.finish()
@@ -38,7 +38,7 @@ class Watch:
                 _active.remove(self)
             self.diagnosis = self.diagnose()
             if self._owner:
-                keep_verdict(self.folder, self.diagnosis)
+                conclude(self.folder, self.diagnosis)
             if show and self._owner:
                 from paramedic.reports.screen import speaks_unicode
                 from paramedic.reports.terminal import render

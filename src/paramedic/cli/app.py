@@ -15,13 +15,14 @@ from paramedic.cli import (
     doctor,
     dump,
     explain,
+    journal,
     mcp,
     replay,
     report,
     rules,
     run,
-    serve,
     runs,
+    serve,
     shapes,
     synth,
     test,
@@ -71,6 +72,7 @@ diagnose.add_to(app)
 why.add_to(app)
 test.add_to(app)
 rules.add_to(app)
+journal.add_to(app)
 demo.add_to(app)
 doctor.add_to(app)
 mcp.add_to(app)

@@ -212,7 +212,7 @@ def _watch(
     code = outcome.exit_code
     try:
         from paramedic.diagnosis import diagnose
-        from paramedic.past_runs import keep_verdict
+        from paramedic.past_runs import conclude
 
         diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
         if settings.audit:
@@ -220,7 +220,7 @@ def _watch(
 
             diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
         diagnosis = wanted.judged(diagnosis)
-        keep_verdict(outcome.folder, diagnosis)
+        conclude(outcome.folder, diagnosis)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         wanted.write(diagnosis, outcome.folder)
     except ParamedicError as error:

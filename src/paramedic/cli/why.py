@@ -45,7 +45,7 @@ def why(
     from paramedic.lab import checking
     from paramedic.lab.runner import Runner, prepare
     from paramedic.lab.session import Options, Session
-    from paramedic.past_runs import keep_verdict
+    from paramedic.past_runs import conclude
     from paramedic.reports import experiments as report
 
     target, config = target_of(ctx), load_config()
@@ -77,7 +77,7 @@ def why(
             )
         raise typer.Exit(1)
     conclusion = checking.one_verdict(session.conclude(), first, rules)
-    keep_verdict(folder, conclusion.diagnosis)
+    conclude(folder, conclusion.diagnosis, kind="experiments")
     report.show(conclusion, verbose=verbose, quiet=quiet)
     report.write(conclusion, json=json, html=html)
     raise typer.Exit(int(conclusion.cause != "none" or bool(conclusion.diagnosis.alarms)))
