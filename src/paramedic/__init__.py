@@ -9,7 +9,9 @@ with shelf.ours():
     from paramedic.audit import audit, subset
     from paramedic.comparing import compare, copy_weights
     from paramedic.errors import ParamedicError
+    from paramedic.journal.notes import assume, note
     from paramedic.logbook import setup_logging
+    from paramedic.logged import log
     from paramedic.postmortem.shell import shell
     from paramedic.postmortem.summarize import summarize
     from paramedic.postmortem.tracebacks import install
@@ -18,10 +20,13 @@ with shelf.ours():
 __all__ = [
     "ParamedicError",
     "Watch",
+    "assume",
     "audit",
     "compare",
     "copy_weights",
     "install",
+    "log",
+    "note",
     "setup_logging",
     "shapes",
     "shell",

@@ -24,7 +24,7 @@ from paramedic.findings import (
     Verdict,
 )
 from paramedic.record.facts import Backward, Ended, Forward, Gear, Model, Optimizer, ProbeFailed, Step
-from paramedic.record.reader import Run, damaged, open_runs
+from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
@@ -199,6 +199,12 @@ def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
     found = _IGNORE.search(source_line(finding.where.file, finding.where.line, kept))
     words = [word.strip() for word in found.group(1).split(",")] if found else []
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
+
+
+def is_under_way(folder: Path) -> bool:
+    """Whether the process that writes the record is still at it."""
+    with reading(folder) as runs:
+        return cut_short(folder, runs[0]) == UNDER_WAY
 
 
 def cut_short(folder: Path, run: Run) -> str | None:

@@ -30,11 +30,15 @@ class Watch:
     def stop(self, *, show: bool = True) -> Diagnosis:
         """End the watch and give the verdict; shown on stderr unless `show` is false."""
         if self.diagnosis is None:
+            from paramedic.past_runs import conclude
+
             if self._owner:
                 self._attachment.finish()
             if self in _active:
                 _active.remove(self)
             self.diagnosis = self.diagnose()
+            if self._owner:
+                conclude(self.folder, self.diagnosis)
             if show and self._owner:
                 from paramedic.reports.screen import speaks_unicode
                 from paramedic.reports.terminal import render

@@ -58,6 +58,7 @@ from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
+from paramedic.capture.values import Values
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import start_folder
 from paramedic.errors import message_of
@@ -82,6 +83,7 @@ class Attachment:
         self.clock = clock = Clock(watcher)
         self.windows = windows = Windows(watcher, clock)
         self.log = log = Log(watcher, name)
+        self.values = Values(watcher)
         self.sampler = sampler = Sampler(clock)
         self.stall = stall = StallWatch(clock)
         sampler.on_look.append(stall.look)

@@ -64,6 +64,7 @@ def diagnose(
     """
     from paramedic.lab.catalogue import chosen
     from paramedic.lab.session import Options, Session
+    from paramedic.past_runs import conclude
     from paramedic.reports import experiments as report
 
     target = target_of(ctx)
@@ -83,6 +84,7 @@ def diagnose(
     conclusion = session.conclude() if (folder / "main.db").exists() else None
     if conclusion is None or not (session.results["baseline"].steps or conclusion.diagnosis.alarms):
         raise _never_trained(target, folder)
+    conclude(folder, conclusion.diagnosis, kind="experiments")
     report.show(conclusion, verbose=verbose, quiet=quiet)
     report.write(conclusion, json=json, html=html)
     raise typer.Exit(int(conclusion.cause != "none" or bool(conclusion.diagnosis.alarms)))

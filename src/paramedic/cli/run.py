@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -189,7 +190,9 @@ def _watch(
     live: bool = False,
 ) -> None:
     target, steps = target_of(ctx), settings.stop_after
+    settings = replace(settings, announce=steps is None and not quiet, select=words(select), ignore=words(ignore))
     config = load_config()
+    settings = replace(settings, startup=config.startup)
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
     wanted = wanted.checked()
@@ -209,6 +212,7 @@ def _watch(
     code = outcome.exit_code
     try:
         from paramedic.diagnosis import diagnose
+        from paramedic.past_runs import conclude
 
         diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
         if settings.audit:
@@ -216,6 +220,7 @@ def _watch(
 
             diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
         diagnosis = wanted.judged(diagnosis)
+        conclude(outcome.folder, diagnosis)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         wanted.write(diagnosis, outcome.folder)
     except ParamedicError as error:

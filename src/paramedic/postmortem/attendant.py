@@ -6,6 +6,7 @@ It has no torch, is no child of the run (the script may wait for its own childre
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -15,8 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from paramedic.findings import Finding
 from paramedic.paths import open_private, write_private
-from paramedic.postmortem import kernel, stacks
+from paramedic.postmortem import kernel, lookout, stacks
 from paramedic.postmortem.blackbox import Reader, State
 from paramedic.postmortem.places import (
     ENDINGS,
@@ -30,6 +32,7 @@ from paramedic.postmortem.places import (
     text_of,
     tidy,
 )  # fmt: skip
+from paramedic.reports.screen import clean, speaks_unicode
 
 POLL = 0.25  # seconds
 JUST_NOW = 5.0  # seconds between a signal and the end of the process
@@ -60,6 +63,10 @@ class Attendant:
         if not state.ended:
             self._died(state)
             tidy(self.folder, {self.pid})
+
+    def announce(self, finding: Finding) -> None:
+        if not self.box.state().ended:  # else the verdict is about to say it
+            say(clean(lookout.line(finding), unicode=speaks_unicode(sys.stderr)) + "\n")
 
     def _look(self) -> None:
         request = request_file(self.folder, self.pid)
@@ -181,11 +188,14 @@ def _wait(true: Callable[[], bool]) -> bool:
 
 
 def main() -> None:
-    folder, pid, speak = sys.argv[1:]
+    folder, pid, speak, *order = sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it ends when the run ends
     with contextlib.suppress(OSError):
-        Attendant(Path(folder), int(pid), int(speak)).attend()
+        attendant = Attendant(Path(folder), int(pid), int(speak))
+        for told in order:
+            lookout.start(Path(folder), json.loads(told), attendant.announce)
+        attendant.attend()
 
 
 if __name__ == "__main__":

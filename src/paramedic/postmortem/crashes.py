@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import json
 import os
 import signal
 import socket
@@ -143,7 +144,7 @@ class Crashes:
         descriptors.keep(self._socket.fileno())
         environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
         command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
-        command += [str(self.folder), str(self._process), str(other.fileno())]
+        command += [str(self.folder), str(self._process), str(other.fileno()), *self._order()]
         try:
             # The shell is gone at once, and the attendant nobody's child: the script may wait for its own children.
             subprocess.run(
@@ -160,6 +161,14 @@ class Crashes:
         finally:
             other.close()
         threading.Thread(target=self._listen, name="paramedic-listener", daemon=True).start()
+
+    def _order(self) -> list[str]:
+        """What the attendant is to tell at once, if anything: one of several processes speaks for all."""
+        settings, writer = self.watcher.settings, self.watcher.writer
+        if not settings.announce or writer.path.stem != "main":
+            return []
+        order = {"cwd": os.getcwd(), "select": settings.select, "ignore": settings.ignore}
+        return [json.dumps(order)]
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):

@@ -47,8 +47,11 @@ class Progress:
         self._shown = ""
 
     def opening(self, command: str) -> None:
+        self.say(f"paramedic: experiments with {command}")
+
+    def say(self, words: str) -> None:
         if not self.quiet:
-            voice.say(f"paramedic: experiments with {command}")
+            voice.say(words)
 
     def tick(self, running: Sequence[str]) -> None:
         if not self.live:
