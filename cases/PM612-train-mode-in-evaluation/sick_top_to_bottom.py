@@ -16,9 +16,7 @@ def readings(count: int) -> TensorDataset:
 
 train_loader = DataLoader(readings(640), batch_size=32, shuffle=True)
 test_loader = DataLoader(readings(320), batch_size=32)
-model = nn.Sequential(
-    nn.Linear(10, 64, bias=False), nn.BatchNorm1d(64), nn.ReLU(), nn.Dropout(0.3), nn.Linear(64, 4)
-)
+model = nn.Sequential(nn.Linear(10, 64, bias=False), nn.BatchNorm1d(64), nn.ReLU(), nn.Dropout(0.3), nn.Linear(64, 4))
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 for epoch in range(6):
     for x, y in train_loader:

@@ -48,4 +48,5 @@ class Settings:
         """What a parent process passed on; a name that this version does not know is passed over."""
         known = {field.name for field in fields(cls)}
         given: dict[str, Any] = {name: value for name, value in values.items() if name in known}
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+        given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(**given)

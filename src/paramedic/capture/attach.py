@@ -66,7 +66,7 @@ from paramedic.lab.interventions import install
 from paramedic.masking import masked_text
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
-from paramedic.record.facts import Ended
+from paramedic.record.facts import Ended, Gear
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 from paramedic.sources import lines_to_keep
@@ -184,7 +184,7 @@ class Attachment:
         def watched_scripted(original: Any) -> Any:
             def scripted(function: Any, *args: Any, **kwargs: Any) -> Any:
                 reason = f"the scripted function {function.name} was called: operations inside it were not examined"
-                watcher.ask("compiles", lambda: watcher.emit("gear", data={"reason": reason}, key=function.name))
+                watcher.ask("compiles", lambda: watcher.state(Gear(reason=reason), key=function.name))
                 return original(function, *args, **kwargs)
 
             return scripted

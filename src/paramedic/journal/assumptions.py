@@ -21,7 +21,8 @@ _ABOUT_DATA: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bno nans?\b|\b(everything|loss|losses) (is|are|stays?) finite", ("PM101", "PM102", "PM103", "PM104", "PM105")),
 )  # fmt: skip
 _LOSS = re.compile(
-    r"\b(?P<which>(?:train(?:ing)?|val(?:idation)?|eval(?:uation)?|test) )?loss\b.*?(?:\b(?:below|under|less than)\b|<)\s*"
+    r"\b(?P<which>(?:train(?:ing)?|val(?:idation)?|eval(?:uation)?|test) )?loss\b"
+    r".*?(?:\b(?:below|under|less than)\b|<)\s*"
     r"(?P<limit>\d+(?:\.\d+)?(?:e-?\d+)?)(?:.*?\b(?:by|before|within|after|in|until|at)\b\D*?(?P<step>\d[\d,]*))?",
     re.IGNORECASE,
 )

@@ -134,8 +134,8 @@ def off_their_objects(split: Split) -> Iterator[Finding]:
     if found is not None:
         yield _finding(
             split,
-            f"the objects of {many(len(found.samples), 'image')} of {split.name} are not what their masks cover: overlap "
-            f"with what the colours tell {found.worst:.0%}, in the median mask {found.usual:.0%}: "
+            f"the objects of {many(len(found.samples), 'image')} of {split.name} are not what their masks cover: "
+            f"overlap with what the colours tell {found.worst:.0%}, in the median mask {found.usual:.0%}: "
             f"{split.samples(found.samples)}",
             "they are empty, eroded, moved, or of another image: each teaches that objects are ground",
             "look at these masks over their images, and draw or convert them again",
