@@ -12,8 +12,11 @@ import pytest
 from inside import call
 from paramedic.findings import Diagnosis, RunFacts
 from paramedic.past_runs import VERDICT_FILE, keep_verdict
+from paramedic.record.facts import Step
 from paramedic.record.writer import Writer
 from workshop import TRAIN, Workshop
+
+STEP = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=False)
 
 
 def recorded(folder: Path, name: str, *, alive: bool = False) -> Path:
@@ -22,7 +25,7 @@ def recorded(folder: Path, name: str, *, alive: bool = False) -> Path:
     meta = {"script": "train.py", "pid": os.getpid() if alive else 2**22 + 1}
     writer = Writer(run / "main.db", meta=meta)
     for step in range(7):
-        writer.event("step", step=step, phase="train")
+        writer.state(STEP, step=step, phase="train")
         writer.point("loss:train.py:3", step, 1.0 / (step + 1))
     writer.start()
     writer.close()

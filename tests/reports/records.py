@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paramedic.record.facts import Backward, Model, ParameterPart, Step
 from paramedic.record.samples import NewSample
 from paramedic.record.summary import COUNT, INF, MEAN, NAN, NORM, STD, WIDTH, ZERO
 from paramedic.record.writer import Site, Writer
@@ -26,17 +27,20 @@ class Recording:
         known = {"script": "train.py", "command": "python train.py", "rank": 0, "world_size": 1, **meta}
         self.writer = Writer(folder / "main.db", meta=known)
         self.writer.start()
-        parameters = [{"name": name, "numel": 64, "shape": [8, 8], "requires_grad": True} for name in LAYERS]
-        model = {"name": "net", "class": "Net", "parameters": parameters}
-        self.writer.event("model", step=0, phase="train", data=model)
+        parameters = [
+            ParameterPart(name=name, numel=64, shape=[8, 8], dtype="float32", requires_grad=True) for name in LAYERS
+        ]
+        model = Model(name="net", class_="Net", modules=[], repeated=[], parameters=parameters)
+        self.writer.state(model, step=0, phase="train")
 
     def steps(self, count: int, *, bad: tuple[int, ...] = ()) -> None:
         """The gradient of the first layer is NaN at the steps `bad`."""
         for _ in range(count):
             step, writer = self.step, self.writer
-            function = {"function": "cross_entropy"}
-            writer.event("step", step=step, phase="train", site=BACKWARD, key="step", data={})
-            writer.event("backward", step=step, phase="train", site=BACKWARD, key="backward", data=function)
+            taken = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=step == 0)
+            backward = Backward(scalar=True, leaf=False, function="cross_entropy")
+            writer.state(taken, step=step, phase="train", site=BACKWARD, key="step")
+            writer.state(backward, step=step, phase="train", site=BACKWARD, key="backward")
             writer.point("loss:train.py:12", step, 2.0 / (1 + step / 20))
             writer.point("lr:0", step, 0.1)
             writer.point("gradient_norm", step, math.nan if step in bad else 1.0 + step % 3)

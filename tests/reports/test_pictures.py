@@ -10,6 +10,7 @@ import pytest
 
 from paramedic.diagnosis import diagnose
 from paramedic.findings import Evidence, LossCurve
+from paramedic.record.facts import Confusion
 from paramedic.record.reader import open_runs
 from paramedic.record.writer import Site
 from paramedic.reports import chart, heat, overlay, pictures
@@ -26,8 +27,8 @@ def folder(tmp_path: Path) -> Path:
     recording = Recording(tmp_path / "run")
     recording.steps(60, bad=(41,))
     recording.writer.point("accuracy", 59, 0.5)
-    table = {"labels": [[0, 30, 0, 28], [1, 30, 1, 30]], "rows": [[0, [[0, 28], [1, 2]]], [1, [[1, 30]]]]}
-    recording.writer.event("confusion", step=59, phase="eval", site=Site("train.py", 21, "main"), data=table)
+    table = Confusion(labels=[[0, 30, 0, 28], [1, 30, 1, 30]], rows=[(0, [(0, 28), (1, 2)]), (1, [(1, 30)])])
+    recording.writer.state(table, step=59, phase="eval", site=Site("train.py", 21, "main"))
     return recording.end()
 
 
