@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import torch
@@ -67,15 +68,13 @@ class Objectives:
         }
         clipped = ["Clamp" in found.values() for found in (a, b)]
         if ratios and sum(clipped) == 1:
-            self._push(ClippedSurrogate, result, which=which)
+            self._push(partial(ClippedSurrogate, which=which), result)
 
-    def _push(
-        self, op: type[ClippedSurrogate] | type[Entropy] | type[LogProb], result: torch.Tensor, **about: Any
-    ) -> None:
+    def _push(self, make: partial[ClippedSurrogate | Entropy | LogProb], result: torch.Tensor) -> None:
         """Tell which way the loss depends on a value, once the backward pass comes by."""
         site = user_site()
-        self._looks[(op, site)] += 1
-        if self._looks[(op, site)] > LOOKS:
+        self._looks[(make.func, site)] += 1
+        if self._looks[(make.func, site)] > LOOKS:
             return
         watcher, step = self.watcher, self.watcher.step
 
@@ -87,7 +86,7 @@ class Objectives:
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
-            fact = op(slope=slope, both_ways=numbers[1] < 0 < numbers[2], **about)
+            fact = make(slope=slope, both_ways=numbers[1] < 0 < numbers[2])
             watcher.state(fact, site=site, step=step, key=(site, slope, fact.both_ways))
 
         result.register_hook(came_by)
@@ -118,9 +117,8 @@ class Objectives:
             def entropy(distribution: Any) -> Any:
                 result = original(distribution)
                 if self.watcher.examining and isinstance(result, T) and result.grad_fn is not None:
-                    self.watcher.ask(
-                        "objectives", self._push, "entropy", result, {"class": type(distribution).__name__}
-                    )
+                    made = partial(Entropy, class_=type(distribution).__name__)
+                    self.watcher.ask("objectives", self._push, made, result)
                 return result
 
             return entropy
@@ -129,9 +127,8 @@ class Objectives:
             def log_prob(distribution: Any, value: Any) -> Any:
                 result = original(distribution, value)
                 if self.watcher.examining and isinstance(result, T) and result.grad_fn is not None:
-                    self.watcher.ask(
-                        "objectives", self._push, "log_prob", result, {"class": type(distribution).__name__}
-                    )
+                    made = partial(LogProb, class_=type(distribution).__name__)
+                    self.watcher.ask("objectives", self._push, made, result)
                 return result
 
             return log_prob
