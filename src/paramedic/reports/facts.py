@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable
 
 from paramedic.record.facts import Fact, all_kinds, known_as
-from paramedic.record.facts.fact import meaning
 
 INTRODUCTION = (
     "Probes state facts, the record stores them, rules read them: `run.facts(LossCall)`. Each fact also knows `step`, "
@@ -53,7 +52,7 @@ def _words(kind: type[object]) -> Iterable[str]:
 
 
 def _section(kind: type[object], title: str) -> str:
-    lines = [f"### {title}", "", f"{meaning(kind)}."]
+    lines = [f"### {title}", "", (kind.__doc__ or "").partition("\n")[0]]
     comments = {name: text for made in reversed(kind.__mro__) for name, text in _comments(made).items()}
     rows = [
         f"| `{field.name}` | `{str(field.type).replace('|', chr(92) + '|')}` | {comments.get(field.name, '')} |"

@@ -107,9 +107,11 @@ def known_as(of: type[Fact]) -> Kind:
     return _KINDS[of]
 
 
-def meaning(of: type[object]) -> str:
-    """What such a fact, or a part of one, says, in a line."""
-    return (of.__doc__ or "").partition("\n")[0].rstrip(".")
+def meaning(of: type[Fact]) -> str:
+    """What such a fact says, as an item of a list."""
+    text = (of.__doc__ or "").partition("\n")[0].rstrip(".")
+    is_name = any(letter.isupper() for letter in text.split()[0][1:])  # NaN, CTC
+    return text if is_name else text[0].lower() + text[1:]
 
 
 def all_kinds() -> dict[type[Fact], Kind]:
