@@ -62,6 +62,12 @@ def address(sock: socket.socket, token: str, page: str = "") -> str:
 def beside(runs: Path, run: str, *, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> str:
     """Start a server for a run that is about to begin in this process. Returns the address of its page."""
     check_installed()
+    if os.name != "posix":
+        raise ParamedicError(
+            "--live cannot hand its port to another process on this system",
+            expected="Linux or macOS",
+            fix="paramedic serve, in a second terminal",
+        )
     token = new_token()
     with listen() as sock:
         process = [token, str(sock.fileno()), str(os.getpid())]

@@ -24,10 +24,13 @@ function exchange(name, text) {
   }
 }
 
+const frame = document.title;
 function follow() {
   const source = new EventSource(`events${location.search}`);
   source.addEventListener("parts", (event) => {
     for (const [name, text] of Object.entries(JSON.parse(event.data))) exchange(name, text);
+    const verdict = document.querySelector(".verdict h1");
+    if (verdict) document.title = `${verdict.innerText} · ${frame}`;
   });
   source.addEventListener("error", () => {
     const state = document.querySelector("#part-state .state");
