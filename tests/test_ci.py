@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
+import yaml
 
 from workshop import TRAIN, Workshop
 
@@ -73,3 +78,25 @@ def test_report_prints_any_format(sick: Workshop) -> None:
     sick.paramedic("check", "-q", "train.py")
     assert json.loads(sick.paramedic("report", "--format", "sarif").stdout)["version"] == "2.1.0"
     assert Xml.fromstring(sick.paramedic("report", "--format", "junit").stdout).tag == "testsuites"
+
+
+def test_the_action_runs_what_it_is_given(shop: Workshop) -> None:
+    """Its shell script as GitHub would run it, inputs in variables."""
+    shop.write("train.py", TRAIN + "import sys\nprint(sys.argv[1:])\ntrain(12, softmax=True)\n")
+    action = yaml.safe_load((Path(__file__).parents[1] / "action.yml").read_text())
+    step = action["runs"]["steps"][-1]
+    inputs = {
+        "command": "check",
+        "options": "--steps 6",
+        "sarif": "out.sarif",
+        "script": "train.py --epochs 1 $(touch x)",
+    }
+    given = {name: inputs[value.split(".")[1].split()[0]] for name, value in step["env"].items()}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", step["run"]], cwd=shop.folder, env=shop.env | given | {"PATH": path},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stdout.strip() == "['--epochs', '1', '$(touch', 'x)']", done.stderr
+    assert "::error file=train.py" in done.stderr and (shop.folder / "out.sarif").exists()
+    assert not (shop.folder / "x").exists()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ import typer.main
 import yaml
 from typer.testing import CliRunner
 
+from browser import Browser
 from paramedic.cli.app import app
 from paramedic.cli.script import TARGET, ScriptCommand
 
@@ -87,10 +91,35 @@ def test_every_page_is_in_the_navigation() -> None:
     assert {page for page in pages if not page.startswith(("practices/", "rules/"))} <= shown
 
 
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "symptoms" / "nan.html").exists() and (tmp_path / "search" / "search_index.json").exists()
+    return folder
+
+
+def test_the_site_needs_no_network(site: Path) -> None:
     outside = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="https?://')
-    assert [page.name for page in tmp_path.rglob("*.html") if outside.search(page.read_text())] == []
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 150 and [page.name for page in pages if outside.search(page.read_text())] == []
+
+
+def test_the_site_can_be_searched(site: Path, tmp_path: Path) -> None:
+    handler = functools.partial(QuietHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser = Browser(tmp_path)
+        try:
+            browser.open(f"http://127.0.0.1:{server.server_port}/index.html?q=PM502")
+            browser.wait("document.querySelectorAll('.md-search-result__item').length")
+            assert "PM502" in browser.value("document.querySelector('.md-search-result__item').innerText")
+        finally:
+            browser.close()
+            server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """The test's own output is enough."""
