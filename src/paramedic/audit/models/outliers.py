@@ -138,19 +138,21 @@ def _marker(values: Floats) -> NDArray[np.bool_]:
 def _other_unit(values: Floats, median: float, spread: float) -> NDArray[np.bool_]:
     """A few values beyond a gap that is wider than the range of all others, in numbers and in powers of ten."""
     order = np.argsort(np.abs(values - median), kind="stable")
-    away = np.abs(values - median)[order]
+    ranked = values[order]
+    away = np.abs(ranked - median)
+    ranges = np.maximum(np.maximum.accumulate(ranked) - np.minimum.accumulate(ranked), spread)
     border = len(values) - max(2, int(MOST_SHARE * len(values)))
-    gaps = np.diff(away[border - 1 :])
-    first = border + int(gaps.argmax())
-    usual, others = values[order[:first]], values[order[first:]]
+    wide = np.flatnonzero(np.diff(away) > APART * ranges[:-1])
     hit = np.zeros(len(values), dtype=bool)
-    if float(gaps.max()) <= APART * max(float(np.ptp(usual)), spread):
+    if not (wide >= border - 1).any():
         return hit
+    first = int(wide[wide >= border - 1][0]) + 1
+    usual, others, gap = ranked[:first], ranked[first:], away[first] - away[first - 1]
     if usual.min() > 0 and others.min() > 0:  # of a long tail, the range in powers of ten tells how far it may reach
-        tail, gap = np.log(usual.max() / max(median, 1e-300)), np.log(others.min() / usual.max())
-        if gap < max(tail, np.log(5)):
+        tail, jump = np.log(usual.max() / max(median, 1e-300)), np.log(others.min() / usual.max())
+        if jump < max(tail, np.log(5)):
             return hit
-    elif float(gaps.max()) <= 3 * APART * max(float(np.ptp(usual)), spread):
+    elif gap <= 3 * APART * ranges[first - 1]:
         return hit
     hit[order[first:]] = True
     return hit

@@ -11,12 +11,20 @@ from paramedic.reports import png
 LARGEST = 96  # pixels
 
 
-def data_uri(image: Array) -> str:
-    """A grey or colour image of any value range, at most LARGEST pixels wide and high."""
-    planes = _planes(np.nan_to_num(np.asarray(image, dtype=np.float32)))
-    low, high = float(planes.min()), float(planes.max())
-    if low < 0 or not 64 < high <= 255:  # otherwise these are pixels already
-        planes = (planes - low) / max(high - low, 1e-12) * 255
+Span = tuple[float, float]  # the values that are shown as black and as white
+
+
+def span_of(low: float, high: float) -> Span:
+    """Of all pictures of a set: those made for the eye lie between 0 and 1 or 0 and 255, others are stretched alike."""
+    if low < 0:
+        return low, max(high, low + 1e-12)
+    return (0.0, 1.0) if high <= 1 else (0.0, 255.0) if high <= 255 else (0.0, high)
+
+
+def data_uri(image: Array, span: Span = (0.0, 255.0)) -> str:
+    """A grey or colour image, at most LARGEST pixels wide and high."""
+    low, high = span
+    planes = (_planes(np.nan_to_num(np.asarray(image, dtype=np.float32))) - low) / (high - low) * 255
     rows = np.moveaxis(np.clip(planes, 0, 255).astype(np.uint8), 0, -1)
     kind = png.COLOUR if rows.shape[-1] == 3 else png.GREY
     return png.data_uri(rows.shape[1], [row.tobytes() for row in rows], kind=kind)
