@@ -17,6 +17,14 @@ with shelf.ours():
     from paramedic.postmortem.tracebacks import install
     from paramedic.watching import Watch, watch
 
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext paramedic` calls this."""
+    from paramedic.integrations.ipython import load
+
+    load(shell)
+
+
 __all__ = [
     "ParamedicError",
     "Watch",

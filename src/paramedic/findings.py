@@ -50,6 +50,13 @@ class Finding:
     split: str | None = None  # the part of the data it is about, in an audit
     samples: tuple[int, ...] = ()  # their indices in the data set, worst first
     known: bool | None = None  # whether the baseline has it; None: no baseline was given
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        from paramedic.reports.notebook import finding
+
+        return finding(self)
+
     columns: tuple[str, ...] = ()  # of a table, by their names or numbers
     files: tuple[str, ...] = ()  # of the samples, where each is a file of its own
 
@@ -143,6 +150,12 @@ class Diagnosis:
     crashed: tuple[Crash, ...]
     run: RunFacts
     reason: str = ""  # why the verdict is inconclusive
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        from paramedic.reports.notebook import render
+
+        return render(self)
 
     @property
     def alarms(self) -> tuple[Finding, ...]:

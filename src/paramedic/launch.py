@@ -15,7 +15,7 @@ import threading
 import traceback
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +87,8 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     descriptors.spare()
     voice.keep()
     children.install()
-    tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
+    passed_on = replace(settings, notify=None).as_dict()
+    tell_children(folder, {"script": target.name, "command": target.command, "settings": passed_on})
     when_torch_is_imported(lambda: _harmless(attach))
     with shelf.theirs():
         if settings.startup is not None:

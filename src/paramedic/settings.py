@@ -35,6 +35,7 @@ class Settings:
     trace: int = 0  # steps to write a profiler's trace of
     startup: str | None = None  # a function of the user's to call before the script
     announce: bool = False  # tell certain errors while the run goes on,
+    notify: str | None = None  # and tell this address or command of the first,
     select: tuple[str, ...] = ()  # of these rules
     ignore: tuple[str, ...] = ()
 

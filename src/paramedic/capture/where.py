@@ -13,6 +13,7 @@ import sysconfig
 from types import FrameType
 from typing import Any
 
+from paramedic import cells
 from paramedic.record.writer import NOWHERE, Site
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # paramedic itself
@@ -103,7 +104,12 @@ def shown_path(filename: str) -> str:
     shown = _shown.get(filename)
     if shown is None:
         inside = bool(_start_folder) and filename.startswith(_start_folder)
-        shown = _shown[filename] = filename[len(_start_folder) :] if inside else filename
+        shown = filename[len(_start_folder) :] if inside else filename
+        if (cell := cells.name_of(filename)) is not None:
+            shown = cell
+            for name in (cell, _start_folder + cell):  # so that its lines are found under this name, too
+                linecache.cache[name] = linecache.cache.get(filename, (0, None, [], name))
+        _shown[filename] = shown
     return shown
 
 

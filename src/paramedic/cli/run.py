@@ -8,10 +8,11 @@ import signal
 import sys
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paramedic import notify as notifying
 from paramedic import voice
 from paramedic.cli.output import write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
@@ -22,6 +23,9 @@ from paramedic.launch import Outcome, launch
 from paramedic.launch import check as check_target
 from paramedic.rules.catalogue import select as select_rules
 from paramedic.settings import Settings
+
+if TYPE_CHECKING:
+    from paramedic.findings import Diagnosis
 
 
 class FailOn(StrEnum):
@@ -68,6 +72,9 @@ Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
 WithAudit = Annotated[bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.")]
 Live = Annotated[bool, typer.Option("--live", help="Serve a local page that shows the run while it runs.")]
+Notify = Annotated[
+    str | None, typer.Option(metavar="URL|COMMAND", help="Send JSON there on the first alarm and at the end.")
+]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -107,6 +114,7 @@ def run(
     baseline: Baseline = None,
     update_baseline: Update = False,
     live: Live = False,
+    notify: Notify = None,
 ) -> None:
     """Run an unmodified training script, watch it, and report what is wrong.
 
@@ -134,6 +142,7 @@ def run(
         bundle_limit=bundle_limit,
         bundle_spikes=bundle_spikes,
         audit=audit,
+        notify=notifying.checked(notify),
     )
     wanted = Wanted(
         json=json, html=html, sarif=sarif, junit=junit, tensorboard=tensorboard, annotations=annotations,
@@ -222,6 +231,7 @@ def _watch(
         diagnosis = wanted.judged(diagnosis)
         conclude(outcome.folder, diagnosis)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
+        _notify(settings.notify, diagnosis)
         wanted.write(diagnosis, outcome.folder)
     except ParamedicError as error:
         if not outcome.record_failed:  # that was said when it happened
@@ -235,6 +245,15 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.new_alarms))
     _leave(outcome, code)
+
+
+def _notify(target: str | None, diagnosis: Diagnosis) -> None:
+    if target is not None:
+        from paramedic.reports.words import headline, verdict
+
+        said = f"paramedic: {diagnosis.run.script} has ended: {headline(diagnosis)}. {verdict(diagnosis)}"
+        codes = [finding.code for finding in diagnosis.alarms]
+        notifying.send(target, "end", said, run=diagnosis.run.id, verdict=diagnosis.verdict, findings=codes)
 
 
 def on_nan_settings(chosen: OnNan | None) -> dict[str, Any]:

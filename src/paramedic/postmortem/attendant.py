@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from paramedic import notify
 from paramedic.findings import Finding
 from paramedic.paths import open_private, write_private
 from paramedic.postmortem import kernel, lookout, stacks
@@ -47,6 +48,8 @@ class Attendant:
         self.box = Reader(box_file(folder, pid))
         self.process = os.pidfd_open(pid)
         self.killed_before = kernel.out_of_memory_kills()
+        self.notified = os.environ.get(notify.VARIABLE)  # who is to be told of the first alarm, and of the end
+        self.alarmed = False
         self.read = 0  # bytes of the stacks file that have been told
 
     def attend(self) -> None:
@@ -64,9 +67,15 @@ class Attendant:
             self._died(state)
             tidy(self.folder, {self.pid})
 
-    def announce(self, finding: Finding) -> None:
-        if not self.box.state().ended:  # else the verdict is about to say it
-            say(clean(lookout.line(finding), unicode=speaks_unicode(sys.stderr)) + "\n")
+    def announce(self, finding: Finding, aloud: bool) -> None:
+        if self.box.state().ended:
+            return  # the verdict is about to say it
+        text = lookout.line(finding)
+        if aloud:
+            say(clean(text, unicode=speaks_unicode(sys.stderr)) + "\n")
+        if self.notified is not None and not self.alarmed:
+            notify.send(self.notified, "alarm", text, run=self.folder.name, findings=[finding.code])
+        self.alarmed = True
 
     def _look(self) -> None:
         request = request_file(self.folder, self.pid)
@@ -110,6 +119,9 @@ class Attendant:
         say(f"\nparamedic: the run was ended by {name} at step {state.step:,}. The verdict so far:\n")
         command = [sys.executable, "-P", "-m", "paramedic", "report", str(self.folder)]
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False)
+        if self.notified is not None:
+            text = f"paramedic: {self.folder.name} was ended by {name} at step {state.step:,}"
+            notify.send(self.notified, "end", text, run=self.folder.name)
 
     # Stacks -----------------------------------------------------------------------------------------------------
 
@@ -193,8 +205,9 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)  # it ends when the run ends
     with contextlib.suppress(OSError):
         attendant = Attendant(Path(folder), int(pid), int(speak))
-        for told in order:
-            lookout.start(Path(folder), json.loads(told), attendant.announce)
+        if order:
+            wanted = json.loads(order[0])
+            lookout.start(Path(folder), wanted, lambda finding: attendant.announce(finding, wanted["say"]))
         attendant.attend()
 
 

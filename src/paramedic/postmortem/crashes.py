@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from paramedic import descriptors
+from paramedic import descriptors, notify
 from paramedic.capture.watcher import Watcher
 from paramedic.paths import append_private, make_private_folder, write_private
 from paramedic.postmortem.blackbox import BlackBox
@@ -143,6 +143,8 @@ class Crashes:
         self._socket, other = socket.socketpair()
         descriptors.keep(self._socket.fileno())
         environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
+        if self.watcher.settings.notify is not None:
+            environment[notify.VARIABLE] = self.watcher.settings.notify
         command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
         command += [str(self.folder), str(self._process), str(other.fileno()), *self._order()]
         try:
@@ -165,9 +167,9 @@ class Crashes:
     def _order(self) -> list[str]:
         """What the attendant is to tell at once, if anything: one of several processes speaks for all."""
         settings, writer = self.watcher.settings, self.watcher.writer
-        if not settings.announce or writer.path.stem != "main":
+        if not (settings.announce or settings.notify) or writer.path.stem != "main":
             return []
-        order = {"cwd": os.getcwd(), "select": settings.select, "ignore": settings.ignore}
+        order = {"cwd": os.getcwd(), "say": settings.announce, "select": settings.select, "ignore": settings.ignore}
         return [json.dumps(order)]
 
     def _listen(self) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from paramedic import cells
 from paramedic.findings import Abstention, Diagnosis, Finding, RunFacts, Where
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
@@ -73,7 +74,7 @@ def place(where: Where, *, ranks: int = 1) -> list[str]:
     """The parts of "train.py:41 in train · module net.head · rank 3" that are known."""
     parts = []
     if where.file:
-        spot = where.file if where.line is None else f"{where.file}:{where.line}"
+        spot = cells.spot(where.file, where.line)
         parts.append(f"{spot} in {where.function}" if where.function else spot)
     if where.module:
         parts.append(f"module {where.module}")

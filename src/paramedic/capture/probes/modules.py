@@ -17,8 +17,9 @@ from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
 from paramedic.capture.probes.freezes import tell_misspelt
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, shown_path, source_at, user_site
+from paramedic.capture.where import built_at, shown_path, source_at
 from paramedic.capture.written import function_around
+from paramedic.capture.written_before import WrittenBefore
 from paramedic.logbook import model_seen
 from paramedic.record.facts import Hidden, Model, ModulePart, ParameterPart
 from paramedic.record.writer import Site
@@ -56,14 +57,14 @@ class Modules:
 
     def adopt_existing(self) -> None:
         """Modules built before paramedic was attached, as in a notebook."""
-        for found in gc.get_objects():
-            # Not isinstance: it would run foreign __class__ properties of whatever lies around.
-            if (
-                issubclass(type(found), nn.Module)
-                and "_modules" in found.__dict__
-                and not self.watcher.registry.birth(found)
-            ):
-                self.watcher.registry.born(found, user_site(), None)
+        registry = self.watcher.registry
+        # Not isinstance: it would run foreign __class__ properties of whatever lies around.
+        modules = [found for found in gc.get_objects() if issubclass(type(found), nn.Module)]
+        modules = [module for module in modules if "_modules" in module.__dict__]
+        before = WrittenBefore(modules)
+        for module in modules:
+            if not registry.birth(module):
+                registry.born(module, before.site(module), None)
 
     def describe(self, held: set[int], optimised: dict[int, int]) -> None:
         """Record each model that has a parameter in `held` (ids), once, and again when it has grown.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, dataclass_transform
 
+from paramedic import cells
 from paramedic.findings import Where
 
 
@@ -67,7 +68,7 @@ class Fact:
     @property
     def line(self) -> str:
         """The place as people write it."""
-        return f"{self.where.file}:{self.where.line}" if self.where.file else "an unknown line"
+        return cells.spot(self.where.file, self.where.line) if self.where.file else "an unknown line"
 
 
 class Kind(NamedTuple):
