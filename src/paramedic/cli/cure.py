@@ -49,9 +49,9 @@ def cure(
 ) -> None:
     """Edit the source so that the findings are gone, and prove it: run the script before and after.
 
-    The edits are tried in copies of the working directory. Your files stay as they are unless --write is given, and then
-    only edits are applied whose run shows that the finding is gone, that nothing new is found and that the script does
-    no worse. Exits 0 if there was nothing to cure or everything was cured and written, 1 otherwise.
+    The edits are tried in copies of the working directory. Your files stay as they are unless --write is given, and
+    then only edits are applied whose run shows that the finding is gone, that nothing new is found and that the script
+    does no worse. Exits 0 if there was nothing to cure or everything was cured and written, 1 otherwise.
 
     Examples:
 

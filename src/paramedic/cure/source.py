@@ -1,4 +1,4 @@
-"""A file of the user's as text and as a tree, with what remedies ask of it. It is edited by replacing pieces of text."""
+"""A file of the user's as text and as a tree, with what remedies ask of it. Edits replace pieces of the text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Source:
         self._starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
         self.newline = str(self.module.default_newline)
 
-    # Where things are -------------------------------------------------------------------------------------------------
+    # Where things are -----------------------------------------------------------------------------------------------
 
     def span(self, node: Node) -> tuple[int, int]:
         place = self._places[node]
@@ -58,13 +58,13 @@ class Source:
     def operand(self, node: Node) -> str:
         """The text of an expression, in brackets where it needs them to be an operand or to have a method called."""
         text = self.code(node)
-        return text if isinstance(node, ATOMS) and not text.lstrip("-").isdigit() or node.lpar else f"({text})"
+        return text if (isinstance(node, ATOMS) and not text.lstrip("-").isdigit()) or node.lpar else f"({text})"
 
     def covers(self, node: Node, line: int) -> bool:
         place = self._places[node]
         return bool(place.start.line <= line <= place.end.line)
 
-    # Going about in the tree ------------------------------------------------------------------------------------------
+    # Going about in the tree ----------------------------------------------------------------------------------------
 
     def walk(self, node: Node | None = None) -> Iterator[Node]:
         """A node and all below it, in the order of the text."""
@@ -95,7 +95,8 @@ class Source:
         """The innermost statement that covers the line; of a compound one, only its head counts."""
         best = None
         for node in self.all((cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-            if line is not None and self.covers(node, line):
+            heads = getattr(node, "decorators", ())
+            if line is not None and any(self.covers(found, line) for found in (node, *heads)):
                 best = node
         return best
 
@@ -117,7 +118,7 @@ class Source:
         """The function around it, or the module."""
         return self.function_of(node) or self.module
 
-    # Names and calls ----------------------------------------------------------------------------------------------------
+    # Names and calls ------------------------------------------------------------------------------------------------
 
     def dotted(self, node: Node) -> str:
         """`a.b.c` of a name or an attribute; the last part alone where something else stands before it."""
@@ -144,10 +145,10 @@ class Source:
     def applied_to(self, call: Node) -> Node:
         """The value that a function, a layer of `self` or a method works on."""
         owner = self.owner(call)
-        method = self.is_method(call) and not isinstance(owner, cst.Call | cst.Name) or isinstance(owner, cst.Call)
-        if isinstance(owner, cst.Name) and self.is_method(call):
-            method = owner.value != "self"
-        return owner if method or not call.args else call.args[0].value
+        if not call.args:
+            return call if owner is None else owner
+        layer = owner is not None and self.dotted(owner) == "self"
+        return owner if self.is_method(call) and not layer else call.args[0].value
 
     @property
     def packages(self) -> set[str]:

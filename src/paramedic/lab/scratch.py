@@ -42,7 +42,9 @@ def exchange(place: Path, files: Mapping[str, bytes]) -> None:
         path = place / name
         if not path.parent.resolve().is_relative_to(place.resolve()):
             raise ParamedicError(
-                f"{name} lies in a folder of too many files to copy", expected="sources apart from data", fix="edit it by hand"
+                f"{name} lies in a folder of too many files to copy",
+                expected="sources apart from data",
+                fix="edit it by hand",
             )
         path.unlink(missing_ok=True)
         path.write_bytes(data)

@@ -60,4 +60,6 @@ def _meetings(source: Source, statement: Node) -> list[Node]:
 
 
 def _squeezed(source: Source, node: Node, what: str) -> Edit:
-    return source.edit(f"drop the axis of length 1 of {what}", source.replace(node, f"{source.operand(node)}.squeeze(-1)"))
+    return source.edit(
+        f"drop the axis of length 1 of {what}", source.replace(node, f"{source.operand(node)}.squeeze(-1)")
+    )

@@ -79,4 +79,6 @@ def _scaled_steps(source: Source, scope: Node) -> list[Node]:
 
 
 def _global(source: Source, name: str) -> list[Node]:
-    return [s for s in source.module.body if isinstance(s, cst.SimpleStatementLine) and name in source.assigned_names(s)]
+    return [
+        s for s in source.module.body if isinstance(s, cst.SimpleStatementLine) and name in source.assigned_names(s)
+    ]

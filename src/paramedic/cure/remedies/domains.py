@@ -1,4 +1,4 @@
-"""PM101, PM102, PM103, PM107: the argument of a function stays inside the domain where it and its derivative are finite."""
+"""PM101, PM102, PM103, PM107: arguments stay where a function and its derivative are finite."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _clamped(source: Source, node: Node, limits: str) -> Splice | None:
     if isinstance(node, cst.Call) and source.called(node) == "clamp" and "," in limits:
         return source.replace(node, f"{source.operand(source.applied_to(node))}.clamp({limits})")
     if node.lpar:  # its brackets stay around it
-        start, end = source.span(node)
+        end = source.span(node)[1]
         return Splice(end + 1, end + 1, f".clamp({limits})") if source.text[end : end + 1] == ")" else None
     return source.replace(node, f"{source.operand(node)}.clamp({limits})")
 

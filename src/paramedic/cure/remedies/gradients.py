@@ -32,7 +32,9 @@ def clear_before_backward(finding: Finding, source: Source) -> Iterator[Edit]:
         clearing = f"{name}.zero_grad()"
         if first is None or source.indent_of(stepping) is None or source.indent_of(first) is None:
             continue
-        if isinstance(source.enclosing(stepping, (cst.If, *LOOPS)), cst.If) and not _same_block(source, first, stepping):
+        if isinstance(source.enclosing(stepping, (cst.If, *LOOPS)), cst.If) and not _same_block(
+            source, first, stepping
+        ):
             if not _clears(source, source.parent(stepping), name):
                 yield source.edit(f"clear the gradients of {name} after its step", source.after(stepping, clearing))
         elif not _clears_between(source, name, first, stepping):
@@ -47,7 +49,7 @@ def clear_before_backward(finding: Finding, source: Source) -> Iterator[Edit]:
 
 @remedy("PM602")
 def clear_elsewhere(finding: Finding, source: Source) -> Iterator[Edit]:
-    """A zero_grad() between backward() and step() goes in front of backward(), or behind the step of an accumulation."""
+    """A zero_grad() between backward() and step() goes before backward(), or behind the step of an accumulation."""
     clearing = source.statement_at(finding.where.line)
     if clearing is None or not source.calls("zero_grad", clearing) or source.indent_of(clearing) is None:
         return

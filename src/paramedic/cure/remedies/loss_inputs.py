@@ -18,7 +18,7 @@ PLAIN = {"log_softmax": "softmax", "LogSoftmax": "Softmax"}
 
 @remedy("PM504", compare="metrics")
 def log_probabilities(finding: Finding, source: Source) -> Iterator[Edit]:
-    """softmax becomes log_softmax where the loss wants logarithms: on the line itself, or where its argument is made."""
+    """softmax becomes log_softmax where the loss wants logarithms: on the line, or where its argument is made."""
     if not _about(finding, "nll", "kl"):
         return
     given = _given(source, finding.where.line, 0)
@@ -74,7 +74,7 @@ def rates_of_poisson(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM504", compare="metrics")
 def prediction_first(finding: Finding, source: Source) -> Iterator[Edit]:
     """Prediction and target change places."""
-    if "swap" not in f"{finding.what} {finding.remedy}".lower() and "first" not in finding.remedy:
+    if "swap" not in finding.remedy:
         return
     for call in _losses(source, finding.where.line):
         first, second = (argument.value for argument in call.args[:2])
@@ -94,7 +94,11 @@ def _renamed(source: Source, call: Node, name: str) -> Edit:
 
 def _losses(source: Source, line: int | None) -> list[Node]:
     statement = source.statement_at(line)
-    found = [call for call in source.all(cst.Call, statement) if source.statement_of(call) is statement] if statement else []
+    found = (
+        [call for call in source.all(cst.Call, statement) if source.statement_of(call) is statement]
+        if statement
+        else []
+    )
     words = ("loss", "crit", "entropy", "kl", "ctc", "nll", "kd", "bce")
     named = [call for call in found if any(word in source.called(call).lower() for word in words)]
     return [call for call in named if len(call.args) >= 2 and not any(arg.keyword or arg.star for arg in call.args[:2])]

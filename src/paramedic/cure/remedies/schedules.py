@@ -27,7 +27,7 @@ def schedule_last(finding: Finding, source: Source) -> Iterator[Edit]:
 
 @remedy("PM608", compare="metrics")
 def schedule_per_epoch(finding: Finding, source: Source) -> Iterator[Edit]:
-    """A step per batch of a schedule that counts epochs goes behind the loop over the batches; or to the optimizer's."""
+    """A schedule that counts epochs steps after the loop over the batches; or only where the optimizer steps."""
     statement = source.statement_at(finding.where.line)
     if not _is_schedule_step(source, statement):
         return

@@ -18,14 +18,14 @@ LAYERS = ("Softmax", "Sigmoid", "Softmax2d")
 
 @remedy("PM502", "PM503", compare="metrics")
 def pass_logits(finding: Finding, source: Source) -> Iterator[Edit]:
-    """Where the probabilities are only made for the loss, they are not made; else the loss gets what they are made of."""
+    """The loss gets what the probabilities are made of; where nothing else needs them, they are not made."""
     line = finding.where.line
     for call in source.calls_at(line, CALLS):
         yield from _logits_for_the_loss(finding, source, call)
         yield source.edit(f"pass on the values without {source.called(call)}", source.unwrap(call))
     for layer in source.calls_at(line, LAYERS):
         if line is not None and source.covers(layer, line):
-            yield source.edit(f"leave out nn.{source.called(layer)}", _without_layer(source, layer))
+            yield source.edit(f"leave out nn.{source.called(layer)}", without_layer(source, layer))
 
 
 @remedy("PM503", compare="metrics")
@@ -33,7 +33,9 @@ def loss_of_probabilities(finding: Finding, source: Source) -> Iterator[Edit]:
     """Where other code wants the probabilities, the loss takes them instead."""
     for call in source.calls("BCEWithLogitsLoss"):
         if not call.args:
-            yield source.edit("use the loss for probabilities", source.replace(call.func, _renamed(source, call, "BCELoss")))
+            yield source.edit(
+                "use the loss for probabilities", source.replace(call.func, _renamed(source, call, "BCELoss"))
+            )
     for call in source.calls("binary_cross_entropy_with_logits"):
         if len(call.args) == 2:
             name = _renamed(source, call, "binary_cross_entropy")
@@ -62,7 +64,7 @@ def _logits_for_the_loss(finding: Finding, source: Source, call: Node) -> Iterat
             yield source.edit(f"give the loss {source.code(inner)}", source.replace(value, source.code(inner)))
 
 
-def _without_layer(source: Source, layer: Node) -> Splice:
+def without_layer(source: Source, layer: Node) -> Splice:
     """An element of a Sequential is taken out with its comma; a layer with a name of its own becomes an Identity."""
     argument = source.parent(layer)
     outer = source.parent(argument) if isinstance(argument, cst.Arg) else None
