@@ -1,4 +1,4 @@
-"""`python -m benchmarks.cure [--sample N]`: cure the sick programs of the real pairs, compare with their repaired twins.
+"""`python -m benchmarks.cure [--sample N]`: cure the sick programs of the real pairs, compare with the repaired ones.
 
 Results are appended to build/cure.jsonl as they come; a program that is there already is not run again.
 """

@@ -56,13 +56,14 @@ def run(program: Program, server: Warm) -> Row:
         if not report.exists():
             return Row(program=program.name, code=program.codes[0], found=False, reason=_last(place / "cure.txt.err"))
         told = json.loads(report.read_text())
-        _run(server, ["run", "-q", "--runs", str(place / "runs"), "fixed.py"], folder, place / "twin.txt")
+        if any(edit["confirmed"] for edit in told["edits"]):
+            _run(server, ["fixed.py"], folder, place / "twin.txt", program="python")
         return _row(program, told, printed(place / "twin.txt"))
 
 
-def _run(server: Warm, args: list[str], folder: Path, out: Path) -> None:
+def _run(server: Warm, args: list[str], folder: Path, out: Path, program: str = "paramedic") -> None:
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    server.run(args, cwd=folder, env=env, out=out, err=Path(f"{out}.err"), timeout=TIMEOUT)
+    server.run(args, cwd=folder, env=env, out=out, err=Path(f"{out}.err"), timeout=TIMEOUT, program=program)
 
 
 def _row(program: Program, told: dict[str, Any], twin: dict[str, float]) -> Row:

@@ -22,7 +22,9 @@ def cured(folder: Path, name: str) -> Project:
     project = Project(folder=folder)
     source = project.source(name)
     call = source.calls("softmax")[0]
-    return project.after(source.edit("without softmax", source.unwrap(call), source.before(source.statement_of(call), "pass")))
+    return project.after(
+        source.edit("without softmax", source.unwrap(call), source.before(source.statement_of(call), "pass"))
+    )
 
 
 @pytest.mark.parametrize(

@@ -236,6 +236,13 @@ class Source:
             return self.replace(statement, "pass")
         return Splice(self._starts[self.line(statement) - 1], self._line_end(self.span(statement)[1]), "")
 
+    def own_line(self, node: Node) -> Splice | None:
+        """The line of an element that stands alone in it, with comma and comment; None where it does not."""
+        start, end = self._starts[self.line(node) - 1], self._line_end(self.span(node)[1])
+        before, behind = self.text[start : self.span(node)[0]], self.text[self.span(node)[1] : end]
+        alone = not before.strip() and re.fullmatch(r",?\s*(#.*)?\s*", behind)
+        return Splice(start, end, "") if alone else None
+
     def move(self, statement: Node, to: Splice, *, indent: str) -> tuple[Splice, Splice]:
         """Take a statement with its comment out of its place and put it where `to` inserts, at that depth."""
         start, end = self._starts[self.line(statement) - 1], self._line_end(self.span(statement)[1])
@@ -273,13 +280,24 @@ class Source:
         return apply(self.text, edit.splices)
 
     def stays_valid(self, edit: Edit) -> bool:
-        """Whether the edit changes something, and leaves a program that python accepts."""
+        """Whether the edit changes something that is not there yet, and leaves a program that python accepts."""
         try:
             new = self.after_edit(edit)
-            if new == self.text:
+            if new == self.text or all(self._is_made(splice) for splice in edit.splices):
                 return False
             ast.parse(new)
             cst.parse_module(new)
         except (SyntaxError, ValueError, cst.ParserSyntaxError):
             return False
         return True
+
+    def _is_made(self, splice: Splice) -> bool:
+        """Whether what it would put around or beside a piece of text is there already."""
+        old, new = self.text[splice.start : splice.end], splice.new
+        places = [0, len(new)] if not old else [new.find(old)]
+        for place in places:
+            head, tail = new[:place], new[place + len(old) :]
+            around = self.text[: splice.start].endswith(head) and self.text[splice.end :].startswith(tail)
+            if place >= 0 and (around or (old and old.startswith(head) and old.endswith(tail))):
+                return True
+        return False

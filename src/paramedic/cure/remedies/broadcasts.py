@@ -35,7 +35,8 @@ def one_shape(finding: Finding, source: Source) -> Iterator[Edit]:
             if not isinstance(side, cst.Integer | cst.Float):
                 yield _squeezed(source, side, source.code(side))
     for call in source.calls_at(finding.where.line, KEEPS_AXIS):
-        if isinstance(statement, cst.SimpleStatementLine) and source.assigned_names(statement):
+        kept = source.called(call) == "gather" or source.argument(call, None, "keepdim") is not None
+        if kept and isinstance(statement, cst.SimpleStatementLine) and source.assigned_names(statement):
             yield source.edit("drop the axis of length 1", source.replace(call, f"{source.code(call)}.squeeze(1)"))
 
 

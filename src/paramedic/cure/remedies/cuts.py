@@ -12,7 +12,7 @@ from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
 
-CODES = ("PM403", "PM506", "PM215", "PM610")
+CODES = ("PM403", "PM506", "PM215")
 HEADS = ("no_grad", "inference_mode")
 
 

@@ -34,7 +34,7 @@ def freeze(finding: Finding, source: Source) -> Iterator[Edit]:
             yield from _loop_over_parameters(source, statement)
 
 
-@remedy("PM405", "PM610")
+@remedy("PM405")
 def in_place(finding: Finding, source: Source) -> Iterator[Edit]:
     """`p = p - step` gives a name to a new tensor; `p -= step` changes the parameter."""
     statement = source.statement_at(finding.where.line)

@@ -1,4 +1,4 @@
-"""PM306, PM309, PM803, PM707, PM808: what a DataLoader, its sampler and its workers are told."""
+"""PM306, PM309, PM319, PM707, PM803, PM808: what a DataLoader, its sampler and its workers are told."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def no_workers(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("load in the process itself", source.replace(given, "0"))
 
 
-@remedy("PM808", "PM307", compare="nothing")
+@remedy("PM808", compare="nothing")
 def split_alike(finding: Finding, source: Source) -> Iterator[Edit]:
     """A split that is drawn with a generator of its own is the same on every rank and in every run."""
     for call in source.calls_at(finding.where.line, "random_split"):

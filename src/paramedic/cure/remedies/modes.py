@@ -33,7 +33,8 @@ def train_mode(finding: Finding, source: Source) -> Iterator[Edit]:
                 and source.indent_of(node) is not None
                 and source.scope(node) is source.scope(statement)
             ):
-                yield source.edit(f"switch {model} to train mode", source.before(node, f"{model}.train()"))
+                when = "before each pass over the batches" if node is loop else "before this line"
+                yield source.edit(f"switch {model} to train mode {when}", source.before(node, f"{model}.train()"))
 
 
 @remedy("PM612", compare="nothing")
@@ -83,7 +84,10 @@ def dropout_in_training(finding: Finding, source: Source) -> Iterator[Edit]:
 def without_graph(finding: Finding, source: Source) -> Iterator[Edit]:
     """`torch.no_grad()` around the evaluation."""
     statement = source.statement_at(finding.where.line)
-    if statement is None or source.indent_of(statement) is None:
+    if statement is None or source.indent_of(statement) is None or not models_called(source, statement, finding):
+        return
+    around = [node for node in source.above(statement) if isinstance(node, cst.With)]
+    if any(source.calls("no_grad", item) for node in around for item in node.items):
         return
     function = source.function_of(statement)
     if (

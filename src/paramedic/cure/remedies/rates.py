@@ -63,10 +63,9 @@ def _where_set(source: Source, node: Node) -> Node | None:
     if isinstance(node, cst.Float | cst.Integer):
         return node
     name = source.dotted(node).rpartition(".")[2]
-    for statement in source.all((cst.Assign, cst.AnnAssign)):
-        target = statement.target if isinstance(statement, cst.AnnAssign) else statement.targets[0].target
-        if source.dotted(target).rpartition(".")[2] == name and isinstance(statement.value, cst.Float | cst.Integer):
-            return statement.value
+    for target, value in _assigned(source):
+        if source.dotted(target).rpartition(".")[2] == name and isinstance(value, cst.Float | cst.Integer):
+            return value
     for call in source.calls("add_argument"):
         first = call.args[0].value if call.args else None
         option = source.code(first).strip("\"'").lstrip("-").replace("-", "_") if first is not None else ""
@@ -77,3 +76,13 @@ def _where_set(source: Source, node: Node) -> Node | None:
         if param.name.value == name and isinstance(param.default, cst.Float | cst.Integer):
             return param.default
     return None
+
+
+def _assigned(source: Source) -> Iterator[tuple[Node, Node]]:
+    """Names with what they are given, also those of `A, B = 1, 2`."""
+    for node in source.all((cst.Assign, cst.AnnAssign)):
+        target = node.target if isinstance(node, cst.AnnAssign) else node.targets[0].target
+        if isinstance(target, cst.Tuple) and isinstance(node.value, cst.Tuple):
+            yield from ((t.value, v.value) for t, v in zip(target.elements, node.value.elements, strict=False))
+        else:
+            yield target, node.value

@@ -66,10 +66,13 @@ def _logits_for_the_loss(finding: Finding, source: Source, call: Node) -> Iterat
 
 def without_layer(source: Source, layer: Node) -> Splice:
     """An element of a Sequential is taken out with its comma; a layer with a name of its own becomes an Identity."""
+    own_line = source.own_line(layer)
     argument = source.parent(layer)
     outer = source.parent(argument) if isinstance(argument, cst.Arg) else None
     if isinstance(outer, cst.Call) and len(outer.args) > 1:
         place = next(i for i, given in enumerate(outer.args) if given is argument)
+        if own_line is not None:
+            return own_line
         if place > 0:
             return Splice(source.span(outer.args[place - 1].value)[1], source.span(layer)[1], "")
     return source.replace(layer, f"{source.code(layer.func).rpartition('.')[0]}.Identity()".lstrip("."))

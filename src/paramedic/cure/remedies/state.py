@@ -22,9 +22,10 @@ def detach_the_state(finding: Finding, source: Source) -> Iterator[Edit]:
         carried = {source.dotted(arg.value) for arg in call.args} & set(source.assigned_names(statement))
         for name in sorted(carried - {""}):
             extra = _without_retaining(source, statement)
-            for value in (f"{name}.detach()", f"tuple(part.detach() for part in {name})"):
+            ways = {"": f"{name}.detach()", ", part by part": f"tuple(part.detach() for part in {name})"}
+            for how, value in ways.items():
                 line = source.after(statement, f"{name} = {value}")
-                yield source.edit(f"carry {name} on without its graph", line, *extra)
+                yield source.edit(f"carry {name} on without its graph{how}", line, *extra)
 
 
 @remedy("PM703")
