@@ -17,6 +17,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 COMMANDS = (
     "run", "check", "audit", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo", "synth",
     "test", "shapes", "compare", "doctor", "mcp", "serve", "runs", "why", "journal",
+    "test", "shapes", "compare", "doctor", "cure",
 )  # fmt: skip
 MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth", "testing", "shapes", "parity")
 

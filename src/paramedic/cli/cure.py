@@ -89,7 +89,7 @@ def cure(
     finally:
         runner.stop()
         progress.done()
-    if outcome.first.diagnosis is None:
+    if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
         raise _no_run(target, outcome)
     written = _write(outcome) if write and outcome.confirmed else []
     show(outcome, quiet=quiet, written=written)
@@ -125,7 +125,7 @@ def _check_installed() -> None:
 
 def _no_run(target: Target, outcome: Outcome) -> ParamedicError:
     return ParamedicError(
-        f"the script could not be examined: {outcome.first.result.reason or outcome.first.result.status}",
+        f"the script could not be examined: {outcome.first.result.reason or 'it took no optimizer step'}",
         expected="a script that imports torch and trains",
         fix=f"paramedic run {target.name}",
     )

@@ -79,24 +79,30 @@ class Session:
     def _treat(self, finding: Finding, outcome: Outcome) -> None:
         """Take over the first edit that is confirmed, in the order in which the remedies propose them."""
         edits, reason = self._candidates(finding, outcome.project)
+        refuted: list[Proof] = []
+        for start in range(0, len(edits), self.runner.jobs):
+            proofs = self._prove(edits[start : start + self.runner.jobs], finding, outcome)
+            best = next((proof for proof in proofs if proof.confirmed), None)
+            if best is not None:
+                outcome.confirmed.append(best)
+                outcome.project, outcome.last = outcome.project.after(best.edit), best.after
+                return
+            refuted += proofs
+        self._given_up.add(self._key(finding))
+        outcome.refuted += refuted
+        outcome.uncured.append(Uncured(finding=finding, reason=reason or "no edit that was tried is confirmed"))
+
+    def _prove(self, edits: Sequence[Edit], finding: Finding, outcome: Outcome) -> list[Proof]:
+        """Run the program with each of these edits, and compare with the run before."""
         names = [f"edit-{self._tried + number}" for number in range(1, len(edits) + 1)]
         self._tried += len(edits)
         limit = max(LEAST, 3 * outcome.first.result.seconds)
         projects = [outcome.project.after(edit) for edit in edits]
         trials = self._try(list(zip(names, projects, strict=True)), limit)
-        texts = [outcome.project.source(edit.file).text for edit in edits]
-        proofs = [
-            prove(edit, text, finding, outcome.last, trial)
-            for edit, text, trial in zip(edits, texts, trials, strict=True)
+        return [
+            prove(edit, outcome.project.source(edit.file).text, finding, outcome.last, trial)
+            for edit, trial in zip(edits, trials, strict=True)
         ]
-        best = next((proof for proof in proofs if proof.confirmed), None)
-        if best is None:
-            self._given_up.add(self._key(finding))
-            outcome.refuted += proofs
-            outcome.uncured.append(Uncured(finding=finding, reason=reason or "no edit that was tried is confirmed"))
-            return
-        outcome.confirmed.append(best)
-        outcome.project, outcome.last = outcome.project.after(best.edit), best.after
 
     def _candidates(self, finding: Finding, project: Project) -> tuple[list[Edit], str]:
         """Edits to try, or why there are none."""

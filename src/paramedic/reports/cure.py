@@ -42,8 +42,9 @@ def verdict(outcome: Outcome, written: Sequence[str] = ()) -> str:
     """One or two sentences: what is left, and what to type."""
     diagnosis = outcome.first.diagnosis
     if diagnosis is None or not outcome.first.alarms:
-        steps = plural(outcome.first.result.steps, "step")
-        return f"nothing to cure. No alarm in {steps}."
+        result = outcome.first.result
+        ended = "" if result.status in ("ended", "stopped") else f" The script {result.status}: {result.reason}"
+        return f"nothing to cure. No alarm in {plural(result.steps, 'step')}.{ended}"
     done, left = len(outcome.confirmed), len(outcome.last.alarms)
     if not done:
         return f"not cured. {plural(left, 'finding')} left, no edit is confirmed; nothing was changed."

@@ -57,7 +57,13 @@ def mask_the_padding(finding: Finding, source: Source) -> Iterator[Edit]:
                     yield source.edit("pass a mask of booleans", source.replace(given.value, new))
                 elif "invert" in finding.remedy:
                     yield _inverted(source, given.value)
-    for call in source.calls_at(finding.where.line, "masked_fill"):
+    for call in source.calls_at(finding.where.line, "ones_like"):
+        padding = re.search(r"padding \(id (-?\d+)\)", finding.what)
+        if padding and call.args:
+            new = f"({source.code(call.args[0].value)} != {padding[1]}).long()"
+            yield source.edit("make the mask from the ids", source.replace(call, new))
+    here = source.calls_at(finding.where.line, "masked_fill")
+    for call in here or source.calls("masked_fill", source.scope(statement)):
         if "invert" in finding.remedy and call.args:
             yield _inverted(source, call.args[0].value)
     for node in source.all(cst.Comparison, statement) if "invert" in finding.remedy else []:
