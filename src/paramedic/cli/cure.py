@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,32 +70,48 @@ def cure(
         from paramedic.cure.writing import check_clean
 
         check_clean(Path.cwd())
-    config = load_config()
-    rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
-    home = runs_folder(config, runs)
-    check_folder(home, fix="--runs some-other-folder")
-
-    from paramedic.cure.project import Project
-    from paramedic.cure.session import Session
-    from paramedic.lab.runner import Runner, prepare
-    from paramedic.reports.cure import show
-    from paramedic.reports.experiments import Progress
-
-    progress = Progress(voice.stream(), quiet=quiet)
-    prepare()
-    runner = Runner(target, home / new_run_id(), jobs=jobs or 2, in_place=False)
-    session = Session(runner, rules, rule_options(config), steps=steps, unsafe=unsafe, tick=progress.tick)
-    try:
-        outcome = session.cure(Project(folder=Path.cwd()))
-    finally:
-        runner.stop()
-        progress.done()
+    outcome = _cured(target, words(select), words(ignore), runs, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
     if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
         raise _no_run(target, outcome)
+    from paramedic.reports.cure import show
+
     written = _write(outcome) if write and outcome.confirmed else []
     show(outcome, quiet=quiet, written=written)
     _save(outcome, json=json, diff=diff)
     raise typer.Exit(int(bool(outcome.last.alarms) or bool(outcome.confirmed and not written)))
+
+
+def _cured(
+    target: Target,
+    chosen: Sequence[str],
+    ignored: Sequence[str],
+    runs: str | None,
+    *,
+    steps: int,
+    jobs: int | None,
+    unsafe: bool,
+    quiet: bool,
+) -> Outcome:
+    """Make the runs that it takes."""
+    from paramedic.cure.project import Project
+    from paramedic.cure.session import Session
+    from paramedic.lab.runner import Runner, prepare
+    from paramedic.reports.experiments import Progress
+
+    config = load_config()
+    rules = select_rules(chosen=chosen or config.select, ignored=ignored or config.ignore)
+    home = runs_folder(config, runs)
+    check_folder(home, fix="--runs some-other-folder")
+    progress = Progress(voice.stream(), quiet=quiet)
+    progress.opening(target.command)
+    prepare()
+    runner = Runner(target, home / new_run_id(), jobs=jobs or 2, in_place=False)
+    session = Session(runner, rules, rule_options(config), steps=steps, unsafe=unsafe, tick=progress.tick)
+    try:
+        return session.cure(Project(folder=Path.cwd()))
+    finally:
+        runner.stop()
+        progress.done()
 
 
 def _write(outcome: Outcome) -> list[str]:

@@ -112,6 +112,8 @@ class Session:
             edits = list(edits_for(finding, project.source(finding.where.file)))
         except (NotEditable, ParamedicError) as error:
             return [], str(error)
+        except Exception as error:  # a bad remedy must never cost the report
+            return [], f"the remedy failed: {type(error).__name__}: {error}"
         wanted = [edit for edit in edits if self.unsafe or edit.safety == "safe"]
         if edits and not wanted:
             return [], "the only edits take a judgement: --unsafe tries them"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import libcst as cst
@@ -37,6 +38,7 @@ class Source:
         self._places = wrapper.resolve(PositionProvider)
         self._parents = wrapper.resolve(ParentNodeProvider)
         self._starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
+        self._nodes = list(self.walk(self.module))
         self.newline = str(self.module.default_newline)
 
     # Where things are -----------------------------------------------------------------------------------------------
@@ -66,15 +68,15 @@ class Source:
 
     # Going about in the tree ----------------------------------------------------------------------------------------
 
-    def walk(self, node: Node | None = None) -> Iterator[Node]:
+    def walk(self, node: Node) -> Iterator[Node]:
         """A node and all below it, in the order of the text."""
-        node = self.module if node is None else node
         yield node
         for child in node.children:
             yield from self.walk(child)
 
     def all(self, kind: type | tuple[type, ...], node: Node | None = None) -> list[Node]:
-        return [found for found in self.walk(node) if isinstance(found, kind)]
+        nodes = self._nodes if node is None or node is self.module else self.walk(node)
+        return [found for found in nodes if isinstance(found, kind)]
 
     def above(self, node: Node) -> Iterator[Node]:
         """Its parent, and so on up to the module."""
@@ -150,7 +152,7 @@ class Source:
         layer = owner is not None and self.dotted(owner) == "self"
         return owner if self.is_method(call) and not layer else call.args[0].value
 
-    @property
+    @cached_property
     def packages(self) -> set[str]:
         """The names under which modules were imported."""
         found = {"torch", "nn", "F", "np", "numpy", "math"}

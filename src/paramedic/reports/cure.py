@@ -75,7 +75,7 @@ def _uncured(screen: Screen, uncured: Uncured, refuted: Sequence[Proof]) -> None
     screen.line((f"{finding.code} {finding.name}", "bold"), label=("✗ ", "bold red"), indent=2, right="not cured")
     _field(screen, "what", finding.what)
     _field(screen, "where", "   ·   ".join(place(finding.where)))
-    _field(screen, "no edit", uncured.reason)
+    _field(screen, "but", uncured.reason)
     for proof in refuted:
         _field(screen, "tried", f"{proof.edit.title}: {proof.because}")
     _field(screen, "try", finding.remedy)
