@@ -18,6 +18,7 @@ COMMANDS = (
     "check",
     "audit",
     "diagnose",
+    "cure",
     "dump",
     "bundle",
     "serve",

@@ -16,7 +16,7 @@ SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
 COMMANDS = (
     "run", "check", "audit", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo", "synth",
-    "test", "shapes", "compare", "doctor", "mcp", "serve", "runs", "why", "journal",
+    "test", "shapes", "compare", "doctor", "mcp", "serve", "runs", "why", "journal", "cure",
 )  # fmt: skip
 MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth", "testing", "shapes", "parity")
 

@@ -10,6 +10,7 @@ from paramedic.cli import (
     audit,
     bundle,
     compare,
+    cure,
     demo,
     diagnose,
     doctor,
@@ -70,6 +71,7 @@ compare.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
 why.add_to(app)
+cure.add_to(app)
 test.add_to(app)
 rules.add_to(app)
 journal.add_to(app)
