@@ -42,7 +42,7 @@ class WrittenBefore:
             return None
         code = getattr(type(owner).__init__, "__code__", None)
         if code is not None and is_users(code.co_filename) and (function := definition(code)) is not None:
-            lines = [node.lineno for node in ast.walk(function) if _assigns(node, name)]
+            lines = [node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and _assigns(node, name)]
             if lines:
                 return Site(shown_path(code.co_filename), lines[-1], code.co_name)
         return self.site(owner)
@@ -61,7 +61,9 @@ def _assigned(frame: FrameType, module: nn.Module) -> Site | None:
     here, function = frame.f_code.co_filename, frame.f_code.co_name
     for names, place, before in ((locals_of(frame), function, frame.f_lineno), (frame.f_globals, "<module>", ANYWHERE)):
         name = next((name for name, value in list(names.items()) if value is module and not name.startswith("_")), None)
-        for file in [here, *cells.files()] if name is not None else ():
+        if name is None:
+            continue
+        for file in (here, *cells.files()):
             line = assigned_at(file, place, name, before if file == here else ANYWHERE)
             if line is not None:
                 return Site(shown_path(file), line, place)

@@ -70,7 +70,9 @@ class Objectives:
         if ratios and sum(clipped) == 1:
             self._push(partial(ClippedSurrogate, which=which), result)
 
-    def _push(self, make: partial[ClippedSurrogate | Entropy | LogProb], result: torch.Tensor) -> None:
+    def _push(
+        self, make: partial[ClippedSurrogate] | partial[Entropy] | partial[LogProb], result: torch.Tensor
+    ) -> None:
         """Tell which way the loss depends on a value, once the backward pass comes by."""
         site = user_site()
         self._looks[(make.func, site)] += 1
