@@ -30,6 +30,8 @@ DISTANCES = (
     "smooth_l1_loss", "huber_loss",
 )  # fmt: skip
 
+_Objective = partial[ClippedSurrogate] | partial[Entropy] | partial[LogProb]  # all but which way it is pushed
+
 
 class Objectives:
     """Looks at the arithmetic of losses while examining."""
@@ -70,9 +72,7 @@ class Objectives:
         if ratios and sum(clipped) == 1:
             self._push(partial(ClippedSurrogate, which=which), result)
 
-    def _push(
-        self, make: partial[ClippedSurrogate] | partial[Entropy] | partial[LogProb], result: torch.Tensor
-    ) -> None:
+    def _push(self, make: _Objective, result: torch.Tensor) -> None:
         """Tell which way the loss depends on a value, once the backward pass comes by."""
         site = user_site()
         self._looks[(make.func, site)] += 1
