@@ -30,7 +30,7 @@ from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
-from paramedic.rules.outcome import outcome
+from paramedic.rules.outcome import outcome, setback
 from paramedic.rules.rule import Abstain, Rule, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
@@ -245,6 +245,8 @@ def _verdict(
                 "inconclusive",
                 f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it",
             )
+    if facts.progress is not None and facts.progress.trouble:
+        return "inconclusive", facts.progress.trouble
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
     if crashed:
@@ -315,7 +317,7 @@ def _progress(run: Run) -> Progress | None:
     progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
     with contextlib.suppress(Abstain):
         judged = outcome(run)
-        return replace(progress, guessing=judged.prior, learnt=not judged.bad)
+        return replace(progress, guessing=judged.prior, learnt=not judged.bad, best=setback(curve))
     return progress
 
 

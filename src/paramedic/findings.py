@@ -128,6 +128,18 @@ class Progress:
     guessing: float | None = None  # the loss of a model that knows only the distribution of the targets
     learnt: bool | None = None  # None: the loss is not one whose value can be judged
     evaluation: float | None = None  # the last loss of the only evaluation
+    best: tuple[int, float] | None = None  # step and loss, where the run ended much worse than it once was
+
+    @property
+    def trouble(self) -> str:
+        """Why nobody can call this healthy, whatever the rules say."""
+        if self.best is not None:
+            step, loss = self.best
+            return f"the loss had fallen to {loss:.4g} by step {step:,} and ended at {self.last:.4g}"
+        if self.learnt is not False:
+            return ""
+        guess = f", and guessing gives {self.guessing:.4g}" if self.guessing is not None else ""
+        return f"it did not learn: the loss went from {self.first:.4g} to {self.last:.4g}{guess}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,9 +158,13 @@ def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
 
 def headline(diagnosis: Diagnosis) -> str:
     """The word of the verdict. A run that learnt nothing is not called healthy, although no fault was found."""
+    return "not learning" if _in_trouble(diagnosis) else diagnosis.verdict
+
+
+def _in_trouble(diagnosis: Diagnosis) -> bool:
+    """The outcome itself is why the verdict is open."""
     progress = diagnosis.run.progress
-    stuck = diagnosis.verdict == "healthy" and progress is not None and progress.learnt is False
-    return "not learning" if stuck else diagnosis.verdict
+    return diagnosis.verdict == "inconclusive" and progress is not None and diagnosis.reason == progress.trouble
 
 
 def tone(diagnosis: Diagnosis) -> str:
@@ -242,8 +246,6 @@ def _healthy(diagnosis: Diagnosis) -> str:
         guess = "" if progress.guessing is None else f" (guessing {number(progress.guessing)})"
         measured = "" if progress.evaluation is None else f", {number(progress.evaluation)} in the last evaluation"
         said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}{measured}."
-    if progress is not None and progress.learnt is False:
-        said += " It did not learn; paramedic diagnose tells whether that is the model, the data or the settings."
     return f"{said} "
 
 
@@ -258,6 +260,8 @@ def what_would_help(diagnosis: Diagnosis) -> str:
     """The next thing to do when nothing could be concluded."""
     if diagnosis.run.samples is not None:
         return "Let it read more data."
+    if _in_trouble(diagnosis):
+        return "No known fault found; paramedic diagnose tells whether it is the model, the data or the settings."
     if diagnosis.run.exit_code not in (0, None):
         return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:

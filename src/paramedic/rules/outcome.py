@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import mean, median, stdev
 from typing import Literal
 
 from paramedic.record.facts import LossCall, Model, Optimizer
@@ -69,6 +69,18 @@ def _word(curve: Curve, prior: float | None) -> Word:
     if poor and curve.highest >= 1.5 * reference:
         return "collapsed"
     return "stuck" if poor and (prior is None or not _still_learning(curve)) else "learning"
+
+
+def setback(curve: Curve) -> tuple[int, float] | None:
+    """The step and loss of the best stretch, if half of what had been learnt by then is lost in the end."""
+    width = max(3, len(curve.values) // 5)
+    starts = range(0, len(curve.values) - width + 1, max(1, width // 4))
+    best, begin = min((mean(curve.values[i : i + width]), i) for i in starts)
+    noise = stdev(curve.values[begin : begin + width]) + stdev(curve.values[-width:])
+    lost, gained = curve.end - best, curve.start - best
+    if gained < LEARNT * abs(curve.start) or lost < gained / 2 or lost < 4 * noise / math.sqrt(width):
+        return None
+    return curve.at[begin + width - 1], best
 
 
 def _still_learning(curve: Curve) -> bool:

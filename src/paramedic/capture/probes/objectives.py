@@ -15,12 +15,13 @@ from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
-from paramedic.record.facts import ClippedSurrogate, Divergence, Entropy, LogProb, Pushed
+from paramedic.record.facts import ClippedSurrogate, Divergence, Entropy, LogProb, Pushed, Quotient
 from paramedic.record.writer import Site
 
 T = torch.Tensor
 _SUMS = [T.add, T.__add__, T.__radd__, torch.add, T.__iadd__]
 _PRODUCTS = [T.mul, T.__mul__, T.__rmul__, torch.mul, T.div, T.__truediv__, torch.div, T.neg, T.__neg__, torch.neg]
+_QUOTIENTS = [T.div, T.__truediv__, torch.div]
 _REDUCTIONS = [T.mean, torch.mean, T.sum, torch.sum]
 _LEAST = [torch.min, torch.minimum, T.min, T.minimum]
 _MOST = [torch.max, torch.maximum, T.max, T.maximum]
@@ -146,6 +147,23 @@ class Objectives:
             source = next((value for value in args[:2] if self._known(value) is not None), None)
             reference = weakref.ref(source) if source is not None and func not in _REDUCTIONS else None
             self._scalars[id(result)] = (weakref.ref(result), user_site(), reference)
+            if func in _QUOTIENTS and all(isinstance(value, T) and value.grad_fn is not None for value in args[:2]):
+                self._look_at_quotient(args[0], args[1], result)
+
+    def _look_at_quotient(self, above: torch.Tensor, below: torch.Tensor, result: torch.Tensor) -> None:
+        """A number divided by what was made from it, with gradients on both sides: is it always the same?"""
+        site, step = user_site(), self.watcher.step
+        if kinds_behind(above.grad_fn, 6).keys().isdisjoint(kinds_behind(below.grad_fn, 6)):
+            return
+        self._looks[("quotient", site)] += 1
+        if self._looks[("quotient", site)] > LOOKS:
+            return
+
+        def tell(numbers: list[float]) -> None:
+            value = float(f"{numbers[0]:.4g}")
+            self.watcher.state(Quotient(value=value), site=site, step=step, key=(site, value))
+
+        self.watcher.read(result.detach().reshape(1).float(), tell)
 
     def _known(self, value: Any) -> tuple[Site, Any] | None:
         known = self._scalars.get(id(value))

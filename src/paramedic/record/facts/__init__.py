@@ -143,6 +143,7 @@ from paramedic.record.facts.objectives import (
     LogProb,
     LossOfEarlierSteps,
     OverlapTerm,
+    Quotient,
     RankedDistance,
 )
 from paramedic.record.facts.optimisation import (
@@ -284,6 +285,7 @@ __all__ = [
     "ProbeFailed",
     "Process",
     "Pushed",
+    "Quotient",
     "RankedDistance",
     "Rates",
     "Recompile",

@@ -56,6 +56,13 @@ class Divergence(Fact):
     closed_form: bool
 
 
+@fact("quotient", missing=_NONE)
+class Quotient(Fact):
+    """A number of the loss that is divided by what was made from it, with gradients on both sides."""
+
+    value: float
+
+
 @fact("overlap_term", missing=_NONE)
 class OverlapTerm(Fact):
     """A term of a loss that is called an overlap, such as IoU or Dice."""

@@ -15,7 +15,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     Or dropout that the first evaluation turns off for good, because `forward` overwrites its own probability.
 
-    `F.dropout(x, p)` drops by default, whatever mode the module is in. A `nn.Dropout` that is built inside `forward` is
+    `F.dropout(x, p)` drops by default, whatever mode the module is in, and so does
+    `F.scaled_dot_product_attention(…, dropout_p=p)`. A `nn.Dropout` that is built inside `forward` is
     always fresh and therefore always in train mode.
 
     ## Why it hurts
@@ -50,7 +51,7 @@ def check(run: Run) -> Iterator[Finding]:
             why="the evaluation is random and too low"
             if seen
             else "without training=, it stays on when the model is evaluated or used",
-            remedy=f"pass training=self.training: F.{op.function}(x, {op.p:g}, training=self.training)",
+            remedy=_tied(op),
             where=op.where,
             severity="error" if seen else "note",
             evidence=(
@@ -73,6 +74,12 @@ def check(run: Run) -> Iterator[Finding]:
                     evidence=(Evidence(name="p", value=call.p),),
                     confidence=0.95,
                 )
+
+
+def _tied(op: Dropout) -> str:
+    if op.function == "scaled_dot_product_attention":
+        return f"pass dropout_p={op.p:g} if self.training else 0.0: this function does not know the module's mode"
+    return f"pass training=self.training: F.{op.function}(x, {op.p:g}, training=self.training)"
 
 
 def _overwritten(run: Run) -> Iterator[Finding]:
