@@ -18,7 +18,7 @@ _SPECIAL = ("000000", "9a9a9a", "ffffff")
 
 MOST_ROWS = 240  # neighbours share a row beyond, which then shows the larger value
 MOST_COLUMNS = 240
-MOST_DECADES = 8.0  # below the highest value
+MOST_DECADES = 6.0  # below the highest value; what is smaller still has the lowest colour
 MOST_HATCHES = 600
 LEAST_LABEL = 13  # pixels between two names
 TALLEST = 420  # pixels
@@ -71,8 +71,8 @@ def draw(cells: Cells, *, key: str, title: str, caption: str, log: bool = True) 
     good = [abs(v) for row in grid for v in row if v is not None and math.isfinite(v) and (v or not log)]
     if not good:
         return None
-    low, high = min(good), max(good)
-    low = max(low, high * 10**-MOST_DECADES) if log else 0.0
+    lowest, high = min(good), max(good)
+    low = max(lowest, high * 10**-MOST_DECADES) if log else 0.0
     level = _levels(low, high, log)
     indexed = [bytes(level(value) for value in row) for row in grid]
     height = max(2.0, min(18.0, TALLEST / len(rows)))
@@ -92,7 +92,7 @@ def draw(cells: Cells, *, key: str, title: str, caption: str, log: bool = True) 
         row_height=height,
         height=round(height * len(rows), 1),
         scale=_SCALE,
-        low=number(low),
+        low=f"≤ {number(low)}" if lowest < low else number(low),
         high=number(high),
         ends=(low, high),
         log=log,

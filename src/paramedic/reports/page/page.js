@@ -47,7 +47,7 @@ function value(data, level) {
   if (level === 2) return "not finite";
   const share = (level - 3) / 252, [low, high] = data.ends;
   const found = data.log ? low * (high / low) ** share : low + (high - low) * share;
-  return `about ${found.toPrecision(2)}`;
+  return `${level === 3 ? "at most" : "about"} ${found.toPrecision(2)}`;
 }
 
 function readCell(figure, row, column) {
