@@ -60,7 +60,7 @@ function readCell(figure, row, column) {
   cursor.setAttribute("width", `${100 / data.steps.length}%`);
   cursor.setAttribute("visibility", "visible");
   const level = atob(data.levels).charCodeAt(place.row * data.steps.length + place.column);
-  say(figure, `${data.names[place.row]}: ${value(data, level)} at step ${data.steps[place.column]}`);
+  say(figure, `${data.names[place.row]}: ${value(data, level)} ${data.at} ${data.steps[place.column]}`);
   return place;
 }
 
