@@ -21,17 +21,12 @@ from reports.records import Recording
 from workshop import TRAIN, Workshop, wait_until
 
 
-class Server:
-    """`paramedic serve` in a folder."""
+class Client:
+    """Asks the server whose page has this address."""
 
-    def __init__(self, shop: Workshop, *words: str) -> None:
-        self.process = shop.start("serve", *words)
-        assert self.process.stderr is not None
-        said = self.process.stderr.readline()
-        found = re.search(r"http://\S+", said)
-        assert found, said
-        self.url = found.group()
-        self.home = "/".join(self.url.split("/")[:4]) + "/"  # with the token
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.home = "/".join(url.split("/")[:4]) + "/"  # with the token
 
     def ask(self, path: str = "", *, method: str = "GET", host: str | None = None) -> http.client.HTTPResponse:
         address = urlsplit(self.home + path)
@@ -45,6 +40,18 @@ class Server:
         for line in self.ask(path):
             if line.startswith(b"data: "):
                 yield json.loads(line[6:])
+
+
+class Server(Client):
+    """`paramedic serve` in a folder."""
+
+    def __init__(self, shop: Workshop, *words: str) -> None:
+        self.process = shop.start("serve", *words)
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        found = re.search(r"http://\S+", said)
+        assert found, said
+        super().__init__(found.group())
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
@@ -168,6 +175,30 @@ def test_beside_a_run(warm_shop: Workshop) -> None:
     found = re.search(r"http://127\.0\.0\.1:\d+/([\w-]+)/run/([\w-]+)/", done.stderr)
     assert found and done.found["run"]["id"] == found[2]
     wait_until(lambda: not any(found[1] in " ".join(_command(p)) for p in psutil.process_iter()))
+
+
+def test_whoever_looks_can_go_on_when_the_run_has_ended(shop: Workshop, recording: Recording) -> None:
+    program = f"""
+import sys, time
+from pathlib import Path
+from paramedic.serve.server import beside
+print(beside(Path({str(recording.folder.parent)!r}), {recording.folder.name!r}), flush=True)
+sys.stdin.readline()
+"""
+    pipe = subprocess.PIPE
+    run = subprocess.Popen([sys.executable, "-c", program], env=shop.env, stdin=pipe, stdout=pipe, text=True)
+    assert run.stdout is not None
+    server = Client(run.stdout.readline().strip())
+    events = server.events(f"run/{recording.folder.name}/events")
+    until(events, "state", "step 20")
+    run.communicate("\n")
+    time.sleep(4)  # twice as long as it would stay with nobody looking
+    recording.steps(3)
+    until(events, "state", "step 23")
+    token = server.home.split("/")[3]
+    found = [process for process in psutil.process_iter() if token in _command(process)]
+    assert len(found) == 1 and found[0].nice() >= 10
+    found[0].kill()
 
 
 def _command(process: psutil.Process) -> list[str]:

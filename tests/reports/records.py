@@ -10,7 +10,7 @@ import numpy as np
 
 from paramedic.record.facts import Backward, Model, ParameterPart, Step
 from paramedic.record.samples import NewSample
-from paramedic.record.summary import COUNT, INF, MEAN, NAN, NORM, STD, WIDTH, ZERO
+from paramedic.record.summary import COUNT, EDGES, HISTOGRAM, INF, MEAN, NAN, NORM, STD, WIDTH, ZERO
 from paramedic.record.writer import Site, Writer
 
 LAYERS = ("net.body.weight", "net.body.bias", "net.head.weight")
@@ -72,4 +72,5 @@ def _samples(step: int, *, bad: bool) -> list[NewSample]:
 def _row(*, norm: float, zeros: int = 0, nan: int = 0) -> Any:
     row = np.zeros(WIDTH)
     row[[COUNT, NAN, INF, ZERO, MEAN, STD, NORM]] = 64, nan, 0, zeros, 0.0, 1.0, norm
+    row[[HISTOGRAM, HISTOGRAM + 2 + EDGES.index(-4)]] = zeros, 64 - zeros  # the others are between 1/16 and 1/4
     return row

@@ -67,6 +67,17 @@ def test_a_weight_of_zero_has_no_update_ratio_and_shows_as_zero(folder: Path) ->
     assert found["weights"].has_zero and not found["gradients"].has_zero
 
 
+def test_magnitudes_are_those_of_the_last_step(folder: Path) -> None:
+    found = {m.key: m for m in pictures.of(open_runs(folder)[0]).maps}["magnitudes-output"]
+    assert found.steps[0] == "exactly 0" and found.steps[-1] == "0.06" and "step 59" in found.caption
+    assert [row.summary for row in found.rows][:2] == [
+        ("0", "0.2", "0.2", "0.2"),
+        ("50 %", "exactly 0", "exactly 0", "0.2"),
+    ]
+    body, act, _ = levels(found)
+    assert body[-1] == heat.LAST and act[0] == act[-1] == body[-1] - (heat.LAST - heat.FIRST) // 2
+
+
 def levels(found: heat.Heat) -> list[bytes]:
     raw, width = base64.b64decode(found.levels), len(found.steps)
     return [raw[i : i + width] for i in range(0, len(raw), width)]

@@ -13,10 +13,11 @@ from paramedic.cli.run import Ignore, Runs, Select, words
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.rules.catalogue import select as select_rules
 
-Names = Annotated[
-    list[str] | None, typer.Argument(metavar="[RUN]...", help="Ids or folders; several are drawn together.")
+Names = Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Ids or folders; several are drawn together.")]
+Port = Annotated[
+    int,
+    typer.Option(min=0, max=65535, metavar="N", show_default=False, help="Port on this machine (default: a free one)."),
 ]
-Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port on this machine (default: any free one).")]
 
 
 def add_to(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""Layers over steps as a picture: one row per tensor, one column per sampled step."""
+"""Layers as a picture: one row per tensor, and usually one column per sampled step."""
 
 from __future__ import annotations
 
@@ -18,13 +18,24 @@ _SPECIAL = ("000000", "9a9a9a", "ffffff")
 
 MOST_ROWS = 240  # neighbours share a row beyond, which then shows the larger value
 MOST_COLUMNS = 240
-MOST_DECADES = 8.0  # below the highest value
+MOST_DECADES = 6.0  # below the highest value; what is smaller still has the lowest colour
 MOST_HATCHES = 600
 LEAST_LABEL = 13  # pixels between two names
 TALLEST = 420  # pixels
 
 _T = TypeVar("_T")
-Cells = Mapping[str, Mapping[int, float]]  # name -> step -> value
+Cells = Mapping[str, Mapping[int, float]]  # name -> column, such as a step -> value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the columns stand for."""
+
+    label: Callable[[int], str]
+    at: str  # what a reading says before the label
+    note: str
+    heads: tuple[str, ...]  # of the table
+    summary: Callable[[Mapping[int, float]], tuple[str, ...]]  # a tensor's row in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +43,7 @@ class Row:
     """One tensor in numbers."""
 
     name: str
-    summary: tuple[str, ...]  # first, lowest, highest, last, not finite
+    summary: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +58,7 @@ class Heat:
     rows: tuple[Row, ...]  # the table: every tensor
     names: tuple[str, ...]  # one per row of the picture
     steps: tuple[str, ...]  # one per column
+    columns: Columns
     labels: tuple[tuple[float, str], ...]  # (pixel, name)
     ticks: tuple[tuple[float, str], ...]  # (thousandths, step)
     hatched: tuple[tuple[float, float, float], ...]  # x and width in thousandths, y in pixels: not finite
@@ -61,8 +73,11 @@ class Heat:
     sentence: str
 
 
-def draw(cells: Cells, *, key: str, title: str, caption: str, log: bool = True) -> Heat | None:
-    """The map of these values, or nothing where there are none."""
+def draw(
+    cells: Cells, *, key: str, title: str, caption: str, log: bool = True, named: Columns | None = None
+) -> Heat | None:
+    """The map of these values, or nothing where there are none. `named` says what the columns are, if not steps."""
+    named = named or STEPS
     steps = sorted({step for row in cells.values() for step in row})
     columns, rows = _shared(steps, MOST_COLUMNS), _shared(list(cells), MOST_ROWS)
     grid = [
@@ -71,8 +86,8 @@ def draw(cells: Cells, *, key: str, title: str, caption: str, log: bool = True) 
     good = [abs(v) for row in grid for v in row if v is not None and math.isfinite(v) and (v or not log)]
     if not good:
         return None
-    low, high = min(good), max(good)
-    low = max(low, high * 10**-MOST_DECADES) if log else 0.0
+    lowest, high = min(good), max(good)
+    low = max(lowest, high * 10**-MOST_DECADES) if log else 0.0
     level = _levels(low, high, log)
     indexed = [bytes(level(value) for value in row) for row in grid]
     height = max(2.0, min(18.0, TALLEST / len(rows)))
@@ -83,21 +98,22 @@ def draw(cells: Cells, *, key: str, title: str, caption: str, log: bool = True) 
         caption=caption,
         image=png.data_uri(len(columns), indexed, kind=png.PALETTE, palette=PALETTE_BYTES, alpha=b"\0"),
         levels=base64.b64encode(b"".join(indexed)).decode(),
-        rows=tuple(Row(name=name, summary=_summary(row)) for name, row in cells.items()),
+        rows=tuple(Row(name=name, summary=named.summary(row)) for name, row in cells.items()),
         names=names,
-        steps=tuple(f"{group[0]:,}" if len(group) == 1 else f"{group[0]:,}–{group[-1]:,}" for group in columns),
+        steps=tuple(_joined([named.label(place) for place in group], "–") for group in columns),
+        columns=named,
         labels=tuple(_labels(names, height)),
-        ticks=tuple(_ticks(columns)),
+        ticks=tuple(_ticks(columns, named.label)),
         hatched=tuple(_hatched(indexed, height))[:MOST_HATCHES],
         row_height=height,
         height=round(height * len(rows), 1),
         scale=_SCALE,
-        low=number(low),
+        low=f"≤ {number(low)}" if lowest < low else number(low),
         high=number(high),
         ends=(low, high),
         log=log,
         has_zero=any(ZERO in row for row in indexed),
-        sentence=_sentence(title, cells, steps),
+        sentence=_sentence(title, cells, [named.label(step) for step in steps], named.at),
     )
 
 
@@ -129,8 +145,8 @@ def _shared(items: Sequence[_T], most: int) -> list[Sequence[_T]]:
     return [items[i : i + size] for i in range(0, len(items), size)]
 
 
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+def _joined(names: Sequence[str], between: str = " … ") -> str:
+    return names[0] if len(names) == 1 else f"{names[0]}{between}{names[-1]}"
 
 
 def _labels(names: Sequence[str], height: float) -> list[tuple[float, str]]:
@@ -138,10 +154,10 @@ def _labels(names: Sequence[str], height: float) -> list[tuple[float, str]]:
     return [(round((i + 0.5) * height + 4, 1), name) for i, name in enumerate(names) if i % every == 0]
 
 
-def _ticks(columns: Sequence[Sequence[int]]) -> list[tuple[float, str]]:
+def _ticks(columns: Sequence[Sequence[int]], label: Callable[[int], str]) -> list[tuple[float, str]]:
     every = math.ceil(len(columns) / 8)
     return [
-        (round(1000 * (i + 0.5) / len(columns), 1), f"{group[0]:,}")
+        (round(1000 * (i + 0.5) / len(columns), 1), label(group[0]))
         for i, group in enumerate(columns)
         if i % every == 0 and (i + every / 2 <= len(columns) or i == 0)
     ]
@@ -173,10 +189,19 @@ def _summary(row: Mapping[int, float]) -> tuple[str, ...]:
     return number(values[0]), *ends, number(values[-1]), f"{bad:,} of {len(values):,}" if bad else "none"
 
 
-def _sentence(title: str, cells: Cells, steps: Sequence[int]) -> str:
+STEPS = Columns(
+    label=lambda step: f"{step:,}",
+    at="at step",
+    note="A column for each step at which statistics were taken.",
+    heads=("first", "lowest", "highest", "last", "not finite"),
+    summary=_summary,
+)
+
+
+def _sentence(title: str, cells: Cells, places: Sequence[str], at: str) -> str:
     bad = sum(not math.isfinite(value) for row in cells.values() for value in row.values())
     words = f"{plural(bad, 'value')} not finite." if bad else "All values are finite."
-    return f"{title}: {len(cells):,} tensors at {len(steps):,} steps from {steps[0]:,} to {steps[-1]:,}. {words}"
+    return f"{title}: {plural(len(cells), 'tensor')}, {at} {places[0]} to {places[-1]}. {words}"
 
 
 def _colour(share: float) -> tuple[int, int, int]:

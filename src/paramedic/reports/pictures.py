@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paramedic.errors import ParamedicError
 from paramedic.record.reader import Run, reading, trained
-from paramedic.reports import confusion, layers, series
+from paramedic.reports import confusion, layers, magnitudes, series
 from paramedic.reports.chart import Chart
 from paramedic.reports.confusion import Confusion
 from paramedic.reports.heat import Heat
@@ -35,8 +35,7 @@ def of_record(folder: Path) -> Pictures:
 def of(run: Run) -> Pictures:
     """A picture that cannot be drawn must not cost the report."""
     try:
-        return Pictures(
-            charts=tuple(series.charts(run)), maps=tuple(layers.maps(run)), confusion=confusion.last(run)
-        )  # fmt: skip
+        maps = (*layers.maps(run), *magnitudes.maps(run))
+        return Pictures(charts=tuple(series.charts(run)), maps=maps, confusion=confusion.last(run))
     except Exception as error:
         return Pictures(problem=f"The charts could not be drawn: {type(error).__name__}: {error}")

@@ -47,7 +47,7 @@ function value(data, level) {
   if (level === 2) return "not finite";
   const share = (level - 3) / 252, [low, high] = data.ends;
   const found = data.log ? low * (high / low) ** share : low + (high - low) * share;
-  return `about ${found.toPrecision(2)}`;
+  return `${level === 3 ? "at most" : "about"} ${found.toPrecision(2)}`;
 }
 
 function readCell(figure, row, column) {
@@ -60,7 +60,7 @@ function readCell(figure, row, column) {
   cursor.setAttribute("width", `${100 / data.steps.length}%`);
   cursor.setAttribute("visibility", "visible");
   const level = atob(data.levels).charCodeAt(place.row * data.steps.length + place.column);
-  say(figure, `${data.names[place.row]}: ${value(data, level)} at step ${data.steps[place.column]}`);
+  say(figure, `${data.names[place.row]}: ${value(data, level)} ${data.at} ${data.steps[place.column]}`);
   return place;
 }
 
