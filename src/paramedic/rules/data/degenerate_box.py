@@ -216,7 +216,7 @@ def _single(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Fin
 
 
 def _areas(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Finding]:
-    """BoxesOfImage of another area than the one that is written beside them, where nearly all others agree with theirs."""
+    """Boxes whose area is not the one written beside them, where nearly all others agree with theirs."""
     known = [
         (index, box, area)
         for index, b in boxes
