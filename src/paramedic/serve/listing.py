@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paramedic.diagnosis import UNDER_WAY, cut_short, recorded_losses
 from paramedic.errors import ParamedicError
-from paramedic.past_runs import RUNNING, UNREADABLE, Entry, kept
+from paramedic.past_runs import RUNNING, UNREADABLE, Entry, folders, kept
 from paramedic.record.reader import Run, reading, trained
 from paramedic.serve.pace import Pace
 
@@ -17,7 +17,7 @@ MOST_LISTED = 200
 class Listing:
     """The runs of a folder, and those that were named: nothing else can be asked for."""
 
-    def __init__(self, runs: Path | None, named: Sequence[Path] = ()) -> None:
+    def __init__(self, runs: Path, named: Sequence[Path] = ()) -> None:
         self._runs = runs
         self._named = {folder.name or folder.resolve().name: folder for folder in named}
         self._pace = Pace()
@@ -29,8 +29,7 @@ class Listing:
     def folders(self) -> dict[str, Path]:
         """By name, the newest first: names begin with the time."""
         found = dict(self._named)
-        if self._runs is not None and self._runs.is_dir():
-            found |= {folder.name: folder for folder in self._runs.iterdir() if folder.is_dir()}
+        found |= {folder.name: folder for folder in folders(self._runs)}
         return {name: found[name] for name in sorted(found, reverse=True)}
 
     def newer(self, name: str) -> str | None:
