@@ -49,7 +49,7 @@ class Outcome:
 
 
 class Session:
-    """`said` is called with each proof as it comes in, and with what is being tried."""
+    """`tick` is called again and again with the names of the runs under way."""
 
     def __init__(
         self,
@@ -110,8 +110,10 @@ class Session:
             return [], f"there is no remedy for {finding.code} yet"
         try:
             edits = list(edits_for(finding, project.source(finding.where.file)))
-        except (NotEditable, ParamedicError) as error:
+        except NotEditable as error:
             return [], str(error)
+        except ParamedicError as error:
+            return [], error.what
         except Exception as error:  # a bad remedy must never cost the report
             return [], f"the remedy failed: {type(error).__name__}: {error}"
         wanted = [edit for edit in edits if self.unsafe or edit.safety == "safe"]
