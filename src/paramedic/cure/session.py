@@ -81,7 +81,11 @@ class Session:
         edits, reason = self._candidates(finding, outcome.project)
         refuted: list[Proof] = []
         for start in range(0, len(edits), self.runner.jobs):
-            proofs = self._prove(edits[start : start + self.runner.jobs], finding, outcome)
+            try:
+                proofs = self._prove(edits[start : start + self.runner.jobs], finding, outcome)
+            except ParamedicError as error:  # the edited file cannot be put into a copy of the folder
+                reason = error.what
+                break
             best = next((proof for proof in proofs if proof.confirmed), None)
             if best is not None:
                 outcome.confirmed.append(best)
