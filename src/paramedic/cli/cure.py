@@ -13,7 +13,6 @@ from paramedic.cli.diagnose import Jobs
 from paramedic.cli.output import write_text
 from paramedic.cli.run import Ignore, Quiet, Runs, Select, words
 from paramedic.cli.script import ScriptCommand, target_of
-from paramedic.cli.verdicts import Json
 from paramedic.cli.verdicts import Json, Sarif
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
