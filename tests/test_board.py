@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from paramedic.record.facts import Step
 from paramedic.record.writer import Writer
 from paramedic.reports.tensorboard import Board, write
 
 pytest.importorskip("tensorboard")
+STEP = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=False)
 
 
 def values(folder: Path, tag: str) -> list[tuple[int, float]]:
@@ -27,7 +29,7 @@ def test_each_point_is_written_once_whoever_goes_on(tmp_path: Path) -> None:
 
     def train(steps: range) -> None:
         for step in steps:
-            writer.event("step", step=step, phase="train")
+            writer.state(STEP, step=step, phase="train")
             writer.point("loss:train.py:3", step, 1.0 / (step + 1))
         writer.flush()
 
