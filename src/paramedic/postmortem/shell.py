@@ -71,7 +71,7 @@ def debug(error: BaseException) -> None:
 def _in_users_code(kind: Any) -> Any:
     """A debugger that opens in the innermost frame of the user's own code; `down` leads into the library's."""
 
-    class Debugger(kind):  # type: ignore[misc]
+    class Debugger(kind):
         def setup(self, frame: Any, traceback: Any) -> Any:
             kept = super().setup(frame, traceback)
             own = [index for index, (frame, _) in enumerate(self.stack) if is_users(frame.f_code.co_filename)]
