@@ -196,7 +196,7 @@ class Lab:
             return None
         strongest = max(answer["models"].values(), key=lambda model: model["z"])
         # The most that could still be there: every simple model may have missed a signal of this strength.
-        hidden = min(max(model["strength"], 0.0) + 2 * model.error for model in answer["models"].values())
+        hidden = min(max(model["strength"], 0.0) + 2 * model["error"] for model in answer["models"].values())
         limit = 0.25 if answer["task"] == "classes" else 0.07  # real values are often told to half a per cent only
         if strongest["z"] < 2.5 and answer["samples"] >= 300 and hidden < limit:
             return "none"
