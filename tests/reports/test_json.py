@@ -61,6 +61,8 @@ def test_the_root_cause_is_first_and_complete() -> None:
         "split": None,
         "samples": [],
         "known": None,
+        "columns": [],
+        "files": [],
     }
 
 
