@@ -1,13 +1,14 @@
 """Inside an experiment: where the surroundings of a training script can be changed without touching its source.
 
 Batches are changed where they leave a DataLoader, so that the script's own code still works on them. A script without
-DataLoaders gets them changed where its model is called and where a loss function of torch takes the targets.
+DataLoaders gets them changed where its model is called, and where a loss function of torch takes the targets or, in a
+hand-written loss, where they meet what the model has made.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from paramedic.lab.meetings import Meetings
 from paramedic.lab.roles import Batch, is_changeable
+from paramedic.lab.uses import STEPS, Part, Uses, load
 
 Inputs = list[torch.Tensor]
 LOSSES = (
@@ -46,6 +49,12 @@ class Surroundings:
         self._depth = 0  # of module calls
         self._inputs: list[Callable[[Inputs], Inputs]] = []
         self._targets: list[Callable[[torch.Tensor], torch.Tensor]] = []
+        self.target_number = 0  # of the target at hand, where a batch has several
+        self.targets_at_once = 1
+        self.roles = load(folder)
+        self.on_batch: Callable[[Mapping[Part, torch.Tensor]], object] = lambda parts: None  # of a loader
+        self._uses: Uses | None = None
+        self._meetings: Meetings | None = None
         register_optimizer_step_post_hook(self._stepped)
 
     # What interventions ask for -----------------------------------------------------------------------------------
@@ -61,7 +70,16 @@ class Surroundings:
             self._watch_batches()
         self._inputs += [inputs] if inputs else []
         self._targets += [target] if target else []
-        self.reason = "no DataLoader gave tensors, and no loss function of torch was called with a target"
+        self.reason = "no part of the batches is used as a target" if target and not inputs else "no batches were seen"
+
+    def find_roles(self) -> None:
+        """Follow the first steps to see which part of a batch is used for what."""
+        uses = self._uses = Uses(LOSSES)
+        uses.inside_model = lambda: self._depth > 0
+        uses.__enter__()
+        self.replace(torch, "compile", lambda original: _after(uses.leave, original))
+        self.replace(nn.Module, "compile", lambda original: _after(uses.leave, original))
+        self.on_finish.append(self._roles_found)
 
     def around_steps(self, before: Callable[[Optimizer], object], after: Callable[[Optimizer], object]) -> None:
         register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: before(optimizer))
@@ -95,32 +113,54 @@ class Surroundings:
 
     def _loader_gives(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def following(iterator: Any) -> Any:
-            batch = Batch(original(iterator))
-            if batch.inputs or batch.target is not None:
+            batch = Batch(original(iterator), roles=self.roles)
+            if batch.parts:
                 self.loader_used = True
                 self.place, self.iterator = id(iterator._dataset), iterator
+                if self._uses is not None:
+                    self._uses.batch(batch.parts)
+                self.on_batch(batch.parts)
                 batch.inputs = self._through_inputs(batch.inputs)
-                batch.target = self._through_targets(batch.target)
+                batch.targets = self._through_targets(batch.targets)
             return batch.rebuilt()
 
         return following
 
     def _module_called(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if not self._depth and not self.loader_used and _is_trained(module) and not _in_transform():
-                self._calls += 1
-                self.place = self._calls
-                batch = Batch((args, kwargs), whole=True)
-                if not any(tensor.requires_grad for tensor in batch.inputs):  # not what another model has made
-                    batch.inputs = self._through_inputs(batch.inputs)
-                    args, kwargs = batch.rebuilt()
-            self._depth += 1
+            outermost = not self._depth and _is_trained(module)
+            if outermost and self._uses is not None:
+                self._uses.model_called((args, kwargs))
+            if outermost and not self.loader_used and not _in_transform():
+                args, kwargs = self._given_to_a_model(args, kwargs)
+            inside = bool(self._depth) or any(True for _ in module.parameters())
+            self._depth += inside  # a loss that is a module is no model
             try:
                 return original(module, *args, **kwargs)
             finally:
-                self._depth -= 1
+                self._depth -= inside
 
         return call
+
+    def _given_to_a_model(self, args: Any, kwargs: Any) -> Any:
+        self._calls += 1
+        self.place = self._calls
+        batch = Batch((args, kwargs), whole=True)
+        if any(tensor.requires_grad for tensor in batch.inputs):  # what another model has made
+            return args, kwargs
+        if self._targets and self._meetings is None and not self.target_seen:
+            self._meetings = Meetings(self._meets, lambda: self._depth > 0)
+            self._meetings.__enter__()
+        if self._meetings is not None:
+            self._meetings.given = list(batch.inputs)
+        batch.inputs = self._through_inputs(batch.inputs)
+        return batch.rebuilt()
+
+    def _meets(self, target: torch.Tensor) -> torch.Tensor:
+        """The target of a hand-written loss, unless the script turns out to have another source of them."""
+        if self.loader_used or self.target_seen or not torch.is_grad_enabled():
+            return target
+        return self._through_targets([target])[0]
 
     def _loss_called(self, original: Callable[..., Any]) -> Callable[..., Any]:
         inside = [False]
@@ -130,9 +170,9 @@ class Surroundings:
                 return original(prediction, *args, **kwargs)
             self.target_seen = True
             if args and is_changeable(args[0]):
-                args = (self._through_targets(args[0]), *args[1:])
+                args = (self._through_targets([args[0]])[0], *args[1:])
             elif is_changeable(kwargs.get("target")):
-                kwargs["target"] = self._through_targets(kwargs["target"])
+                kwargs["target"] = self._through_targets([kwargs["target"]])[0]
             inside[0] = True
             try:
                 return original(prediction, *args, **kwargs)
@@ -146,14 +186,38 @@ class Surroundings:
             inputs = change(inputs)
         return inputs
 
-    def _through_targets(self, target: torch.Tensor | None) -> torch.Tensor | None:
-        for change in self._targets if target is not None else ():
-            target = change(target)
-        return target
+    def _through_targets(self, targets: list[torch.Tensor]) -> list[torch.Tensor]:
+        self.targets_at_once = len(targets)
+        changed = []
+        for self.target_number, target in enumerate(targets):
+            for change in self._targets:
+                target = change(target)
+            changed.append(target)
+        return changed
 
     def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self.step += 1
         self._calls = 0
+        if self._meetings is not None:
+            self._meetings.stepped()
+        if self._uses is not None and self.step >= STEPS:
+            self._roles_found()
+
+    def _roles_found(self) -> None:
+        uses, self._uses = self._uses, None
+        if uses is not None:
+            self.roles = uses.roles()
+            uses.leave()
+            if self.roles is not None and self.loader_used:
+                self.roles.save(self.folder)
+
+
+def _after(first: Callable[[], object], original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        first()
+        return original(*args, **kwargs)
+
+    return call
 
 
 def _in_transform() -> bool:
