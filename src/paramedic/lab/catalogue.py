@@ -75,6 +75,24 @@ ALL = (
         asks="is the model held back?",
     ),
     Experiment(
+        name="steady-rate",
+        changed="the learning rate held at its first value",
+        order="steady_rate",
+        asks="is it the schedule?",
+    ),
+    Experiment(
+        name="plain-optimizer",
+        changed="eps, betas and momentum as the optimizer has them by default",
+        order="plain_optimizer",
+        asks="is it a value given to the optimizer?",
+    ),
+    Experiment(
+        name="turned-round",
+        changed="positive and negative of the triplet loss exchanged",
+        order="turned_round",
+        asks="does the loss get its arguments in order?",
+    ),
+    Experiment(
         name="standardised",
         changed="inputs scaled to mean 0 and standard deviation 1",
         order="standardised",

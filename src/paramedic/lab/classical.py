@@ -34,25 +34,32 @@ def examine(captured: Path) -> dict[str, Any]:
         x, y = features(kept["x"]), kept["y"]
         is_table = kept["x"].ndim == 2 and np.issubdtype(kept["x"].dtype, np.floating)
     y = y.reshape(len(y), -1)
+    looked = looks(x, y)
     _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
     chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
     x, y = x[chosen], y[chosen]
     if len(x) < FEWEST:
-        return {"task": None, "reason": f"only {len(x)} different samples were seen; {FEWEST} are needed"}
+        return {"task": None, "reason": f"only {len(x)} different samples were seen; {FEWEST} are needed"} | looked
     if y.shape[1] > 4:
         y = y.argmax(1)[:, None] if _is_one_hot(y) else y
     if y.shape[1] > 4:
-        return {"task": None, "reason": f"the target has {y.shape[1]} values per sample"}
+        return {"task": None, "reason": f"the target has {y.shape[1]} values per sample"} | looked
     whole = y.shape[1] == 1 and bool(np.all(y == np.round(y)))
     classes = len(np.unique(y)) if whole else 0
     if whole and classes < 2:
-        return {"task": None, "reason": "all kept samples have the same target"}
+        return {"task": None, "reason": "all kept samples have the same target"} | looked
     task = "classes" if whole and classes <= max(20, len(y) // 20) else "values"
     models = _classes(x, y[:, 0]) if task == "classes" else _values(x, y[:, 0])
     best = max(models, key=lambda name: models[name]["z"])
-    return {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
+    return looked | {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
             "structure": structure(x),
             "copy": copied_column(x, y[:, 0], task) if is_table else None, **models[best]}  # fmt: skip
+
+
+def looks(x: Any, y: Any) -> dict[str, Any]:
+    """What can be seen without any model: how many samples there are, and how many of them differ."""
+    inputs, targets = len(np.unique(x, axis=0)), len(np.unique(y, axis=0))
+    return {"kept": len(x), "different_inputs": inputs, "different_targets": targets}
 
 
 def features(x: Any) -> Any:
@@ -87,11 +94,12 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
         "small network": (MLPClassifier((32,), max_iter=30, random_state=0), "predict_proba", MOST_SAMPLES),
         "kernel machine": (SVC(random_state=0), "decision_function", MOST_SAMPLES),
     }
-    found = {}
+    found: dict[str, Any] = {}
     for name, (model, method, most) in candidates.items():
         held = cross_val_predict(model, x[:most], y[:most], cv=folds, method=method)
         scores = np.stack([-held, held], 1) if held.ndim == 1 else held
         found[name] = _judged(scores, y[:most])
+        found[name]["skill"] = _skill(held, y[:most]) if method == "predict_proba" else None
         found[name]["own"] = _on_its_own(model, x[:most], y[:most], folds)
     return found
 
@@ -118,6 +126,14 @@ def _judged(scores: Any, y: Any) -> dict[str, float]:
     return {"score": right, "chance": chance, "z": float(z), "strength": float(strength), "error": float(error)}
 
 
+def _skill(probabilities: Any, y: Any) -> float:
+    """The share of the cross-entropy of guessing that is gone, so that a network's loss can be compared with it."""
+    shares = np.bincount(y) / len(y)
+    guessing = -float((shares * np.log(shares)).sum())
+    told = probabilities[np.arange(len(y)), y].clip(1e-4)
+    return 1 + float(np.log(told).mean()) / guessing
+
+
 def _values(x: Any, y: Any) -> dict[str, Any]:
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import RidgeCV
@@ -137,7 +153,8 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
         guessed = cross_val_predict(model, held, wanted, cv=folds)
         together = float(np.corrcoef(guessed, wanted)[0, 1]) if guessed.std() > 0 else 0.0
         score, error = float(1 - ((guessed - wanted) ** 2).mean()), float(1 / np.sqrt(len(wanted)))
-        found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error}
+        found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error,
+                       "skill": score}  # fmt: skip
         found[name]["own"] = _on_its_own(model, held, wanted, folds)
     return found
 

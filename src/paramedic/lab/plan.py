@@ -10,8 +10,11 @@ from paramedic.record.reader import Run
 from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain
 
-FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out", "zeroed-inputs", "again")
-WHEN_ILL = ("longer", "lr-down", "lr-up", "one-batch-range", "no-regularisation", "standardised", "fresh-start")
+FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
+WHEN_ILL = (
+    "longer", "lr-down", "lr-up", "steady-rate", "plain-optimizer", "one-batch-range", "no-regularisation",
+    "standardised", "fresh-start",
+)  # fmt: skip
 WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "simple-loss", "clipped", "fp32", "eager")
 CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
 
@@ -26,14 +29,18 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
         wanted = CONFIRM
     elif not _done(results, FIRST):
         wanted = FIRST
-    elif found or not _in_trouble(run):
+    elif _has_no_control(run) and "zeroed-inputs" not in results:
+        wanted = ("zeroed-inputs",)
+    elif found:
         wanted = ()
-    elif Lab(run).needs_time:
+    elif _needs_time(run):
         wanted = ("longer",)
+    elif not _in_trouble(run):
+        wanted = ()
     elif not _done(results, WHEN_ILL):
         wanted = _when_ill(run, results)
     else:
-        wanted = (*_twin_range(run), *WHEN_STILL_UNKNOWN)
+        wanted = (*_twin_range(run), *_turned_round(run), *WHEN_STILL_UNKNOWN)
     return tuple(BY_NAME[name] for name in wanted if name not in results)
 
 
@@ -48,6 +55,25 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
 
 def _twin_range(run: Run) -> tuple[str, ...]:
     return ("twin-range",) if Lab(run).learns_twin is False else ()
+
+
+def _turned_round(run: Run) -> tuple[str, ...]:
+    return ("turned-round",) if any("triplet" in call["function"] for call in run.events("loss_call")) else ()
+
+
+def _has_no_control(run: Run) -> bool:
+    """Without targets to permute, empty inputs have to do."""
+    try:
+        return Lab(run).control is None
+    except Abstain:
+        return False
+
+
+def _needs_time(run: Run) -> bool:
+    try:
+        return Lab(run).needs_time
+    except Abstain:
+        return False
 
 
 def _in_trouble(run: Run) -> bool:

@@ -15,6 +15,7 @@ from paramedic.lab.catalogue import BASELINE, EXAM
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.meanings import meaning
 from paramedic.lab.on_ray import RayRunner
+from paramedic.lab.reasoning import readings
 from paramedic.lab.runner import Runner
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.writer import append
@@ -66,13 +67,12 @@ class Session:
     def conclude(self) -> verdict.Conclusion:
         diagnosis, run = self._diagnosis(), self._run()
         cause, confidence, because = verdict.conclude(diagnosis, run)
-        if len(self.results) == 1 and cause == "none":
-            cause, because = "unknown", "no experiment could be made"
+        lab = verdict.lab_of(run)
         return verdict.Conclusion(
             cause=cause,
             confidence=confidence,
             because=because,
-            ruled_out=verdict.ruled_out(run, cause),
+            reasoning=readings(lab) if lab is not None else (),
             diagnosis=diagnosis,
             results=tuple(self.results.values()),
             seconds=time.perf_counter() - self.started,

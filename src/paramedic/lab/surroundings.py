@@ -41,6 +41,7 @@ class Surroundings:
         self.applied = 0  # how often something was really changed
         self.reason = "the script never reached the code that this changes"
         self.failed: str | None = None  # why it did not work after all
+        self.noted: dict[str, Any] = {}  # what an intervention has found out on the way
         self.loader_used = False
         self.iterator: object = None  # the pass over a loader that the batch at hand comes from
         self.target_seen = False  # a loss function of torch has taken a target, so that targets can be changed there
@@ -101,7 +102,7 @@ class Surroundings:
     def summary(self) -> dict[str, Any]:
         """What became of the intervention, for the record."""
         worked = self.applied > 0 and self.failed is None
-        return {"applied": worked, "reason": "" if worked else self.failed or self.reason}
+        return {"applied": worked, "reason": "" if worked else self.failed or self.reason, "noted": self.noted}
 
     # Batches ------------------------------------------------------------------------------------------------------
 
@@ -210,6 +211,8 @@ class Surroundings:
             uses.leave()
             if self.roles is not None and self.loader_used:
                 self.roles.save(self.folder)
+                self.noted["targets"] = len(self.roles.targets)
+                self.noted["drawn_again"] = self.roles.drawn_again
 
 
 def _after(first: Callable[[], object], original: Callable[..., Any]) -> Callable[..., Any]:

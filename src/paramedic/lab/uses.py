@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,10 @@ class Roles:
 
     inputs: tuple[Part, ...]
     targets: tuple[Part, ...]
+    drawn_again: bool = False  # the inputs themselves are what the outputs are compared with
 
     def save(self, folder: Path) -> None:
-        (folder / FILE).write_text(json.dumps({"inputs": self.inputs, "targets": self.targets}))
+        (folder / FILE).write_text(json.dumps(asdict(self)))
 
 
 def load(folder: Path) -> Roles | None:
@@ -38,7 +39,8 @@ def load(folder: Path) -> Roles | None:
     if not path.exists():
         return None
     found = json.loads(path.read_text())
-    return Roles(*(tuple(tuple(part) for part in found[name]) for name in ("inputs", "targets")))
+    inputs, targets = (tuple(tuple(part) for part in found[name]) for name in ("inputs", "targets"))
+    return Roles(inputs, targets, found["drawn_again"])
 
 
 class Uses(TorchFunctionMode):
@@ -48,9 +50,7 @@ class Uses(TorchFunctionMode):
         super().__init__()
         self.inside_model: Callable[[], bool] = lambda: False
         self._losses = frozenset(losses)
-        self._marks: dict[
-            int, tuple[torch.Tensor, frozenset[Part]]
-        ] = {}  # the tensor is kept, so that its id is its own
+        self._marks: dict[int, tuple[torch.Tensor, frozenset[Part]]] = {}  # kept, so that the ids are theirs
         self._inputs: set[Part] = set()
         self._given: set[Part] = set()  # to a model, which says little: labels may be given to it as well
         self._targets: set[Part] = set()
@@ -80,7 +80,7 @@ class Uses(TorchFunctionMode):
         # is told by nothing but itself.
         targets = self._targets if inputs - self._targets else set()
         order = sorted(inputs - targets, key=str), sorted(targets, key=str)
-        return Roles(tuple(order[0]), tuple(order[1]))
+        return Roles(tuple(order[0]), tuple(order[1]), drawn_again=bool(self._targets - targets))
 
     def leave(self) -> None:
         """Take this mode off, wherever it lies."""

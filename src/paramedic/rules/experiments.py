@@ -16,11 +16,13 @@ from paramedic.rules import Abstain, Event, Evidence, Run, Where
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.outcome import guess
 
-Trouble = Literal["none", "flat", "diverges", "memorises", "unclear"]
+Trouble = Literal["none", "flat", "diverges", "memorises", "lags", "unclear"]
 CLEARLY = 0.05  # of the loss: what counts as better
 BY_HEART = 0.5  # of what guessing gives: what a batch learnt by heart must be below
 NOT_AT_ALL = 0.8
 RAN = ("ended", "stopped")
+CLEAR_SKILL = 0.6  # of simple models: from there on a network that knows less than a third of it is in trouble
+THIRD = 0.35
 SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/catalogue.py
 
 
@@ -39,6 +41,7 @@ class Tried:
         self.finite: bool = data["finite"]
         self.exam: float | None = data["exam"]
         self.answer: dict[str, Any] = data["answer"] or {}
+        self.noted: dict[str, Any] = data.get("noted") or {}
 
     def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
         """Whether it ends clearly lower, beyond what the noise of batches explains."""
@@ -99,7 +102,15 @@ class Lab:
         permuted, zeroed = self.get("permuted-labels"), self.get("zeroed-inputs")
         if permuted is not None and permuted.finite:
             return permuted
-        return zeroed if zeroed is not None and zeroed.finite and self.base.better_than(zeroed) else None
+        if zeroed is None or not zeroed.finite:
+            return None
+        return zeroed if self.without_target or self.base.better_than(zeroed) else None
+
+    @property
+    def without_target(self) -> bool:
+        """Whether inputs are compared with each other alone, as in triplets: empty ones are then all the same."""
+        noted = self.base.noted
+        return noted.get("targets") == 0 and not noted["drawn_again"]
 
     @cached_property
     def guessing(self) -> float:
@@ -124,7 +135,7 @@ class Lab:
         if self.control is None:
             return "none" if self.base.fell else "unclear"
         if self.beats_guessing(self.base):
-            return "memorises" if self._fails_exam else "none"
+            return "memorises" if self._fails_exam else "lags" if self.lags else "none"
         longer = self.get("longer")
         if longer is not None and self.beats_guessing(longer):
             return "none"  # it only takes its time
@@ -144,6 +155,34 @@ class Lab:
         return exam.exam > 0.97 * self.guessing and self.base.last < 0.9 * self.guessing
 
     @property
+    def lags(self) -> bool:
+        """Whether simple models know far more about samples that they have not seen than the script's own model."""
+        known, simple = self.skill, self.simple_skill
+        if known is None or simple is None or simple < CLEAR_SKILL or known > THIRD * simple:
+            return False
+        return self.base.data["status"] == "ended" or "longer" in self.tried
+
+    @cached_property
+    def skill(self) -> float | None:
+        """The share of the loss of guessing that the script's model gets rid of, on samples that were held out."""
+        held = self.get("held-out")
+        curves = loss_curves(self.run)
+        if held is None or held.exam is None or self.control is None or self.guessing <= 0:
+            return None
+        if len(curves) != 1 or curves[0].task is None:  # a sum of terms may never come near zero
+            return None
+        longer = self.get("longer")
+        reached = min(held.exam, longer.last) if longer is not None else held.exam
+        return 1 - reached / self.guessing
+
+    @cached_property
+    def simple_skill(self) -> float | None:
+        """The same of the best simple model, by cross-validation."""
+        answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
+        skills = [model.get("skill") for model in answer.get("models", {}).values()]
+        return max((skill for skill in skills if skill is not None), default=None)
+
+    @property
     def is_small(self) -> bool:
         """Whether the model has so few weights that it could not memorise a batch."""
         models = self.run.events("model")
@@ -156,7 +195,11 @@ class Lab:
     @property
     def needs_time(self) -> bool:
         """Whether the script was stopped early, and nobody knows what it would have done."""
-        return self.base.data["status"] == "stopped" and self.trouble == "flat" and "longer" not in self.tried
+        if self.base.data["status"] != "stopped" or "longer" in self.tried:
+            return False
+        known, simple = self.skill, self.simple_skill
+        behind = known is not None and simple is not None and simple > CLEAR_SKILL and known < THIRD * simple
+        return self.trouble == "flat" or behind
 
     # Abilities ------------------------------------------------------------------------------------------------------
 
@@ -218,6 +261,8 @@ class Lab:
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
+        if self.trouble == "lags":
+            return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
 
 

@@ -10,7 +10,7 @@ from paramedic.rules.outcome import optimizer_of, rates_of
 def lower_helps(run: Run) -> Finding | None:
     """With smaller steps the script learns."""
     lab = _lab(run)
-    if lab is None or lab.trouble not in ("flat", "diverges"):
+    if lab is None or lab.trouble not in ("flat", "diverges", "lags"):
         return None
     down = lab.get("lr-down")
     if down is not None and lab.helps("lr-down"):
@@ -29,7 +29,7 @@ def lower_helps(run: Run) -> Finding | None:
 def higher_helps(run: Run) -> Finding | None:
     """With larger steps the script learns."""
     lab = _lab(run)
-    if lab is None or lab.trouble not in ("flat", "unclear") or lab.learns_twin or _warming_up(run):
+    if lab is None or lab.trouble not in ("flat", "unclear", "lags") or lab.learns_twin or _warming_up(run):
         return None
     up = lab.get("lr-up")
     if up is not None and lab.helps("lr-up"):

@@ -2,10 +2,19 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Finding, Run, Where, rule
 from paramedic.rules.experiments import Lab, at
 
 CHANGES = {
+    "steady-rate": (
+        "the learning rate held at its first value",
+        "a schedule that leaves the rate higher for longer; is step() called per batch where epochs are meant?",
+    ),
+    "plain-optimizer": ("the optimizer's values at their defaults", "leave them at their defaults"),
+    "turned-round": (
+        "positive and negative of the triplet loss exchanged",
+        "pass them in this order: anchor, positive, negative",
+    ),
     "standardised": (
         "inputs scaled to mean 0 and standard deviation 1",
         "scale the inputs, feature by feature, before training",
@@ -44,7 +53,7 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     `better`: how much lower the loss must end, as a share of what the script itself reaches.
     """
     lab = Lab(run)
-    if lab.trouble not in ("flat", "diverges") or lab.signal == "none":
+    if lab.trouble not in ("flat", "diverges", "lags") or lab.signal == "none":
         return
     if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation")):
         return
@@ -54,13 +63,20 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         return
     best = min(helping, key=lambda tried: tried.last)
     changed, remedy = CHANGES[best.name]
-    optimizer = run.first("optimizer")
+    if best.name == "plain-optimizer":
+        named = [f"{name}={usual} instead of {given}" for name, (given, usual) in best.noted["settings"].items()]
+        changed, remedy = ", ".join(named), f"leave out what is not needed: {', '.join(named)}"
     yield Finding(
         what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
         + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
         why=f"nothing else was changed, and guessing gives {lab.guessing:.3g}",
         remedy=remedy,
-        where=at(optimizer),
+        where=_where(run, best.name),
         evidence=(Evidence(name="change", value=best.name), best.evidence(), lab.base.evidence()),
         confidence=0.85,
     )
+
+
+def _where(run: Run, change: str) -> Where:
+    kind = {"steady-rate": "schedule", "turned-round": "loss_call"}.get(change, "optimizer")
+    return at(run.first(kind) or run.first("optimizer"))
