@@ -153,3 +153,16 @@ def chosen(names: tuple[str, ...]) -> tuple[Experiment, ...]:
                 fix="paramedic diagnose --only one-batch,twin train.py",
             )
     return tuple(BY_NAME[name] for name in names)
+
+
+def folds(number: int) -> tuple[Experiment, ...]:
+    """The script's own model, cross-validated: one experiment per fold."""
+    return tuple(
+        Experiment(
+            name=f"fold-{fold + 1}",
+            changed=f"fold {fold + 1} of {number} kept back for the last steps",
+            order=f"held_out=:{fold}:{number}",
+            asks="how much does the result depend on which samples are held out?",
+        )
+        for fold in range(number)
+    )

@@ -82,7 +82,7 @@ def _curve(run: Run, experiment: Experiment) -> dict[str, Any]:
     if len(values) < 3:
         return found
     if experiment.order.startswith("held_out="):
-        begins = int(experiment.order.partition("=")[2])
+        begins = int(experiment.order.partition("=")[2].partition(":")[0])
         exam = [value for step, value in points if step >= begins + 3 and math.isfinite(value)]
         found["exam"] = mean(exam) if len(exam) >= 3 else None
         values = [value for step, value in points if step < begins and math.isfinite(value)] or values

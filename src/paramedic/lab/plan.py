@@ -11,10 +11,12 @@ from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain
 
 FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
+# In this order: what speaks for the code says so only where no setting has helped.
 WHEN_ILL = (
-    "longer", "lr-down", "lr-up", "steady-rate", "plain-optimizer", "one-batch-range", "no-regularisation",
-    "standardised", "fresh-start",
+    "longer", "turned-round", "lr-down", "lr-up", "steady-rate", "plain-optimizer", "no-regularisation",
+    "standardised", "fresh-start", "one-batch-range",
 )  # fmt: skip
+AT_ONCE = 3  # then it is asked whether that was enough
 WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "simple-loss", "clipped", "fp32", "eager")
 CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
 
@@ -37,28 +39,25 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
         wanted = ("longer",)
     elif not _in_trouble(run):
         wanted = ()
-    elif not _done(results, WHEN_ILL):
-        wanted = _when_ill(run, results)
     else:
-        wanted = (*_twin_range(run), *_turned_round(run), *WHEN_STILL_UNKNOWN)
+        wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
     return tuple(BY_NAME[name] for name in wanted if name not in results)
 
 
 def _done(results: Mapping[str, Result], names: tuple[str, ...]) -> bool:
-    return all(name in results or name == "longer" for name in names)
+    return all(name in results for name in names)
 
 
 def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
-    """A script that has come to its own end needs no more time."""
-    return tuple(name for name in WHEN_ILL if name != "longer" or results["baseline"].status == "stopped")
-
-
-def _twin_range(run: Run) -> tuple[str, ...]:
-    return ("twin-range",) if Lab(run).learns_twin is False else ()
-
-
-def _turned_round(run: Run) -> tuple[str, ...]:
-    return ("turned-round",) if any("triplet" in call["function"] for call in run.events("loss_call")) else ()
+    """What may change the verdict on this script."""
+    lab, useless = Lab(run), set()
+    if results["baseline"].status != "stopped":
+        useless.add("longer")  # it has come to its own end
+    if not any("triplet" in call["function"] for call in run.events("loss_call")):
+        useless.add("turned-round")
+    if lab.learns_twin is not False:
+        useless.add("twin-range")
+    return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
 
 
 def _has_no_control(run: Run) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import mean, stdev
 from typing import Literal
 
 from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
 
 Cause = Literal["model", "data", "settings", "none", "unknown"]
 OF_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation", "batch-x4", "clipped", "fp32")
+USUAL_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation")
 OF_CODE = ("fresh-start", "no-batchnorm", "simple-loss", "turned-round", "eager")
 CONTROLS = ("permuted-labels", "zeroed-inputs", "one-batch", "twin", "held-out", "simple-models")
 
@@ -39,7 +41,7 @@ class Reading:
 
 def readings(lab: Lab) -> tuple[Reading, ...]:
     """All rows that this script's experiments fill."""
-    rows = (_learns(lab), _able(lab), _signal(lab), _against_simple(lab), _settings(lab), _code(lab))
+    rows = (_learns(lab), _able(lab), _signal(lab), _against_simple(lab), _folds(lab), _settings(lab), _code(lab))
     return tuple(row for part in rows for row in part)
 
 
@@ -116,6 +118,15 @@ def _against_simple(lab: Lab) -> Iterator[Reading]:
         yield Reading(question=question, answer=answer)
 
 
+def _folds(lab: Lab) -> Iterator[Reading]:
+    exams = [tried.exam for name, tried in lab.tried.items() if name.startswith("fold-") and tried.exam is not None]
+    if len(exams) > 1:
+        spread = (
+            f"{mean(exams):.3g} ± {stdev(exams):.2g} in {len(exams)} folds, from {min(exams):.3g} to {max(exams):.3g}"
+        )
+        yield Reading(question="Does it depend on which samples are held out?", answer=f"loss {spread}")
+
+
 def _settings(lab: Lab) -> Iterator[Reading]:
     tried = [name for name in OF_SETTINGS if lab.get(name) is not None]
     helping = [name for name in tried if lab.helps(name)]
@@ -126,7 +137,9 @@ def _settings(lab: Lab) -> Iterator[Reading]:
         return
     if {"lr-up", "lr-down"} <= set(tried):
         words = "a learning rate ten times too high or low"
-        yield Reading(question=question, answer=f"no: {', '.join(tried)}", rules_out="settings", ruled_out=words)
+        complete = all(name in lab.tried for name in USUAL_SETTINGS)
+        excluded: Cause | None = "settings" if complete else None
+        yield Reading(question=question, answer=f"no: {', '.join(tried)}", rules_out=excluded, ruled_out=words)
     if "no-regularisation" in tried:
         words = "too much dropout or weight decay"
         yield Reading(question="Is it held back?", answer="not by dropout or weight decay", ruled_out=words)

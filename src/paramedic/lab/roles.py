@@ -40,14 +40,15 @@ def split(
     parts: Mapping[Path, torch.Tensor], *, roles: Roles | None, whole: bool = False
 ) -> tuple[list[Path], list[Path]]:
     """The parts that are inputs and those that are targets."""
-    if roles is not None and not whole and any(path in parts for path in roles.inputs):
+    known = roles is not None and not whole and any(path in parts for path in roles.inputs)
+    if roles is not None and known:
         targets = [path for path in parts if path in roles.targets]
         inputs = [path for path in parts if path in roles.inputs]
     else:
         found = _target(parts, positional=not whole)
         targets = [] if found is None else [found]
         inputs = [path for path in parts if path not in targets]
-    return [path for path in inputs if not _is_mask(path, parts)], targets
+    return [path for path in inputs if not _is_mask(path, parts, by_value=not known)], targets
 
 
 def tensors_in(value: Any, path: Path = ()) -> list[tuple[Path, torch.Tensor]]:
@@ -83,12 +84,14 @@ def _target(found: Mapping[Path, torch.Tensor], *, positional: bool) -> Path | N
     return classes[0] if len(classes) == 1 and len(places) == 2 else places[-1]
 
 
-def _is_mask(path: Path, found: Mapping[Path, torch.Tensor]) -> bool:
+def _is_mask(path: Path, found: Mapping[Path, torch.Tensor], *, by_value: bool) -> bool:
     """What says which values count is left alone: an all-zero mask would break a healthy model."""
     tensor = found[path]
     if tensor.dtype == torch.bool or any("mask" in str(key) or "length" in str(key) for key in path):
         return True
-    return not tensor.is_floating_point() and len(found) > 2 and bool(((tensor == 0) | (tensor == 1)).all())
+    return (
+        by_value and not tensor.is_floating_point() and len(found) > 2 and bool(((tensor == 0) | (tensor == 1)).all())
+    )
 
 
 def _rebuild(value: Any, path: Path, new: Mapping[Path, torch.Tensor]) -> Any:

@@ -41,6 +41,7 @@ class Surroundings:
         self.applied = 0  # how often something was really changed
         self.reason = "the script never reached the code that this changes"
         self.failed: str | None = None  # why it did not work after all
+        self.patience: int | None = 20  # steps after which an intervention that finds nothing to change gives up
         self.noted: dict[str, Any] = {}  # what an intervention has found out on the way
         self.loader_used = False
         self.iterator: object = None  # the pass over a loader that the batch at hand comes from
@@ -203,6 +204,8 @@ class Surroundings:
             self._meetings.stepped()
         if self._uses is not None and self.step >= STEPS:
             self._roles_found()
+        if self.step == self.patience and not self.applied:
+            raise SystemExit(0)  # the rest of the run would be the baseline once more
 
     def _roles_found(self) -> None:
         uses, self._uses = self._uses, None

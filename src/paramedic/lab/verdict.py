@@ -74,10 +74,14 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
         return _healthy(lab)
     rows = readings(lab)
     excluded = {row.rules_out for row in rows}
-    if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded:
+    if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
         words = [row.answer for row in rows if row.rules_out is not None]
         return "model", LEFT_OVER, f"{_what_is_wrong(lab)}; neither the data nor a setting explains it ({words[-1]})"
     return "unknown", None, _what_is_wrong(lab)
+
+
+def _tried_at_all_rates(lab: Lab) -> bool:
+    return "one-batch-range" in lab.tried and (lab.learns_twin is not False or "twin-range" in lab.tried)
 
 
 def _healthy(lab: Lab) -> tuple[Cause, float | None, str]:

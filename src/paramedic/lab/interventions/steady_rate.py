@@ -9,6 +9,7 @@ from paramedic.lab.surroundings import Surroundings
 
 def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "the learning rate does not change"
+    surroundings.patience = None  # it may change late
     before: dict[int, list[object]] = {}
     first: dict[tuple[int, int], object] = {}
 
