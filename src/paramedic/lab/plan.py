@@ -53,7 +53,7 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
     lab, useless = Lab(run), set()
     if results["baseline"].status != "stopped":
         useless.add("longer")  # it has come to its own end
-    if not any("triplet" in call["function"] for call in run.events("loss_call")):
+    if not lab.base.noted.get("triplets"):
         useless.add("turned-round")
     if lab.learns_twin is not False:
         useless.add("twin-range")

@@ -1,11 +1,14 @@
-"""Keep the samples of the first pass over the data: nothing is changed."""
+"""Keep the samples of the first pass over the data, and how they are used: nothing is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
+from torch.nn import functional as F
 
+from paramedic.lab.interventions.turned_round import LOSSES as TRIPLETS
 from paramedic.lab.roles import Path, split
 from paramedic.lab.surroundings import Inputs, Surroundings
 
@@ -22,6 +25,16 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.on_batch = kept.whole
     surroundings.around_steps(lambda optimizer: None, kept.now_and_then)
     surroundings.on_finish.append(kept.save)
+    for name in TRIPLETS:
+        surroundings.replace(F, name, lambda original: _noting(surroundings, original))
+
+
+def _noting(surroundings: Surroundings, original: Callable[..., Any]) -> Callable[..., Any]:
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        surroundings.noted["triplets"] = True
+        return original(*args, **kwargs)
+
+    return loss
 
 
 class Kept:

@@ -78,5 +78,5 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
 
 
 def _where(run: Run, change: str) -> Where:
-    kind = {"steady-rate": "schedule", "turned-round": "loss_call"}.get(change, "optimizer")
+    kind = {"steady-rate": "schedule", "turned-round": "backward"}.get(change, "optimizer")
     return at(run.first(kind) or run.first("optimizer"))
