@@ -106,6 +106,15 @@ def test_a_target_among_the_inputs_is_found(tmp_path: Path) -> None:
     assert examine(save(tmp_path, x, y))["copy"] == 4
 
 
+def test_equal_inputs_with_different_targets_are_seen_without_a_model(tmp_path: Path) -> None:
+    dice = np.random.default_rng(0)
+    unknown = examine(save(tmp_path, np.ones((300, 9), dtype=np.int64), dice.integers(0, 2, 300)))
+    assert unknown["different_inputs"] == 1 and abs(unknown["told"]) < 0.01
+    corners = dice.integers(0, 2, (300, 2))  # XOR: few inputs, which tell everything
+    found = examine(save(tmp_path, corners.astype(np.float32), corners.sum(1) % 2))
+    assert found["different_inputs"] == 4 and found["told"] == 1.0
+
+
 def answers(tmp_path: Path, x: Any, y: Any) -> dict[str, Any]:
     np.savez(tmp_path / "kept.npz", x=x.astype(np.float32), y=y)
     return examine(tmp_path / "kept.npz")

@@ -42,8 +42,19 @@ def decode(source: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
         (lambda x: F.mse_loss(nn.Linear(4, 4)(x), x), (X,), [0], []),
         (decode, (torch.randint(0, 9, (8, 5)), torch.randint(0, 3, (8, 6)) % 3), [0], [1]),
         (lambda x, y, z: F.cross_entropy(NET(x), y) + F.mse_loss(NET(x)[:, 0], z), (X, Y, X[:, 0] * 2), [0], [1, 2]),
+        (lambda x, y: F.mse_loss(nn.Linear(4, 4)(x), x) + F.cross_entropy(NET(x), y), (X, Y), [0], [1]),
     ],
-    ids=["pair", "turned-round", "by-hand", "triplet", "contrastive", "autoencoder", "sequences", "two-targets"],
+    ids=[
+        "pair",
+        "turned-round",
+        "by-hand",
+        "triplet",
+        "contrastive",
+        "autoencoder",
+        "sequences",
+        "two-targets",
+        "drawn-and-told",
+    ],
 )
 def test_roles_are_found_by_use(
     step: Step, batch: tuple[torch.Tensor, ...], inputs: list[int], targets: list[int]

@@ -101,6 +101,15 @@ def test_data_without_a_signal(made: Make, tmp_path: Path) -> None:
     assert any(row.points_to == "data" for row in readings(Lab(run)))
 
 
+def test_inputs_that_are_all_the_same_are_blamed_before_the_code(made: Make, tmp_path: Path) -> None:
+    same = {"task": None, "reason": "only 1 different sample was seen", "kept": 900, "different_inputs": 1,
+            "different_targets": 10, "told": 0.0}  # fmt: skip
+    others = {name.replace("-", "_"): end for name, end in OTHER_SETTINGS.items()} | {"one_batch_range": 2.29}
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=2.29, twin=0.4, simple=same, **others)
+    cause, _, because = concluded(run, tmp_path)
+    assert cause == "data" and "the same input" in because
+
+
 def test_healthy_needs_experiments_that_could_have_shown_the_opposite(made: Make, tmp_path: Path) -> None:
     run = made(baseline=0.2)
     cause, sure, _ = concluded(run, tmp_path)

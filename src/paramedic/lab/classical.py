@@ -57,9 +57,16 @@ def examine(captured: Path) -> dict[str, Any]:
 
 
 def looks(x: Any, y: Any) -> dict[str, Any]:
-    """What can be seen without any model: how many samples there are, and how many of them differ."""
-    inputs, targets = len(np.unique(x, axis=0)), len(np.unique(y, axis=0))
-    return {"kept": len(x), "different_inputs": inputs, "different_targets": targets}
+    """What can be seen without any model: how many samples differ, and how much equal inputs tell of their targets."""
+    rows = np.unique(x, axis=0, return_inverse=True)[1].ravel()
+    targets = np.unique(y, axis=0, return_inverse=True)[1].ravel()
+    pairs, counts = np.unique(np.stack([rows, targets]), axis=1, return_counts=True)
+    most = np.zeros(rows.max() + 1)
+    np.maximum.at(most, pairs[0], counts)  # the most frequent target of each input
+    always = np.bincount(targets).max() / len(targets)
+    told = (most.sum() / len(rows) - always) / (1 - always) if always < 1 else 0.0
+    return {"kept": len(x), "different_inputs": len(most), "different_targets": len(np.unique(targets)),
+            "told": float(told)}  # fmt: skip
 
 
 def features(x: Any) -> Any:

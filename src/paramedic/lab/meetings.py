@@ -33,17 +33,23 @@ class Meetings(TorchFunctionMode):
         if self.given and getattr(func, "__name__", "") in MEETINGS and not self._inside_model():
             made = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad and not arg.is_leaf]
             if made:
-                args = tuple(self._other(arg) if self._is_target(arg) else arg for arg in args)
+                args = tuple(self._other(arg) if self._is_target(arg, made[0]) else arg for arg in args)
         return func(*args, **(kwargs or {}))
 
     def stepped(self) -> None:
         self._changed.clear()
         self.given = []
 
-    def _is_target(self, value: Any) -> bool:
-        if not isinstance(value, torch.Tensor) or value.requires_grad or value.dim() == 0 or len(value) < 2:
+    def _is_target(self, value: Any, made: torch.Tensor) -> bool:
+        if (
+            made.dim() == 0
+            or not isinstance(value, torch.Tensor)
+            or value.requires_grad
+            or value.dim() == 0
+            or len(value) < 2
+        ):
             return False
-        if len(value) != len(self.given[0]) or any(_shares(value, tensor) for tensor in self.given):
+        if len(value) != len(made) or any(_shares(value, tensor) for tensor in self.given):
             return False
         return bool((value != value.flatten()[0]).any())
 

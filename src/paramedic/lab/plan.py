@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from paramedic.lab.catalogue import BY_NAME
 from paramedic.lab.experiment import Experiment, Result
+from paramedic.lab.reasoning import answered
 from paramedic.record.reader import Run
 from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain
@@ -37,7 +38,7 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
         wanted = ()
     elif _needs_time(run):
         wanted = ("longer",)
-    elif not _in_trouble(run):
+    elif not _in_trouble(run) or _nothing_to_compare(run):
         wanted = ()
     else:
         wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
@@ -66,6 +67,12 @@ def _has_no_control(run: Run) -> bool:
         return Lab(run).control is None
     except Abstain:
         return False
+
+
+def _nothing_to_compare(run: Run) -> bool:
+    """A loss that says little, and experiments that could not be tried: more of them will not help."""
+    lab = Lab(run)
+    return lab.trouble == "unclear" and lab.control is None and answered(lab) < 2
 
 
 def _needs_time(run: Run) -> bool:

@@ -74,6 +74,11 @@ class Surroundings:
         self._targets += [target] if target else []
         self.reason = "no part of the batches is used as a target" if target and not inputs else "no batches were seen"
 
+    def needs_inputs_apart(self) -> None:
+        """Give up where outputs are compared with the inputs: to change those is to change what the loss means."""
+        if self.roles is not None and self.roles.drawn_again:
+            self.failed, self.patience = "the outputs are compared with the inputs themselves", 1
+
     def find_roles(self) -> None:
         """Follow the first steps to see which part of a batch is used for what."""
         uses = self._uses = Uses(LOSSES)
@@ -204,7 +209,7 @@ class Surroundings:
             self._meetings.stepped()
         if self._uses is not None and self.step >= STEPS:
             self._roles_found()
-        if self.step == self.patience and not self.applied:
+        if self.step == self.patience and (self.failed or not self.applied):
             raise SystemExit(0)  # the rest of the run would be the baseline once more
 
     def _roles_found(self) -> None:

@@ -76,9 +76,9 @@ class Uses(TorchFunctionMode):
         inputs = self._inputs | (self._given - self._targets)
         if not inputs or (not self._targets and self._unclear - self._inputs):
             return None
-        # A sequence that is fed back into the decoder is told by the other one; a picture that is to be drawn again
-        # is told by nothing but itself.
-        targets = self._targets if inputs - self._targets else set()
+        # What is used for nothing else is a target. A sequence that is fed back into the decoder is told by the other
+        # one; a picture that is to be drawn again is told by nothing but itself.
+        targets = self._targets - inputs or (self._targets if inputs - self._targets else set())
         order = sorted(inputs - targets, key=str), sorted(targets, key=str)
         return Roles(tuple(order[0]), tuple(order[1]), drawn_again=bool(self._targets - targets))
 

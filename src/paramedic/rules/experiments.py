@@ -231,6 +231,15 @@ class Lab:
         return False if tried.last > 0.93 * self.guessing else None
 
     @cached_property
+    def alike(self) -> tuple[int, int] | None:
+        """How many samples were kept and how few inputs differ, where equal inputs have all kinds of targets."""
+        answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
+        kept, different = answer.get("kept", 0), answer.get("different_inputs", 0)
+        if kept < 50 or answer["different_targets"] < 2 or different > 0.1 * kept or answer["told"] > 0.15:
+            return None
+        return kept, different
+
+    @cached_property
     def signal(self) -> Literal["none", "some", "strong"] | None:
         """What simple models find in the captured samples."""
         answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
@@ -261,6 +270,8 @@ class Lab:
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
+        if tried.last < 0 <= min(self.base.data["values"], default=0.0):
+            return False  # no longer the same quantity
         if self.trouble == "lags":
             return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell

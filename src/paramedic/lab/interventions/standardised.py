@@ -24,5 +24,6 @@ def install(surroundings: Surroundings, argument: str) -> None:
         surroundings.applied += 1
         return (tensor - known[key][0]) / known[key][1]
 
+    surroundings.needs_inputs_apart()
     surroundings.change_batches(inputs=standardise)
     surroundings.reason = "no floating-point inputs were seen"

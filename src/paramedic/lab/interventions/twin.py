@@ -29,4 +29,5 @@ def install(surroundings: Surroundings, argument: str) -> None:
             surroundings.failed = "a batch holds several targets, and a twin has one"
         return twins.setdefault(surroundings.place, Twin()).target(target)
 
+    surroundings.needs_inputs_apart()
     surroundings.change_batches(inputs=other_inputs, target=other_target)

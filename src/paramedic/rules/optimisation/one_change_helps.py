@@ -64,8 +64,10 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     best = min(helping, key=lambda tried: tried.last)
     changed, remedy = CHANGES[best.name]
     if best.name == "plain-optimizer":
-        named = [f"{name}={usual} instead of {given}" for name, (given, usual) in best.noted["settings"].items()]
-        changed, remedy = ", ".join(named), f"leave out what is not needed: {', '.join(named)}"
+        values = best.noted["settings"].items()
+        changed = ", ".join(f"{name}={usual} instead of {given}" for name, (given, usual) in values)
+        usually = ", ".join(f"{name}={usual}" for name, (_, usual) in values)
+        remedy = f"{usually}, the default of {_optimizer_class(run)}"
     yield Finding(
         what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
         + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
@@ -80,3 +82,8 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
 def _where(run: Run, change: str) -> Where:
     kind = {"steady-rate": "schedule", "turned-round": "backward"}.get(change, "optimizer")
     return at(run.first(kind) or run.first("optimizer"))
+
+
+def _optimizer_class(run: Run) -> str:
+    optimizer = run.first("optimizer")
+    return str(optimizer["class"]) if optimizer is not None else "the optimizer"
