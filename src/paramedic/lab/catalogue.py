@@ -114,6 +114,12 @@ ALL = (
     Experiment(
         name="fresh-start", changed="torch's own initialisation", order="fresh_start", asks="is it the initialisation?"
     ),
+    Experiment(
+        name="linear-model",
+        changed="a linear model in the place of yours, in your own loop and with your own loss",
+        order="linear_model",
+        asks="is it inside the model?",
+    ),
     Experiment(name="no-batchnorm", changed="BatchNorm does nothing", order="no_batchnorm", asks="is it BatchNorm?"),
     Experiment(
         name="batch-x4", changed="batches four times as large", order="batch_size=x4", asks="are the batches too small?"

@@ -97,7 +97,7 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     candidates = {
         "linear model": (LogisticRegression(max_iter=100), "predict_proba", len(x)),
-        "random forest": (RandomForestClassifier(100, max_depth=12, random_state=0), "predict_proba", MOST_SAMPLES),
+        "random forest": (RandomForestClassifier(50, max_depth=12, random_state=0), "predict_proba", MOST_SAMPLES),
         "small network": (MLPClassifier((32,), max_iter=30, random_state=0), "predict_proba", MOST_SAMPLES),
         "kernel machine": (SVC(random_state=0), "decision_function", MOST_SAMPLES),
     }
@@ -151,7 +151,7 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     candidates = {
         "linear model": (RidgeCV(np.logspace(-2, 4, 7)), len(x)),
-        "random forest": (RandomForestRegressor(60, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
+        "random forest": (RandomForestRegressor(30, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
         "kernel machine": (SVR(), MOST_SAMPLES),
     }
     found = {}

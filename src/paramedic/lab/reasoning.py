@@ -16,7 +16,7 @@ from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
 Cause = Literal["model", "data", "settings", "none", "unknown"]
 OF_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation", "batch-x4", "clipped", "fp32")
 USUAL_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation")
-OF_CODE = ("fresh-start", "no-batchnorm", "simple-loss", "turned-round", "eager")
+OF_CODE = ("linear-model", "fresh-start", "no-batchnorm", "simple-loss", "turned-round", "eager")
 CONTROLS = ("permuted-labels", "zeroed-inputs", "one-batch", "twin", "held-out", "simple-models")
 
 
@@ -36,7 +36,7 @@ class Reading:
             return "speaks for a healthy script"
         if self.points_to is not None:
             return f"points to the {self.points_to}"
-        return f"rules out {self.ruled_out}" if self.ruled_out else ""
+        return f"rules out {self.ruled_out.partition(':')[0]}" if self.ruled_out else ""
 
 
 def readings(lab: Lab) -> tuple[Reading, ...]:
@@ -146,6 +146,11 @@ def _settings(lab: Lab) -> Iterator[Reading]:
 
 
 def _code(lab: Lab) -> Iterator[Reading]:
+    linear, simple = lab.get("linear-model"), lab.tried.get("simple-models")
+    known = simple.answer.get("models", {}).get("linear model", {}).get("skill") if simple is not None else None
+    if linear is not None and known is not None and known > CLEAR_SKILL and not lab.beats_guessing(linear):
+        ends = f"not in your loop: there it ends at {linear.last:.3g}, and alone it is rid of {known:.0%} of guessing"
+        yield Reading(question="Does a linear model learn?", answer=ends, points_to="model")
     helping = [name for name in OF_CODE if lab.get(name) is not None and lab.helps(name)]
     if helping:
         ends = ", ".join(f"{name} ({lab.base.last:.3g} → {lab.tried[name].last:.3g})" for name in helping)

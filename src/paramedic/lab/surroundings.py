@@ -135,7 +135,7 @@ class Surroundings:
 
     def _module_called(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            outermost = not self._depth and _is_trained(module)
+            outermost = not self._depth and is_trained(module)
             if outermost and self._uses is not None:
                 self._uses.model_called((args, kwargs))
             if outermost and not self.loader_used and not _in_transform():
@@ -236,5 +236,5 @@ def _in_transform() -> bool:
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
-def _is_trained(module: nn.Module) -> bool:
+def is_trained(module: nn.Module) -> bool:
     return module.training and torch.is_grad_enabled() and any(p.requires_grad for p in module.parameters())

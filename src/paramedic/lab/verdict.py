@@ -25,10 +25,11 @@ CAUSES: dict[str, Cause] = {
 SILENT = ("PM7", "PM8", "PM9", "PM315", "PM614", "PM618")  # true, but no reason for a bad result
 CHANGES: dict[str, Cause] = {
     "steady-rate": "settings", "plain-optimizer": "settings", "turned-round": "model",
+    "linear-model": "model",
     "standardised": "data", "fresh-start": "model", "no-batchnorm": "model", "simple-loss": "model", "eager": "model",
     "clipped": "settings", "fp32": "settings", "batch-x4": "settings", "batch-1": "settings",
 }  # fmt: skip
-LEFT_OVER = 0.65  # the certainty of a cause that is only what is left
+LEFT_OVER, POINTED_TO = 0.65, 0.8  # the certainty of a cause that is only what is left, and of one with more to it
 FEWEST_ANSWERS = 2  # of the experiments that every script gets
 WORDS: dict[Cause, str] = {
     "model": "the fault is in the code: the model, its loss or its loop",
@@ -75,8 +76,10 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
     rows = readings(lab)
     excluded = {row.rules_out for row in rows}
     if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
-        words = [row.answer for row in rows if row.rules_out is not None]
-        return "model", LEFT_OVER, f"{_what_is_wrong(lab)}; neither the data nor a setting explains it ({words[-1]})"
+        pointing = [row for row in rows if row.points_to == "model"]
+        told = (pointing or [row for row in rows if row.rules_out is not None])[-1]
+        words = f"{_what_is_wrong(lab)}; neither the data nor a setting explains it ({told.question} {told.answer})"
+        return "model", POINTED_TO if pointing else LEFT_OVER, words
     return "unknown", None, _what_is_wrong(lab)
 
 

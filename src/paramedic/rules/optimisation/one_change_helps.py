@@ -25,6 +25,11 @@ CHANGES = {
     ),
     "no-batchnorm": ("BatchNorm taken out", "look at what BatchNorm gets: tiny batches, or batches of one kind"),
     "simple-loss": ("the plain loss of the same task", "start with the plain loss, then add what you need"),
+    "linear-model": (
+        "a linear model in the place of yours",
+        "the loop and the loss work: follow one sample through the model, layer by layer, or put it together "
+        "step by step from the linear one",
+    ),
     "clipped": ("gradients clipped to a norm of 1", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
     "fp32": ("full precision", "bfloat16 instead of float16, or a GradScaler"),
     "eager": ("no torch.compile", "leave torch.compile out, and report what it does to your model"),
@@ -59,9 +64,11 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         return
     helping = [tried for name in CHANGES if (tried := lab.get(name)) and lab.helps(name)]
     helping = [tried for tried in helping if tried.better_than(lab.base, by=better)]
+    if not _rate_is_fine(lab):
+        helping = [tried for tried in helping if tried.name != "linear-model"]  # it has a rate of its own
     if not helping:
         return
-    best = min(helping, key=lambda tried: tried.last)
+    best = min(helping, key=lambda tried: (tried.name == "linear-model", tried.last))
     changed, remedy = CHANGES[best.name]
     if best.name == "plain-optimizer":
         values = best.noted["settings"].items()
@@ -79,8 +86,14 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     )
 
 
+def _rate_is_fine(lab: Lab) -> bool:
+    """Whether the script's model learns something easier at its own rate, or nothing at any."""
+    return bool(lab.learns_one_batch or lab.learns_twin) or lab.one_batch_at_any_rate is False
+
+
 def _where(run: Run, change: str) -> Where:
-    kind = {"steady-rate": "schedule", "turned-round": "backward"}.get(change, "optimizer")
+    kinds = {"steady-rate": "schedule", "turned-round": "backward", "linear-model": "model"}
+    kind = kinds.get(change, "optimizer")
     return at(run.first(kind) or run.first("optimizer"))
 
 
