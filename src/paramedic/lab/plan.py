@@ -30,15 +30,17 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     wanted: tuple[str, ...]
     if named:
         wanted = CONFIRM
+    elif not _can_be_compared(run):
+        wanted = ()
     elif not _done(results, FIRST):
         wanted = FIRST
-    elif _has_no_control(run) and "zeroed-inputs" not in results:
-        wanted = ("zeroed-inputs",)
+    elif Lab(run).control is None and "zeroed-inputs" not in results:
+        wanted = ("zeroed-inputs",)  # without targets to permute, empty inputs have to do
     elif found:
         wanted = ()
-    elif _needs_time(run):
+    elif Lab(run).needs_time:
         wanted = ("longer",)
-    elif not _in_trouble(run) or _nothing_to_compare(run):
+    elif Lab(run).trouble == "none" or _nothing_to_compare(run):
         wanted = ()
     else:
         wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
@@ -61,29 +63,15 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
     return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
 
 
-def _has_no_control(run: Run) -> bool:
-    """Without targets to permute, empty inputs have to do."""
+def _can_be_compared(run: Run) -> bool:
     try:
-        return Lab(run).control is None
+        Lab(run)
     except Abstain:
         return False
+    return True
 
 
 def _nothing_to_compare(run: Run) -> bool:
     """A loss that says little, and experiments that could not be tried: more of them will not help."""
     lab = Lab(run)
     return lab.trouble == "unclear" and lab.control is None and answered(lab) < 2
-
-
-def _needs_time(run: Run) -> bool:
-    try:
-        return Lab(run).needs_time
-    except Abstain:
-        return False
-
-
-def _in_trouble(run: Run) -> bool:
-    try:
-        return Lab(run).trouble != "none"
-    except Abstain:
-        return False

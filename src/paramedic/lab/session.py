@@ -69,6 +69,8 @@ class Session:
         diagnosis, run = self._diagnosis(), self._run()
         cause, confidence, because = verdict.conclude(diagnosis, run)
         lab = verdict.lab_of(run)
+        if cause == "unknown" and diagnosis.verdict == "healthy":
+            diagnosis = replace(diagnosis, verdict="inconclusive", reason=because)
         return verdict.Conclusion(
             cause=cause,
             confidence=confidence,

@@ -98,7 +98,7 @@ def _why_no_lab(run: Run) -> str:
     try:
         Lab(run)
     except Abstain as why:
-        return f"the baseline shows no fault, but the experiments cannot be compared with it: {why}"
+        return f"the baseline shows no fault, but experiments cannot be compared with it: {why}"
     return ""
 
 

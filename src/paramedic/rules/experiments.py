@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from statistics import median
 from typing import Any, Literal
 
@@ -79,6 +80,8 @@ class Lab:
             raise Abstain("the script itself did not get far enough")
         if self.base.data["losses"] > 1:
             raise Abstain("several losses are trained together or against each other")
+        if _hovers(self.base.data["values"]):
+            raise Abstain("the loss keeps changing its sign, so its value does not tell how well the script learns")
 
     def get(self, name: str) -> Tried | None:
         """An experiment that was made and tells something."""
@@ -275,6 +278,12 @@ class Lab:
         if self.trouble == "lags":
             return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
+
+
+def _hovers(values: Sequence[float], share: float = 0.15) -> bool:
+    """Around zero, as the loss of a policy gradient does."""
+    changes = sum((a < 0) != (b < 0) for a, b in pairwise(values))
+    return len(values) > 20 and changes > share * len(values)
 
 
 def smooth(values: Sequence[float]) -> list[float]:
