@@ -91,3 +91,12 @@ def test_the_target_of_a_hand_written_loss_is_changed_and_the_input_is_not() -> 
         mode.given = [x]
         made = (weights * (NET(x) - y) ** 2).mean(), drawn - x
     assert torch.equal(made[0], expected[0]) and torch.equal(made[1], expected[1])
+
+
+def test_labels_that_are_used_as_an_index_are_targets() -> None:
+    logits, y, rows = NET(X), torch.tensor([0, 1, 2, 0, 0, 1, 2, 2]), torch.arange(8)
+    with Meetings(lambda target: target.flip(0), lambda: False) as mode:
+        mode.given = [X]
+        assert torch.equal(logits[rows, y], logits.gather(1, y[:, None])[:, 0])
+        told = logits[rows, y]
+    assert torch.equal(told, logits[rows, y.flip(0)])

@@ -1,8 +1,8 @@
 """Targets of hand-written losses: tensors without a gradient that meet what a model has made.
 
-For scripts that have neither a DataLoader nor a loss function of torch. What is meant is `prediction - y`, or
-`log_prob * advantage`, outside of every model; the batch that the model was given is no target, and neither is a
-constant.
+For scripts that have neither a DataLoader nor a loss function of torch. What is meant is `prediction - y`,
+`log_prob[:, y]` or `log_prob * advantage`, outside of every model; the batch that the model was given is no target, and
+neither is a constant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from torch.overrides import TorchFunctionMode
 Change = Callable[[torch.Tensor], torch.Tensor | None]
 MEETINGS = frozenset(
     ("add", "sub", "mul", "div", "true_divide", "subtract", "multiply", "__add__", "__radd__", "__sub__", "__rsub__",
-     "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "gather", "where", "maximum", "minimum", "cdist", "log_prob")
+     "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "gather", "__getitem__", "where", "maximum", "minimum",
+     "cdist")
 )  # fmt: skip
 
 
@@ -32,7 +33,9 @@ class Meetings(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if self.given and getattr(func, "__name__", "") in MEETINGS and not self._inside_model():
             made = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad and not arg.is_leaf]
-            if made:
+            if made and func.__name__ == "__getitem__":
+                args = (args[0], self._other_index(args[1], args[0]))
+            elif made:
                 args = tuple(self._other(arg) if self._is_target(arg, made[0]) else arg for arg in args)
         return func(*args, **(kwargs or {}))
 
@@ -53,6 +56,15 @@ class Meetings(TorchFunctionMode):
             return False
         return bool((value != value.flatten()[0]).any())
 
+    def _other_index(self, index: Any, made: torch.Tensor) -> Any:
+        """`log_prob[:, y]` and `log_prob[arange(n), y]`: labels that are used as an index."""
+        parts = index if isinstance(index, tuple) else (index,)
+        labels = [p for p in parts if _is_whole(p) and self._is_target(p, made) and not _counts_up(p)]
+        if not labels:
+            return index
+        other = tuple(self._other(part) if part is labels[-1] else part for part in parts)
+        return other if isinstance(index, tuple) else other[0]
+
     def _other(self, target: torch.Tensor) -> torch.Tensor:
         known = self._changed.get(id(target))
         if known is None or known[0] is not target:
@@ -63,3 +75,11 @@ class Meetings(TorchFunctionMode):
 
 def _shares(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not value.is_floating_point() and value.dtype != torch.bool
+
+
+def _counts_up(value: torch.Tensor) -> bool:
+    return value.dim() == 1 and bool((value.diff() == 1).all())

@@ -14,6 +14,7 @@ from typing import Literal
 from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
 
 Cause = Literal["model", "data", "settings", "none", "unknown"]
+BUILT_ONCE = "Is the model built once?"
 OF_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation", "batch-x4", "clipped", "fp32")
 USUAL_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation")
 OF_CODE = ("linear-model", "fresh-start", "no-batchnorm", "simple-loss", "turned-round", "eager")
@@ -41,7 +42,16 @@ class Reading:
 
 def readings(lab: Lab) -> tuple[Reading, ...]:
     """All rows that this script's experiments fill."""
-    rows = (_learns(lab), _able(lab), _signal(lab), _against_simple(lab), _folds(lab), _settings(lab), _code(lab))
+    rows = (
+        _rebuilt(lab),
+        _learns(lab),
+        _able(lab),
+        _signal(lab),
+        _against_simple(lab),
+        _folds(lab),
+        _settings(lab),
+        _code(lab),
+    )
     return tuple(row for part in rows for row in part)
 
 
@@ -70,6 +80,13 @@ def _learns(lab: Lab) -> Iterator[Reading]:
         yield Reading(question=question, answer=f"yes: {ends}", points_to=points, ruled_out=words)
     else:
         yield Reading(question=question, answer=f"no: {ends}")
+
+
+def _rebuilt(lab: Lab) -> Iterator[Reading]:
+    if lab.rebuilt is not None and lab.trouble != "none":
+        line, times = lab.rebuilt
+        answer = f"no: {times} models were trained one after the other, each with a new optimizer ({line})"
+        yield Reading(question=BUILT_ONCE, answer=answer, points_to="model")
 
 
 def _able(lab: Lab) -> Iterator[Reading]:

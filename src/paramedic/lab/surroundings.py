@@ -46,6 +46,7 @@ class Surroundings:
         self.loader_used = False
         self.iterator: object = None  # the pass over a loader that the batch at hand comes from
         self.target_seen = False  # a loss function of torch has taken a target, so that targets can be changed there
+        self.target_met = False  # the same of a loss that is written by hand
         self.place: object = None  # what the batch at hand belongs to: a loader, or the number of the call in its step
         self._calls = 0  # of models since the last step
         self._depth = 0  # of module calls
@@ -167,6 +168,7 @@ class Surroundings:
         """The target of a hand-written loss, unless the script turns out to have another source of them."""
         if self.loader_used or self.target_seen or not torch.is_grad_enabled():
             return target
+        self.target_met = True
         return self._through_targets([target])[0]
 
     def _loss_called(self, original: Callable[..., Any]) -> Callable[..., Any]:

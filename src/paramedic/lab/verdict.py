@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from paramedic.findings import Diagnosis, Finding
 from paramedic.lab.experiment import Result
-from paramedic.lab.reasoning import Cause, Reading, answered, readings
+from paramedic.lab.reasoning import BUILT_ONCE, Cause, Reading, answered, readings
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab
@@ -74,6 +74,9 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
     if lab.trouble == "none" and not speaking:
         return _healthy(lab)
     rows = readings(lab)
+    for row in rows:
+        if row.question == BUILT_ONCE:
+            return "model", POINTED_TO, f"training starts anew all the time: {row.answer.removeprefix('no: ')}"
     excluded = {row.rules_out for row in rows}
     if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
         pointing = [row for row in rows if row.points_to == "model"]

@@ -7,6 +7,7 @@ else, in the script's own loss. A run that ends no better has learnt nothing fro
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +25,7 @@ NOT_AT_ALL = 0.8
 RAN = ("ended", "stopped")
 CLEAR_SKILL = 0.6  # of simple models: from there on a network that knows less than a third of it is in trouble
 THIRD = 0.35
+OFTEN = 4  # times that a model is built anew
 SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/catalogue.py
 
 
@@ -184,6 +186,13 @@ class Lab:
         answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
         skills = [model.get("skill") for model in answer.get("models", {}).values()]
         return max((skill for skill in skills if skill is not None), default=None)
+
+    @cached_property
+    def rebuilt(self) -> tuple[str, int] | None:
+        """The line at which optimizers of one model after the other are built, and how many."""
+        lines = Counter(event.line for event in self.run.events("optimizer"))
+        (line, times), *_ = lines.most_common(1) or [("", 0)]
+        return (line, times) if times >= OFTEN and len(self.run.events("model")) >= OFTEN else None
 
     @property
     def is_small(self) -> bool:

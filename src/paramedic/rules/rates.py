@@ -47,6 +47,8 @@ def _lab(run: Run) -> Lab | None:
         lab = Lab(run)
     except Abstain:
         return None
+    if lab.rebuilt is not None:
+        return None  # what is built anew all the time has no rate that could be too low
     return None if lab.signal == "none" else lab
 
 

@@ -18,7 +18,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
 
     def repeat_inputs(inputs: Inputs) -> Inputs:
         kept = first_inputs.setdefault(surroundings.place, [tensor.clone() for tensor in inputs])
-        if surroundings.loader_used or surroundings.target_seen:
+        if surroundings.loader_used or surroundings.target_seen or surroundings.target_met:
             surroundings.applied += 1
             return [tensor.clone() for tensor in kept]
         # Where targets cannot be repeated, inputs must not be either: the random numbers alone have to do it.
