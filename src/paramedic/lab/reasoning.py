@@ -129,7 +129,7 @@ def _against_simple(lab: Lab) -> Iterator[Reading]:
         return
     question = "Does it know as much as a simple model?"
     answer = f"on unseen samples {max(known, 0):.0%} of the loss of guessing is gone, with a simple model {simple:.0%}"
-    if lab.lags or (simple >= CLEAR_SKILL and known <= THIRD * simple and not lab.needs_time):
+    if lab.trouble in ("flat", "lags") and simple >= CLEAR_SKILL and known <= THIRD * simple:
         yield Reading(question=question, answer=f"no: {answer}", rules_out="data", ruled_out="the data")
     else:
         yield Reading(question=question, answer=answer)

@@ -162,10 +162,14 @@ class Lab:
     @property
     def lags(self) -> bool:
         """Whether simple models know far more about samples that they have not seen than the script's own model."""
+        return self._is_behind and (self.base.data["status"] == "ended" or "longer" in self.tried)
+
+    @property
+    def _is_behind(self) -> bool:
         known, simple = self.skill, self.simple_skill
         if known is None or simple is None or simple < CLEAR_SKILL or known > THIRD * simple:
             return False
-        return self.base.data["status"] == "ended" or "longer" in self.tried
+        return self.base.last > 0.4 * self.guessing  # else it has learnt its own samples, and overfits
 
     @cached_property
     def skill(self) -> float | None:
@@ -209,9 +213,7 @@ class Lab:
         """Whether the script was stopped early, and nobody knows what it would have done."""
         if self.base.data["status"] != "stopped" or "longer" in self.tried:
             return False
-        known, simple = self.skill, self.simple_skill
-        behind = known is not None and simple is not None and simple > CLEAR_SKILL and known < THIRD * simple
-        return self.trouble == "flat" or behind
+        return self.trouble == "flat" or self._is_behind
 
     # Abilities ------------------------------------------------------------------------------------------------------
 
