@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: parity nan demo test slow check bench accuracy docs clean
+.PHONY: parity nan demo test slow check bench accuracy docs docs-site clean
 
 $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -13,8 +13,9 @@ $(VENV)/installed: pyproject.toml constraints.txt src/paramedic.pth
 
 $(VENV)/test: $(VENV)/installed
 	$(PIP) "pytest>=8" "pytest-xdist>=3.5" "hypothesis>=6.100" "lightning>=2.4" "transformers>=4.45" "accelerate>=1.0" "tensorboard>=2.16" \
-	  "ipython>=8" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5" \
-	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4"
+	  "ipython>=8" "ipykernel>=6" "nbclient>=0.10" "pandas>=2.2" "ray>=2.30" "datasets>=3.0" "libcst>=1.5" "starlette>=0.40" "uvicorn>=0.30" \
+	  "onnx>=1.17" "onnxruntime>=1.19" "keras>=3.5" "safetensors>=0.4" "mcp>=2" "sarif-pydantic>=0.6" \
+	  "hatchling>=1.25" "pytorch-ignite>=0.5" "skorch>=1.0" "stable-baselines3>=2.3" "mkdocs-material>=9.5" "hydra-core>=1.3"
 	touch $@
 
 $(VENV)/check: $(VENV)/installed
@@ -52,5 +53,9 @@ parity: $(VENV)/test  ## planted differences between implementations: where, why
 docs: $(VENV)/installed  ## regenerate docs/rules and docs/commands.md
 	$(VENV)/bin/python docs/generate.py
 
+docs-site: $(VENV)/test  ## the documentation as a site, in site/; its search needs no network
+	$(VENV)/bin/mkdocs build --strict --quiet
+	@echo "look at it with: python3 -m http.server --directory site"
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .paramedic report.html
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .paramedic report.html

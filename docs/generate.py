@@ -1,4 +1,5 @@
-"""Write docs/rules/*.md from the rules' docstrings, and docs/commands.md from the commands' help."""
+"""Write docs/rules/*.md from the rules' docstrings, docs/commands.md from the commands' help, docs/facts.md from the
+classes of facts."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 from paramedic.reports.catalogue import markdown_index, markdown_page
+from paramedic.reports.facts import facts_page
 from paramedic.rules.catalogue import all_rules
 
 DOCS = Path(__file__).parent
@@ -16,8 +18,10 @@ COMMANDS = (
     "check",
     "audit",
     "diagnose",
+    "cure",
     "dump",
     "bundle",
+    "serve",
     "report",
     "replay",
     "compare",
@@ -25,6 +29,7 @@ COMMANDS = (
     "rules",
     "demo",
     "doctor",
+    "mcp",
     "synth",
     "shapes",
     "test",
@@ -35,6 +40,7 @@ def pages() -> dict[Path, str]:
     """Every generated file and its text."""
     cases = DOCS.parent / "cases"
     found = {DOCS / "rules" / "index.md": markdown_index(all_rules()), DOCS / "commands.md": commands()}
+    found[DOCS / "facts.md"] = facts_page()
     for rule in all_rules():
         found[DOCS / "rules" / f"{rule.code}.md"] = markdown_page(rule, case=cases / f"{rule.code}-{rule.name}")
     return found

@@ -275,7 +275,7 @@ def test_texts_that_are_nearly_the_same() -> None:
     texts = [" ".join(random.choice(words, 40)) for _ in range(200)]
     texts.append(texts[3].replace("word1 ", "other "))
     texts.append(" ".join(texts[8].split()[:-2]))
-    frame = pl.DataFrame({"text": texts, "label": ["a", "b"] * 101})
+    frame = pl.DataFrame({"text": texts, "label": ["a", "b"] * 100 + ["b", "a"]})
     (finding,) = found(paramedic.audit(frame, select=["PM308"]), "PM308")
     assert {3, 200, 8, 201} == set(finding.samples)
     leak = paramedic.audit((texts[:150], ["a", "b"] * 75), (texts[140:200], ["a", "b"] * 30), select=["PM307"])

@@ -9,6 +9,9 @@ import pytest
 import torch
 from benchmarks.accuracy.programs import Program, real_programs
 
+from cures import CURES, as_finding
+from paramedic.cure.catalogue import edits_for
+from paramedic.cure.source import Source
 from paramedic.rules.catalogue import find_rule
 from workshop import Done, Workshop
 
@@ -73,6 +76,8 @@ def test_sick(warm_shop: Workshop, script: Path) -> None:
         where = first["where"]
         assert Path(where["file"]).name == script.name
         assert any(abs(where["line"] - line) <= 2 for line in marked), f"line {where['line']}, but marked is {marked}"
+    if f"{code}/{script.stem}" in CURES:
+        assert list(edits_for(as_finding(first), Source(script.name, script.read_text()))), "no edit is proposed"
 
 
 def abstained(done: Done, code: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from paramedic.findings import SEVERITY_ORDER, Finding
-from paramedic.record.schema import KINDS
+from paramedic.record.facts import all_kinds
 from paramedic.rules.catalogue import FAMILIES, all_rules
 from paramedic.rules.rule import CODE, HEADINGS, NAME, Rule, rule
 
@@ -87,7 +87,7 @@ def test_code_name_and_family(rule: Rule) -> None:
     assert CODE.fullmatch(rule.code) and NAME.fullmatch(rule.name)
     assert rule.code[:3] in FAMILIES
     assert rule.severity in SEVERITY_ORDER
-    assert set(rule.needs) <= set(KINDS)
+    assert set(rule.needs) <= set(all_kinds())
     assert Path(rule.file).stem == rule.name.replace("-", "_")
 
 

@@ -66,7 +66,7 @@ def test_the_json_is_the_contract(sick: Workshop) -> None:
     (finding,) = found["findings"]
     assert set(finding) == {
         "code", "name", "severity", "confidence", "what", "why", "try", "evidence", "where", "consequence_of",
-        "split", "samples",
+        "split", "samples", "known",
     }  # fmt: skip
     assert set(finding["where"]) == {"file", "line", "function", "module", "step", "rank"}
     assert all({"name", "value", "limit"} <= set(evidence) for evidence in finding["evidence"]) and finding["evidence"]
@@ -83,7 +83,7 @@ def test_html_is_one_self_contained_file(sick: Workshop) -> None:
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page), "nothing is fetched from anywhere"
     assert "prefers-color-scheme" in page
     text = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
-    assert "train.py:17" in text and "row_sum" in text, "the text is there without JavaScript"
+    assert "train.py:17" in text and "row sum" in text, "the text is there without JavaScript"
     assert sick.paramedic("report", "--html", "r.html").code == 1
     assert (sick.folder / "r.html").read_text().strip() == page.strip()
 

@@ -88,7 +88,7 @@ def test_a_run_that_ends_well_leaves_nothing_but_its_record(shop: Workshop) -> N
     done = shop.run("train.py")
     assert done.code == 0
     wait_until(
-        lambda: not [path for path in run_folder(shop).iterdir() if not path.name.startswith(("main.db", "log.jsonl"))]
+        lambda: not [p for p in run_folder(shop).iterdir() if not p.name.startswith(("main.db", "log.j", "verdict.j"))]
     )
 
 

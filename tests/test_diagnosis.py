@@ -13,8 +13,11 @@ import pytest
 from paramedic.diagnosis import diagnose, rank
 from paramedic.findings import Diagnosis, Evidence, Finding, Where
 from paramedic.record.checking import checksum
+from paramedic.record.facts import Ended, Fact, Gear, Loader, ProbeFailed, Step
 from paramedic.record.writer import Writer
 from paramedic.rules.rule import Abstain, Rule, rule
+
+STEP = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=False)
 
 
 def made(code: str, *findings: dict[str, Any], severity: Any = "error", **options: Any) -> Rule:
@@ -124,13 +127,13 @@ Make = Callable[..., Path]
 def record(tmp_path: Path) -> Make:
     """A small record with this many steps."""
 
-    def make(steps: int = 10, name: str = "main", **kinds: dict[str, Any]) -> Path:
+    def make(*facts: Fact, steps: int = 10, name: str = "main") -> Path:
         writer = Writer(tmp_path / "run" / f"{name}.db", meta={"exit_code": 0})
         writer.start()
         for step in range(steps):
-            writer.event("step", step=step, phase="train", key="adam")
-        for kind, data in kinds.items():
-            writer.event(kind, step=steps, phase="train", data=data)
+            writer.state(STEP, step=step, phase="train", key="adam")
+        for fact in facts:
+            writer.state(fact, step=steps, phase="train")
         writer.close()
         return tmp_path / "run"
 
@@ -149,7 +152,7 @@ def test_a_finding_is_filled_in_from_its_rule(record: Make) -> None:
 
 
 def test_a_rule_that_yields_nothing_is_clear(record: Make) -> None:
-    @rule("XX101", "silent", severity="error", needs=["step"])
+    @rule("XX101", "silent", severity="error", needs=[Step])
     def silent(run: object) -> Iterator[Finding]:
         yield from ()
 
@@ -158,7 +161,7 @@ def test_a_rule_that_yields_nothing_is_clear(record: Make) -> None:
 
 
 def test_a_rule_whose_facts_are_missing_abstains_with_the_reason(record: Make) -> None:
-    diagnosis = outcome(record(), made("XX101", needs=["step", "loader"]))
+    diagnosis = outcome(record(), made("XX101", needs=[Step, Loader]))
     (abstention,) = diagnosis.abstained
     assert (abstention.code, abstention.reason) == ("XX101", "no DataLoader is used")
     assert diagnosis.findings == () and diagnosis.clear == () and diagnosis.verdict == "inconclusive"
@@ -197,12 +200,12 @@ def test_healthy_is_never_said_when_rules_crashed_and_none_looked(record: Make) 
 
 @pytest.mark.parametrize(("steps", "verdict"), [(0, "inconclusive"), (1, "inconclusive"), (10, "healthy")])
 def test_healthy_needs_steps(record: Make, steps: int, verdict: str) -> None:
-    diagnosis = outcome(record(steps), silent())
+    diagnosis = outcome(record(steps=steps), silent())
     assert diagnosis.verdict == verdict and bool(diagnosis.reason) == (verdict == "inconclusive")
 
 
 def test_healthy_is_not_said_of_a_script_that_crashed(record: Make) -> None:
-    diagnosis = outcome(record(20, exception={"type": "ValueError", "message": "bad"}))
+    diagnosis = outcome(record(Ended(type="ValueError", message="bad"), steps=20))
     assert diagnosis.verdict == "inconclusive" and "ValueError" in diagnosis.reason
 
 
@@ -217,7 +220,7 @@ def test_a_finding_may_be_milder_than_its_rule(record: Make) -> None:
 
 
 def test_a_loss_that_ends_as_nan_is_never_a_mere_warning(record: Make) -> None:
-    folder = record(10)
+    folder = record()
     with contextlib.closing(sqlite3.connect(folder / "main.db")) as database, database:
         row = ("loss:train.py:9", 9, "NaN")
         database.execute("insert into points values (?, ?, ?, ?)", (*row, checksum(row)))
@@ -226,12 +229,12 @@ def test_a_loss_that_ends_as_nan_is_never_a_mere_warning(record: Make) -> None:
 
 
 def test_the_same_finding_of_several_processes_is_told_once(record: Make) -> None:
-    record(10, name="main")
-    diagnosis = outcome(record(10, name="p77"), made("XX101"))
+    record(name="main")
+    diagnosis = outcome(record(name="p77"), made("XX101"))
     assert len(diagnosis.findings) == 1 and diagnosis.run.ranks == 2
 
 
 def test_detached_probes_and_lost_facts_are_confessed(record: Make) -> None:
-    folder = record(probe_failed={"probe": "losses", "error": "KeyError: 1"}, gear={"reason": "torch.compile is used"})
+    folder = record(ProbeFailed(probe="losses", error="KeyError: 1"), Gear(reason="torch.compile is used"))
     notices = " ".join(outcome(folder).run.notices)
     assert "losses" in notices and "KeyError" in notices and "torch.compile is used" in notices

@@ -163,7 +163,7 @@ def test_a_part_of_a_large_set_tells_what_is_shared() -> None:
     numbers = draw.sample(range(10**9), 60_000)
     some, others = thinned(numbers[:40_000]), thinned(numbers[30_000:])
     count, of = shared(some, others)
-    assert len(some["kept"]) == MOST_KEPT and of > 1000
+    assert len(some.kept) == MOST_KEPT and of > 1000
     assert abs(count / of - 0.25) < 0.05
     assert shared(thinned(range(10)), thinned(range(5, 1000))) == (5, 10)
 

@@ -112,6 +112,7 @@ def test_files_that_hold_data_are_their_owners_only(record: Path, bundle: Path) 
 
 
 def test_a_link_in_the_place_of_the_record_is_not_followed(tmp_path: Path) -> None:
+    from paramedic.record.facts import HiddenMoved
     from paramedic.record.writer import Writer
 
     (tmp_path / "run").mkdir()
@@ -119,7 +120,7 @@ def test_a_link_in_the_place_of_the_record_is_not_followed(tmp_path: Path) -> No
     said: list[str] = []
     writer = Writer(tmp_path / "run" / "main.db", meta={}, say=said.append)
     writer.start()
-    writer.event("op", step=0, phase="train")
+    writer.state(HiddenMoved(), step=0, phase="train")
     writer.close()
     assert len(said) == 1 and not (tmp_path / "elsewhere").exists()
 

@@ -16,7 +16,7 @@ SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
 COMMANDS = (
     "run", "check", "audit", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo", "synth",
-    "test", "shapes", "compare", "doctor",
+    "test", "shapes", "compare", "doctor", "mcp", "serve", "runs", "why", "journal", "cure",
 )  # fmt: skip
 MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth", "testing", "shapes", "parity")
 
@@ -77,7 +77,7 @@ from paramedic.__main__ import main
 try:
     main()
 finally:
-    heavy = [name for name in ("torch", "numpy", "bokeh", "sklearn") if name in sys.modules]
+    heavy = [name for name in ("torch", "numpy", "starlette", "sklearn") if name in sys.modules]
     print("heavy:", heavy, file=sys.stderr)
 """
     done = shop.python("-c", program)

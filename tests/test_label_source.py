@@ -45,7 +45,7 @@ def shifted(rows: list[torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def lines(collate: Callable[..., Any]) -> dict[str, int | None]:
     found = label_sites(DataLoader([torch.zeros(3)], collate_fn=collate))
-    return {how: site[1] if site else None for how, site in found.items()}
+    return {how: site.line if (site := found.of(how)) else None for how in ("shifted", "left_out")}
 
 
 def marked(text: str) -> int:

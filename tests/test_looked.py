@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from workshop import Done, Workshop
 
 SCRIPT = """
@@ -44,8 +46,21 @@ def blind(done: Done) -> dict[str, str]:
     return {rule["code"]: rule["reason"] for rule in done.found["rules"]["abstained"] if rule["blind"]}
 
 
-def test_an_unrelated_scripted_function_blinds_rules_and_they_say_so(warm_shop: Workshop) -> None:
+def test_an_unrelated_scripted_function_hides_nothing(warm_shop: Workshop) -> None:
     warm_shop.write("train.py", SCRIPT.format(extra=SCRIPTED, net="model"))
+    done = warm_shop.run("train.py")
+    assert done.alarms[0].startswith("PM502") and not blind(done)
+
+
+def test_what_a_scripted_function_does_inside_is_said_not_to_be_examined(warm_shop: Workshop) -> None:
+    healthy = SCRIPT.replace(".softmax(dim=1)", "").replace("net(x)", "unrelated(model(x))")
+    warm_shop.write("train.py", healthy.format(extra=SCRIPTED, net="model"))
+    done = warm_shop.run("train.py")
+    assert done.alarms == [] and "the scripted function unrelated was called" in done.stderr
+
+
+def test_a_scripted_model_blinds_rules_and_they_say_so(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", SCRIPT.format(extra="", net="torch.jit.script(model)"))
     done = warm_shop.run("train.py")
     assert "PM506" not in done.found["rules"]["clear"] and "torch.jit" in blind(done)["PM506"]
     assert done.found["verdict"] in ("sick", "inconclusive")
@@ -76,3 +91,17 @@ def test_a_rule_whose_probe_failed_is_not_clear(warm_shop: Workshop) -> None:
     warm_shop.write("train.py", broken.format(extra="", net="model"))
     done = warm_shop.run("train.py")
     assert any("ops failed" in reason for reason in blind(done).values()), done.stderr
+
+
+def test_packages_of_another_environment_are_not_the_users_code(shop: Workshop, tmp_path: Path) -> None:
+    """An environment may borrow the packages of another one, by a .pth file or PYTHONPATH."""
+    borrowed = tmp_path / "elsewhere" / "site-packages"
+    borrowed.mkdir(parents=True)
+    (borrowed / "lent.py").write_text(
+        "import torch.nn.functional as F\ndef loss(x, y):\n    return F.cross_entropy(x, y)\n"
+    )
+    script = "from lent import loss\n" + SCRIPT.replace("F.cross_entropy", "loss").format(extra="", net="model")
+    shop.write("train.py", script)
+    done = shop.run("train.py", env={"PYTHONPATH": f"{borrowed}:{shop.env['PYTHONPATH']}"})
+    first = done.found["findings"][0]
+    assert first["code"] == "PM502" and first["where"]["file"] == "train.py"

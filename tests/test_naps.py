@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paramedic.record.facts import BadSample
 from paramedic.record.reader import open_runs
 from workshop import Workshop
 
@@ -144,6 +145,6 @@ loader = torch.utils.data.DataLoader(Broken(), batch_sampler=Known())""",
     )
     done = warm_shop.run("train.py")
     (run,) = open_runs(warm_shop.records()[0].parent)
-    (failed,) = run.events("bad_sample")
-    assert done.code == 1 and failed["samples"][3] == failed["sample"] and len(failed["samples"]) == 16
-    assert done.codes[0] == "PM320" and f"sample {failed['sample']} could not be loaded" in done.stderr
+    (failed,) = run.facts(BadSample)
+    assert done.code == 1 and failed.samples[3] == failed.sample and len(failed.samples) == 16
+    assert done.codes[0] == "PM320" and f"sample {failed.sample} could not be loaded" in done.stderr

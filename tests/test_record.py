@@ -10,15 +10,24 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from paramedic.errors import ParamedicError
+from paramedic.record.facts import Asked, Backward, Cut, Epoch, ModuleCall, Pushed, Step, Tensor
+from paramedic.record.facts.storing import restored
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.schema import SCHEMA_VERSION
 from paramedic.record.writer import MOST_EVENTS_PER_KIND, POINTS_PER_OCTAVE, Site, Writer
 from workshop import Workshop, wait_for_line, wait_until
+
+STEP = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=False)
+CUT = Cut(op=".item()", parameters=["net.weight"])
+SECONDS: dict[str, Any] = dict.fromkeys(("began", "seconds", "start", "first", "wait", "fetching"), 0.5)
+SECONDS |= dict.fromkeys(("loader", "workers", "batches", "fetched"), 1)
 
 
 @pytest.fixture
@@ -35,48 +44,63 @@ def read(writer: Writer) -> Run:
 
 
 def test_a_fact_comes_back_as_it_was(writer: Writer) -> None:
-    data = {"shape": [2, 3], "name": "net.0", "none": None, "deep": {"a": [1.5, True]}, "text": "ü ✗"}
-    new = writer.event("op", step=4, phase="train", site=Site("train.py", 41, "fit"), module="net.0", data=data)
-    (event,) = read(writer).events("op")
-    assert new and event.data == data
-    assert (event.step, event.last_step, event.count, event.phase) == (4, 4, 1, "train")
-    where = event.where
+    site = Site("train.py", 41, "fit")
+    tensor = Tensor(shape=[2, 3], dtype="float32", device="cpu", requires_grad=True)
+    stated = ModuleCall(
+        class_="Überlayer ✗", order=1, training=True, grad=False, trainable=2, inputs=[tensor], outputs=[], cut=site
+    )
+    new = writer.state(stated, step=4, phase="train", site=site, module="net.0")
+    (call,) = read(writer).facts(ModuleCall)
+    assert new and (call.class_, call.training, call.grad, call.trainable) == ("Überlayer ✗", True, False, 2)
+    assert (call.inputs[0].shape, call.inputs[0].dtype, call.outputs) == ([2, 3], "float32", [])
+    assert call.cut == site and call.p is None
+    assert (call.step, call.last_step, call.count, call.phase) == (4, 4, 1, "train")
+    where = call.where
     assert (where.file, where.line, where.function, where.module) == ("train.py", 41, "fit", "net.0")
 
 
+def test_fields_of_other_versions_are_ignored_or_take_their_defaults() -> None:
+    old = restored(Backward, {"scalar": True, "leaf": False, "of_tomorrow": 3})
+    assert old.scalar and old.function is None and not old.direct
+
+
 def test_nan_infinity_and_null_are_three_things(writer: Writer) -> None:
-    writer.event("op", step=0, phase="train", data={"a": math.nan, "b": math.inf, "c": -math.inf, "d": None, "e": 0.0})
+    writer.state(Pushed(function="mse_loss", slope=math.nan, value=-math.inf), step=0, phase="train")
+    writer.state(Epoch(**SECONDS | {"wait": math.inf}), step=0, phase="train")
+    writer.state(Asked(present=None, future=0.0), step=0, phase="train")
     for step, value in enumerate([math.nan, math.inf, -math.inf, 0.0]):
         writer.point("loss:x", step, value)
     run = read(writer)
-    data = run.events("op")[0].data
-    assert math.isnan(data["a"]) and (data["b"], data["c"]) == (math.inf, -math.inf)
-    assert data["d"] is None and data["e"] == 0.0 and "f" not in data
+    pushed, epoch, asked = run.facts(Pushed)[0], run.facts(Epoch)[0], run.facts(Asked)[0]
+    assert math.isnan(pushed.slope) and (epoch.wait, pushed.value) == (math.inf, -math.inf)
+    assert asked.present is None and asked.future == 0.0
     points = run.series("loss:x")
     assert math.isnan(points[0][1]) and points[1:] == [(1, math.inf), (2, -math.inf), (3, 0.0)]
 
 
 def test_repeated_facts_are_counted_not_stored(writer: Writer) -> None:
     for step in range(100):
-        assert writer.event("step", step=step, phase="train", data={"first": step}, key="adam") == (step == 0)
+        stated = replace(STEP, optimizer=step)
+        assert writer.state(stated, step=step, phase="train", key="adam") == (step == 0)
         if step == 50:
             writer.flush()
-    writer.event("step", step=7, phase="train", key="sgd")
-    writer.event("backward", step=8, phase="train", key="adam")  # the same key of another kind is another fact
+    writer.state(STEP, step=7, phase="train", key="sgd")
+    # The same key of another kind is another fact.
+    writer.state(Backward(scalar=True, leaf=False), step=8, phase="train", key="adam")
     run = read(writer)
-    adam, sgd = run.events("step")
-    assert (adam.count, adam.step, adam.last_step, adam["first"]) == (100, 0, 99, 0)
+    adam, sgd = run.facts(Step)
+    assert (adam.count, adam.step, adam.last_step, adam.optimizer) == (100, 0, 99, 0)
     assert (sgd.count, sgd.step) == (1, 7)
-    assert run.events("backward")[0].count == 1
+    assert run.facts(Backward)[0].count == 1
     assert run.steps == 100
 
 
 def test_facts_without_a_key_are_bounded(writer: Writer) -> None:
     for number in range(MOST_EVENTS_PER_KIND + 5):
-        writer.event("op", step=number, phase="train")
-    writer.event("step", step=1, phase="train")
+        writer.state(CUT, step=number, phase="train")
+    writer.state(STEP, step=1, phase="train")
     run = read(writer)
-    assert len(run.events("op")) == MOST_EVENTS_PER_KIND and len(run.events("step")) == 1
+    assert len(run.facts(Cut)) == MOST_EVENTS_PER_KIND and len(run.facts(Step)) == 1
     assert writer.dropped == 5
 
 
@@ -109,8 +133,8 @@ def test_a_short_series_is_kept_whole(writer: Writer) -> None:
 def test_many_threads_may_write(writer: Writer) -> None:
     def work(name: str) -> None:
         for step in range(200):
-            writer.event("op", step=step, phase="train", key=name)
-            writer.event("cut", step=step, phase="train")
+            writer.state(STEP, step=step, phase="train", key=name)
+            writer.state(CUT, step=step, phase="train")
 
     threads = [threading.Thread(target=work, args=(str(n),)) for n in range(8)]
     for thread in threads:
@@ -118,15 +142,15 @@ def test_many_threads_may_write(writer: Writer) -> None:
     for thread in threads:
         thread.join()
     run = read(writer)
-    assert [event.count for event in run.events("op")] == [200] * 8
-    assert len(run.events("cut")) == 1600
+    assert [step.count for step in run.facts(Step)] == [200] * 8
+    assert len(run.facts(Cut)) == 1600
 
 
 def test_a_reader_looks_on_while_the_run_writes(writer: Writer) -> None:
     seen = []
     for round in range(5):
         for step in range(20):
-            writer.event("step", step=round * 20 + step, phase="train", key="adam")
+            writer.state(STEP, step=round * 20 + step, phase="train", key="adam")
         seen.append(read(writer).steps)
     assert seen == [20, 40, 60, 80, 100]
 
@@ -134,11 +158,13 @@ def test_a_reader_looks_on_while_the_run_writes(writer: Writer) -> None:
 WRITING = """
 import sys, time
 from pathlib import Path
+from paramedic.record.facts import Step
 from paramedic.record.writer import Writer
+STEP = Step(optimizer=0, gradients="new", scaled=False, closure=False, first=False)
 writer = Writer(Path(sys.argv[1]), meta={})
 writer.start()
 for step in range(10**9):
-    writer.event("step", step=step, phase="train", key="adam")
+    writer.state(STEP, step=step, phase="train", key="adam")
     writer.point("loss:x", step, 1.0)
     if step == 1000:
         writer.flush()
@@ -163,7 +189,7 @@ def test_what_was_flushed_survives_sigkill(shop: Workshop) -> None:
 
 def test_nothing_recorded_means_no_file(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "run" / "main.db", meta={})
-    writer.event("op", step=0, phase="train")
+    writer.state(CUT, step=0, phase="train")
     writer.close()
     assert not (tmp_path / "run").exists()
 
@@ -174,7 +200,7 @@ def test_a_place_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "run" / "main.db", meta={}, say=said.append)
     writer.start()
     for step in range(10):
-        writer.event("op", step=step, phase="train")
+        writer.state(CUT, step=step, phase="train")
         writer.flush()
     writer.close()
     assert len(said) == 1 and "--runs" in said[0] and str(tmp_path) in said[0]
@@ -197,7 +223,7 @@ def test_a_damaged_record_is_a_message(shop: Workshop) -> None:
 
 def test_a_record_cut_short_is_a_message(shop: Workshop, writer: Writer) -> None:
     for step in range(3000):
-        writer.event("op", step=step, phase="train", data={"text": "x" * 50})
+        writer.state(Cut(op="x" * 50, parameters=[]), step=step, phase="train")
     writer.close()
     with sqlite3.connect(writer.path) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -220,29 +246,32 @@ def test_the_main_process_comes_first(tmp_path: Path) -> None:
     for name, rank in (("rank1", 1), ("main", 0), ("p77", 0)):
         writer = Writer(tmp_path / f"{name}.db", meta={"rank": rank})
         writer.start()
-        writer.event("step", step=0, phase="train")
+        writer.state(STEP, step=0, phase="train")
         writer.close()
     assert [run.path.stem for run in open_runs(tmp_path)] == ["main", "p77", "rank1"]
 
 
 def test_the_record_is_plain_sqlite_with_json(writer: Writer) -> None:
-    writer.event("op", step=0, phase="train", data={"a": 1})
+    writer.state(CUT, step=0, phase="train")
     writer.flush()
     with sqlite3.connect(f"file:{writer.path}?mode=ro", uri=True) as connection:
         (data,) = connection.execute("SELECT data FROM events").fetchone()
         meta = dict(connection.execute("SELECT name, value FROM meta"))
-    assert json.loads(data) == {"a": 1} and json.loads(meta["script"]) == "train.py"
+    assert (
+        json.loads(data) == {"op": ".item()", "parameters": ["net.weight"]} and json.loads(meta["script"]) == "train.py"
+    )
 
 
 FORKING = """
 import gc, os, threading, time
 from pathlib import Path
+from paramedic.record.facts import Cut
 from paramedic.record.writer import Writer
 
 for trial in range(12):
     writer = Writer(Path(f"{trial}.db"), meta={})
     for step in range(500):
-        writer.event("fact", step=step, phase="train", data={"text": "x" * 300})
+        writer.state(Cut(op="x" * 300, parameters=[]), step=step, phase="train")
     writing = threading.Thread(target=writer.flush)
     writing.start()
     time.sleep(0.0005 * trial)

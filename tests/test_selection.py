@@ -173,9 +173,10 @@ def test_an_option_of_the_wrong_type_is_a_message(copy: Workshop) -> None:
 
 
 FOREIGN = '''
+from paramedic.record.facts import Step
 from paramedic.rules import Finding, rule
 
-@rule("{code}", "too-few-steps", severity="warning", needs=["step"])
+@rule("{code}", "too-few-steps", severity="warning", needs=[Step])
 def check(run, *, fewest: int = 1000):
     """Fewer steps than our house asks for."""
     if run.steps < fewest:

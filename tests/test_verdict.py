@@ -14,6 +14,7 @@ from paramedic.lab import plan, verdict
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.outcome import measure
 from paramedic.lab.reasoning import readings
+from paramedic.record.facts import Backward, Trial
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.writer import Site, Writer, append
 from paramedic.rules.catalogue import select
@@ -37,9 +38,8 @@ def made(tmp_path: Path) -> Make:
     def make(*, simple: dict[str, Any] | None = None, exam: float | None = None, noted: Any = None, **last: Any) -> Run:
         writer = Writer(tmp_path / "run" / "main.db", meta={"exit_code": 0})
         writer.start()
-        writer.event(
-            "backward", step=0, phase="train", site=Site("train.py", 9, None), data={"function": "cross_entropy"}
-        )
+        backward = Backward(scalar=True, leaf=False, function="cross_entropy", parameters=4)
+        writer.state(backward, step=0, phase="train", site=Site("train.py", 9, None))
         for step in range(40):
             writer.point("loss:train.py:9", step, 2.3 + (last["baseline"] - 2.3) * step / 39)
         writer.close()
@@ -59,7 +59,7 @@ def result(name: str, end: float, exam: float | None) -> Result:
 
 
 def keep(folder: Path, told: Result, **more: Any) -> None:
-    append(folder / "run" / "main.db", "experiment", asdict(told) | more)
+    append(folder / "run" / "main.db", Trial(**(asdict(told) | more)))
 
 
 def concluded(run: Run, tmp_path: Path) -> tuple[str, float | None, str]:
@@ -120,6 +120,17 @@ def test_a_healthy_script_is_called_healthy(made: Make, tmp_path: Path) -> None:
     run = made(baseline=0.2, permuted_labels=2.301, held_out=0.3, one_batch=0.01, twin=0.1, simple=STRONG, exam=0.3)
     cause, sure, _ = concluded(run, tmp_path)
     assert cause == "none" and sure == 0.9
+
+
+def test_where_there_is_little_to_know_a_model_that_knows_it_is_healthy(made: Make, tmp_path: Path) -> None:
+    weak = STRONG | {
+        "score": 0.15,
+        "models": {"linear model": {"z": 9.0, "strength": 0.2, "error": 0.02, "skill": 0.05}},
+    }
+    run = made(baseline=2.21, permuted_labels=2.301, held_out=2.21, one_batch=0.01, twin=0.4, simple=weak, exam=2.2)
+    assert concluded(run, tmp_path)[0] == "none"
+    run = made(baseline=2.29, permuted_labels=2.301, held_out=2.3, one_batch=0.01, twin=0.4, simple=weak, exam=2.3)
+    assert concluded(run, tmp_path)[0] == "unknown"
 
 
 def test_triplets_that_learn_nothing_are_compared_with_empty_inputs(made: Make, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from paramedic.paths import kind_of
 RUNS_VARIABLE = "PARAMEDIC_RUNS"
 DEFAULT_RUNS = ".paramedic/runs"
 LARGEST = 10_000_000  # bytes of a settings file
-_KEYS = ("select", "ignore", "runs", "rules")
+_KEYS = ("select", "ignore", "runs", "rules", "startup")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class Config:
     ignore: tuple[str, ...] = ()
     runs: str = DEFAULT_RUNS
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # rule code or name -> options
+    startup: str | None = None  # "module:function", called before the script
     source: str = "defaults"
 
 
@@ -148,7 +149,15 @@ def _config(table: Mapping[str, Any], file: Path) -> Config:
         raise ParamedicError(
             f"{file}: rules is {shown(rules)}", expected="a table per rule", fix="[tool.paramedic.rules.PM502]"
         )
+    startup = table.get("startup")
+    if startup is not None and not (isinstance(startup, str) and ":" in startup):
+        raise ParamedicError(
+            f"{file}: startup is {shown(startup)}",
+            expected="a module and a function in it",
+            fix='startup = "module:function"',
+        )
     return Config(
+        startup=startup,
         select=_words(table, "select", file),
         ignore=_words(table, "ignore", file),
         runs=runs,

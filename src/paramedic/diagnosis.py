@@ -23,11 +23,14 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.reader import Run, damaged, open_runs
+from paramedic.record.facts import Backward, Ended, Forward, Gear, Model, Optimizer, ProbeFailed, Step
+from paramedic.record.reader import Run, damaged, open_runs, reading
+from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
+from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
-from paramedic.rules.outcome import outcome
+from paramedic.rules.outcome import outcome, setback
 from paramedic.rules.rule import Abstain, Rule, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
@@ -47,11 +50,14 @@ def diagnose(
     """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
     try:
-        return _diagnose(folder, runs, rules, options or {}, incomplete or _cut_short(folder, runs[0]))
+        return _diagnose(folder, runs, rules, options or {}, incomplete or cut_short(folder, runs[0]))
     except ParamedicError:
         raise
     except Exception as error:  # rules fail one by one, see `ask`: this is about what every report needs
         raise damaged(runs[0].path, error) from error
+    finally:
+        for run in runs:
+            run.close()
 
 
 def _diagnose(
@@ -61,8 +67,7 @@ def _diagnose(
     options: Mapping[str, Mapping[str, Any]],
     incomplete: str | None,
 ) -> Diagnosis:
-    # A rank may fail before its first step; its parent has a record, too, but has trained nothing.
-    trained = [run for run in runs if run.steps] or [run for run in runs if run.events("backward")] or runs[:1]
+    trained = trained_of(list(runs))
     findings: dict[tuple[Any, ...], Finding] = {}
     clear: list[str] = []
     abstained: list[Abstention] = []
@@ -196,7 +201,13 @@ def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
 
 
-def _cut_short(folder: Path, run: Run) -> str | None:
+def is_under_way(folder: Path) -> bool:
+    """Whether the process that writes the record is still at it."""
+    with reading(folder) as runs:
+        return cut_short(folder, runs[0]) == UNDER_WAY
+
+
+def cut_short(folder: Path, run: Run) -> str | None:
     """Why the record has no end: the run is under way, or something ended it before it could say so."""
     if "seconds" in run.meta or "exit_code" in run.meta:
         return None
@@ -225,15 +236,17 @@ def _verdict(
         return "sick", ""
     if facts.steps == 0:
         return "inconclusive", "no optimizer step was seen"
-    ended = run.first("exception")
+    ended = run.first(Ended)
     if ended is not None:
-        return "inconclusive", f"the script ended with {ended['type']} at {ended.line}"
+        return "inconclusive", f"the script ended with {ended.type} at {ended.line}"
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
             return (
                 "inconclusive",
                 f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it",
             )
+    if facts.progress is not None and facts.progress.trouble:
+        return "inconclusive", facts.progress.trouble
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
     if crashed:
@@ -263,11 +276,12 @@ def _facts(
         started=float(meta.get("started", 0)),
         ranks=len(trained),
         versions=meta.get("versions", {}),
-        losses=tuple(_loss_curves(first)),
+        losses=tuple(recorded_losses(first)),
+        evaluations=tuple(evaluation_curves(first)),
         progress=_progress(first),
         times=tuple(time_shares(first)),
-        models=tuple(_describe_model(event.data) for event in first.events("model")),
-        optimizers=tuple(_describe_optimizer(event.data) for event in first.events("optimizer")),
+        models=tuple(map(_describe_model, first.facts(Model))),
+        optimizers=tuple(map(_describe_optimizer, first.facts(Optimizer))),
         memory=tuple(line for run in trained for line in memory_lines(run)),
         notices=tuple(_notices(runs)),
         source={
@@ -279,11 +293,12 @@ def _facts(
 
 
 def _last_time(run: Run) -> float:
-    times = [event.time for kind in ("step", "backward", "forward", "model") for event in run.events(kind)]
+    times = [fact.time for kind in (Step, Backward, Forward, Model) for fact in run.facts(kind)]
     return max(times, default=float(run.meta.get("started", 0)))
 
 
-def _loss_curves(run: Run) -> Iterable[LossCurve]:
+def recorded_losses(run: Run) -> Iterable[LossCurve]:
+    """The values at every backward(), by its line."""
     for name in run.series_names:
         kind, _, label = name.partition(":")
         if kind == "loss":
@@ -297,29 +312,31 @@ def _progress(run: Run) -> Progress | None:
     if len(curves) != 1 or curves[0].broke:
         return None
     curve = curves[0]
+    measured = evaluation_curves(run)
+    evaluation = measured[0].values[-1] if len(measured) == 1 else None
+    progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
     with contextlib.suppress(Abstain):
         judged = outcome(run)
-        return Progress(first=curve.values[0], last=curve.end, guessing=judged.prior, learnt=not judged.bad)
-    return Progress(first=curve.values[0], last=curve.end)
+        return replace(progress, guessing=judged.prior, learnt=not judged.bad, best=setback(curve))
+    return progress
 
 
-def _describe_model(model: Mapping[str, Any]) -> str:
-    total = sum(p["numel"] for p in model["parameters"])
-    trainable = sum(p["numel"] for p in model["parameters"] if p["requires_grad"])
-    return f"{model['name']}: {model['class']}, {total:,} parameters ({trainable:,} trainable)"
+def _describe_model(model: Model) -> str:
+    total = sum(p.numel for p in model.parameters)
+    trainable = sum(p.numel for p in model.parameters if p.requires_grad)
+    return f"{model.name}: {model.class_}, {total:,} parameters ({trainable:,} trainable)"
 
 
-def _describe_optimizer(optimizer: Mapping[str, Any]) -> str:
-    rates = sorted({group["lr"] for group in optimizer["groups"] if group["lr"] is not None})
-    count = sum(len(group["parameters"]) for group in optimizer["groups"])
-    return f"{optimizer['class']}, lr {', '.join(f'{rate:g}' for rate in rates)}, {count} tensors"
+def _describe_optimizer(optimizer: Optimizer) -> str:
+    rates = sorted({group.lr for group in optimizer.groups if group.lr is not None})
+    count = sum(len(group.parameters) for group in optimizer.groups)
+    return f"{optimizer.class_}, lr {', '.join(f'{rate:g}' for rate in rates)}, {count} tensors"
 
 
 def _notices(runs: Sequence[Run]) -> Iterable[str]:
     for run in runs:
-        for event in run.events("probe_failed"):
-            yield f"the probe {event['probe']} failed and was detached at step {event.step}: {event['error']}"
-        for event in run.events("gear"):
-            yield str(event["reason"])
+        for failed in run.facts(ProbeFailed):
+            yield f"the probe {failed.probe} failed and was detached at step {failed.step}: {failed.error}"
+        yield from (gear.reason for gear in run.facts(Gear))
         if run.meta.get("dropped"):
             yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"

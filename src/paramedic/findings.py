@@ -49,6 +49,16 @@ class Finding:
     consequence_of: str | None = None  # code of the finding that explains this one
     split: str | None = None  # the part of the data it is about, in an audit
     samples: tuple[int, ...] = ()  # their indices in the data set, worst first
+    known: bool | None = None  # whether the baseline has it; None: no baseline was given
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        from paramedic.reports.notebook import finding
+
+        return finding(self)
+
+    columns: tuple[str, ...] = ()  # of a table, by their names or numbers
+    files: tuple[str, ...] = ()  # of the samples, where each is a file of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +98,7 @@ class RunFacts:
     ranks: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
     losses: tuple[LossCurve, ...] = ()
+    evaluations: tuple[LossCurve, ...] = ()  # losses without gradients, averaged over the batches of an evaluation
     progress: Progress | None = None  # of the only loss, if there is one
     times: tuple[TimeShare, ...] = ()  # where a step's time went
     models: tuple[str, ...] = ()  # "net: MLP, 85,002 parameters (85,002 trainable)"
@@ -116,6 +127,19 @@ class Progress:
     last: float
     guessing: float | None = None  # the loss of a model that knows only the distribution of the targets
     learnt: bool | None = None  # None: the loss is not one whose value can be judged
+    evaluation: float | None = None  # the last loss of the only evaluation
+    best: tuple[int, float] | None = None  # step and loss, where the run ended much worse than it once was
+
+    @property
+    def trouble(self) -> str:
+        """Why nobody can call this healthy, whatever the rules say."""
+        if self.best is not None:
+            step, loss = self.best
+            return f"the loss had fallen to {loss:.4g} by step {step:,} and ended at {self.last:.4g}"
+        if self.learnt is not False:
+            return ""
+        guess = f", and guessing gives {self.guessing:.4g}" if self.guessing is not None else ""
+        return f"it did not learn: the loss went from {self.first:.4g} to {self.last:.4g}{guess}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +163,20 @@ class Diagnosis:
     run: RunFacts
     reason: str = ""  # why the verdict is inconclusive
 
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        from paramedic.reports.notebook import render
+
+        return render(self)
+
     @property
     def alarms(self) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if f.severity != "note")
+
+    @property
+    def new_alarms(self) -> tuple[Finding, ...]:
+        """Those that the baseline, if there is one, does not know: what exit codes are about."""
+        return tuple(f for f in self.alarms if not f.known)
 
     def count(self, severity: Severity) -> int:
         return sum(f.severity == severity for f in self.findings)

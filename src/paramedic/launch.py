@@ -15,11 +15,11 @@ import threading
 import traceback
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramedic import descriptors, shelf, voice
+from paramedic import descriptors, shelf, startup, voice
 from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
@@ -28,6 +28,7 @@ from paramedic.own_code import own_code
 from paramedic.paths import check_input
 from paramedic.postmortem import children, shell, tracebacks
 from paramedic.settings import Settings
+from paramedic.startup import RunHandle
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -86,9 +87,12 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     descriptors.spare()
     voice.keep()
     children.install()
-    tell_children(folder, {"script": target.name, "command": target.command, "settings": settings.as_dict()})
+    passed_on = replace(settings, notify=None).as_dict()
+    tell_children(folder, {"script": target.name, "command": target.command, "settings": passed_on})
     when_torch_is_imported(lambda: _harmless(attach))
     with shelf.theirs():
+        if settings.startup is not None:
+            startup.call(settings.startup, RunHandle(folder=folder, script=target.name, command=target.command))
         code, error, interrupted = _run(target, pdb=settings.pdb)
         if os.getpid() != process:
             sys.exit(code)  # a fork of the script: it is not for this process to report

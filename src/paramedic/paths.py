@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -10,6 +11,7 @@ from typing import IO, Any
 
 from paramedic.errors import ParamedicError
 
+HOME = ".paramedic"  # what paramedic writes unless told otherwise is in here
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -109,11 +111,20 @@ def _here() -> str:
 def make_private_folder(path: Path) -> None:
     """A folder for its owner only. One that is there stays as it is, unless it is a link, which may lead anywhere."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    _keep_out_of_git(path)
     try:
         path.mkdir(mode=PRIVATE_FOLDER)
     except FileExistsError:
         if path.is_symlink() or not path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "a link or a file is in the way", str(path)) from None
+
+
+def _keep_out_of_git(path: Path) -> None:
+    """Records hold the user's data. Only in a folder that is ours alone; one who wants them in git edits the file."""
+    home = next((parent for parent in path.parents if parent.name == HOME), None)
+    if home is not None and not os.path.lexists(home / ".gitignore"):
+        with contextlib.suppress(OSError):
+            write_private(home / ".gitignore", "*\n")
 
 
 def open_private(path: Path, mode: str, **options: Any) -> IO[Any]:

@@ -33,6 +33,11 @@ class Settings:
     compiled_outputs: bool = False  # look at module outputs inside compiled graphs, too
     eager_first: int = 0  # steps of a compiled program that run eagerly, so that its calls can be examined
     trace: int = 0  # steps to write a profiler's trace of
+    startup: str | None = None  # a function of the user's to call before the script
+    announce: bool = False  # tell certain errors while the run goes on,
+    notify: str | None = None  # and tell this address or command of the first,
+    select: tuple[str, ...] = ()  # of these rules
+    ignore: tuple[str, ...] = ()
 
     intervention: str | None = None  # what an experiment changes around the script (see lab/interventions)
 
@@ -43,4 +48,6 @@ class Settings:
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
         """What a parent process passed on; a name that this version does not know is passed over."""
         known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        given: dict[str, Any] = {name: value for name, value in values.items() if name in known}
+        given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(**given)

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TextIO
 
-from paramedic import descriptors
+from paramedic import cells, descriptors
 
 _kept: list[TextIO] = []
 
@@ -36,6 +36,8 @@ def keep() -> None:
 def stream() -> TextIO:
     if _kept and descriptors.is_ours(_kept[-1].fileno()):
         return _kept[-1]
+    if cells.is_notebook() and sys.stdout is not None:
+        return sys.stdout  # a notebook shows stderr in red, as if something had failed
     return sys.stderr if sys.stderr is not None else _nowhere
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from paramedic import voice
+from paramedic import cells, voice
 from paramedic.errors import ParamedicError
 from paramedic.settings import DEFAULT_BUDGET, Settings
 
@@ -30,17 +30,17 @@ class Watch:
     def stop(self, *, show: bool = True) -> Diagnosis:
         """End the watch and give the verdict; shown on stderr unless `show` is false."""
         if self.diagnosis is None:
+            from paramedic.past_runs import conclude
+
             if self._owner:
                 self._attachment.finish()
             if self in _active:
                 _active.remove(self)
             self.diagnosis = self.diagnose()
+            if self._owner:
+                conclude(self.folder, self.diagnosis)
             if show and self._owner:
-                from paramedic.reports.screen import speaks_unicode
-                from paramedic.reports.terminal import render
-
-                stream = voice.stream()
-                print(render(self.diagnosis, unicode=speaks_unicode(stream)), file=stream, end="")
+                _show(self.diagnosis)
         return self.diagnosis
 
     def diagnose(self) -> Diagnosis:
@@ -62,6 +62,20 @@ class Watch:
         self.stop()
 
 
+def _show(diagnosis: Diagnosis) -> None:
+    from paramedic.reports.screen import speaks_unicode
+    from paramedic.reports.terminal import render
+
+    stream = voice.stream()
+    text = render(diagnosis, unicode=speaks_unicode(stream))
+    if not cells.is_notebook():
+        print(text, file=stream, end="")
+        return
+    from IPython.display import display
+
+    display({"text/html": diagnosis._repr_html_(), "text/plain": text}, raw=True)
+
+
 def watch(
     *models_and_optimizers: Any, runs: str | None = None, budget: float = DEFAULT_BUDGET, every: int | None = None
 ) -> Watch:
@@ -76,6 +90,7 @@ def watch(
     """
     import atexit
 
+    from paramedic.capture import where
     from paramedic.capture.attach import attach, current
     from paramedic.config import load_config, new_run_id, runs_folder
 
@@ -89,7 +104,8 @@ def watch(
     if running is not None:
         return Watch(running, running.watcher.writer.path.parent, owner=False)
     folder = runs_folder(load_config(), runs).absolute() / new_run_id()
-    meta = {"script": "paramedic.watch", "command": "", "cwd": os.getcwd()}
+    meta = {"script": "notebook" if cells.is_notebook() else "paramedic.watch", "command": "", "cwd": os.getcwd()}
+    where.start_from(meta["cwd"])  # a cell that was run again has another number now
     attachment = attach(folder, name="main", meta=meta, settings=Settings(budget=budget, every=every))
     attachment.modules.adopt_existing()
     watch = Watch(attachment, folder, owner=True)

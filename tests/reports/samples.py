@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from paramedic.findings import Abstention, Crash, Diagnosis, Evidence, Finding, LossCurve, RunFacts, TimeShare, Where
+from paramedic.record.facts import LossCall
 from paramedic.rules.rule import Rule, rule
 
 SOFTMAX = Finding(
@@ -135,7 +136,7 @@ INCONCLUSIVE = Diagnosis(
 )
 
 
-@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=["loss_call"])
+@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=[LossCall])
 def softmax_rule(run: object, *, tolerance: float = 1e-3, reductions: tuple[str, ...] = ("mean",)) -> Iterator[Finding]:
     """Probabilities reach a loss that expects logits.
 

@@ -46,9 +46,10 @@ def test_healthy_says_where_the_loss_began_and_ended() -> None:
 
 
 def test_a_run_that_learnt_nothing_is_not_called_healthy() -> None:
-    run = replace(HEALTHY.run, progress=Progress(first=2.31, last=2.3, guessing=2.3, learnt=False))
-    text = render(replace(HEALTHY, run=run), width=300)
-    assert text.startswith("Verdict: not learning. No known fault found in 120 steps. Loss 2.31 → 2.3 (guessing 2.3).")
+    progress = Progress(first=2.31, last=2.3, guessing=2.3, learnt=False)
+    open = replace(HEALTHY, verdict="inconclusive", reason=progress.trouble)
+    text = render(replace(open, run=replace(HEALTHY.run, progress=progress)), width=300)
+    assert text.startswith("Verdict: not learning. It did not learn: the loss went from 2.31 to 2.3, and guessing")
     assert "healthy" not in text and "paramedic diagnose" in text
 
 

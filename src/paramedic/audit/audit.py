@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -47,12 +47,20 @@ class Split:
         """'samples 3, 17 and 4 more', with file names where there are any."""
         shown = [self.called(index) for index in list(indices)[:most]]
         more = f" and {len(indices) - most:,} more" if len(indices) > most else ""
-        word = "file" if self.source.names else "sample"
+        word = "file" if self.source.names or self.sketch.names else "sample"
         return f"{word}{'s' * (len(indices) > 1)} {', '.join(shown)}{more}"
 
     def called(self, index: int) -> str:
+        return self.file(index) or str(index)
+
+    def file(self, index: int) -> str:
+        """The file of a sample; nothing where samples are not files."""
         names = self.source.names
-        return names[index] if index < len(names) else str(index)
+        return names[index] if index < len(names) else self.sketch.names.get(index, "")
+
+    def columns(self, name: str, places: Iterable[int]) -> tuple[str, ...]:
+        """Names of columns, for machines."""
+        return tuple(self.feature(name, int(place)).strip("'") for place in places)
 
     @cached_property
     def features(self) -> Features:

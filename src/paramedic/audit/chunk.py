@@ -20,11 +20,12 @@ FED = ("dataset", "loader")  # kinds of sources that give what the network sees,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadSample:
-    """A sample that could not be made."""
+    """A sample that could not be made, or one with a cell that cannot be used: then the rest of it is read."""
 
     index: int
     error: str
     name: str = ""
+    column: str = ""  # of that cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,9 @@ class Boxes:
 
     numbers: Array  # (boxes, 4)
     labels: tuple[Any, ...] = ()
+    areas: tuple[float | None, ...] = ()  # as they are written beside the boxes
     size: tuple[int, int] | None = None  # width and height of the image
+    in_corners: bool = False  # torch's own name for them says that they are corners in pixels
     declared: str = "xyxy"  # what the file format, or torch, takes the numbers for: two corners, or "xywh"
 
 
@@ -47,6 +50,7 @@ class Chunk:
     boxes: Sequence[Boxes] = ()
     bad: Sequence[BadSample] = ()
     owners: Mapping[str, Values] = field(default_factory=dict)  # columns that say whom a sample is about
+    names: Mapping[int, str] = field(default_factory=dict)  # the file of a sample, where the sample itself says it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

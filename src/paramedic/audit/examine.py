@@ -81,7 +81,7 @@ def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[st
         elif isinstance(outcome, Abstention):
             abstained.append(outcome)
         else:
-            findings += [replace(f, where=_where(audit, f)) for f in outcome]
+            findings += [replace(f, where=_where(audit, f), files=_files(audit, f)) for f in outcome]
             clear += [] if outcome else [check.code]
     ranked = tuple(rank(findings, checks))
     stopped = next((split.sketch.stopped for split in audit.splits if split.sketch.stopped), "")
@@ -100,6 +100,12 @@ def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[st
 def _where(audit: Audit, finding: Finding) -> Where:
     """The line that builds the loader, where there is a script."""
     return next((split.source.where for split in audit.splits if split.name == finding.split), finding.where)
+
+
+def _files(audit: Audit, finding: Finding) -> tuple[str, ...]:
+    split = next((split for split in audit.splits if split.name == finding.split), None)
+    named = [split.file(index) for index in finding.samples] if split is not None else []
+    return finding.files or tuple(name for name in named if name)
 
 
 def _verdict(

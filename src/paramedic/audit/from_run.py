@@ -16,7 +16,8 @@ from paramedic.audit.sources.torch_data import open_loader
 from paramedic.diagnosis import rank
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis, Where
-from paramedic.record.reader import Run, open_runs
+from paramedic.record.facts import EvalForward, Loader, TrainForward
+from paramedic.record.reader import open_runs
 from paramedic.rules.rule import Rule
 
 MOST = 20_000  # samples of each loader, unless more are asked for: a run's data may take hours to read
@@ -27,9 +28,9 @@ _HELD_OUT = ("val", "dev", "test", "eval", "hold")
 def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None) -> dict[str, Source]:
     """ "train" and, where one was built, "val". A loader that was read in training is the former."""
     run = open_runs(folder)[0]
-    names = {event["number"]: event.get("variable") or "" for event in run.events("loader")}
-    trained = _numbers(run, "train_forward") or _numbers(run, "loader")[:1]
-    evaluated = [number for number in _numbers(run, "eval_forward") if number not in trained]
+    names = {loader.number: loader.variable or "" for loader in run.facts(Loader)}
+    trained = _loaders(run.facts(TrainForward)) or [loader.number for loader in run.facts(Loader)[:1]]
+    evaluated = [number for number in _loaders(run.facts(EvalForward)) if number not in trained]
     train = next((b for b in built if b.number is not None and b.number in trained), None) or (built or [None])[0]
     if train is None:
         raise ParamedicError(
@@ -81,9 +82,8 @@ def with_audit(
     )
 
 
-def _numbers(run: Run, kind: str) -> list[int]:
-    key = "number" if kind == "loader" else "loader"
-    return list(dict.fromkeys(event[key] for event in run.events(kind) if event[key] is not None))
+def _loaders(calls: Sequence[TrainForward | EvalForward]) -> list[int]:
+    return list(dict.fromkeys(call.loader for call in calls if call.loader is not None))
 
 
 def _notices(split: str, loader: Any, sample: int | None) -> tuple[str, ...]:

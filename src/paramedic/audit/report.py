@@ -36,10 +36,8 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """In a notebook: the text, not the page, which would take the notebook over."""
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
+        """In a notebook: the verdict and the findings, not the page, which would take the notebook over."""
+        return self.diagnosis._repr_html_()
 
     def save(self, path: str | Path) -> None:
         path = Path(path)

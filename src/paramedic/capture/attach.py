@@ -6,6 +6,7 @@ import multiprocessing.util
 import os
 import platform
 import threading
+import types
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ from paramedic.capture.probes.workers import Workers
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
+from paramedic.capture.values import Values
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import start_folder
 from paramedic.errors import message_of
@@ -64,6 +66,7 @@ from paramedic.lab.interventions import install
 from paramedic.masking import masked_text
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
+from paramedic.record.facts import Ended, Gear
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 from paramedic.sources import lines_to_keep
@@ -80,6 +83,7 @@ class Attachment:
         self.clock = clock = Clock(watcher)
         self.windows = windows = Windows(watcher, clock)
         self.log = log = Log(watcher, name)
+        self.values = Values(watcher)
         self.sampler = sampler = Sampler(clock)
         self.stall = stall = StallWatch(clock)
         sampler.on_look.append(stall.look)
@@ -166,7 +170,7 @@ class Attachment:
 
         def watched_script(original: Any) -> Any:
             def script(*args: Any, **kwargs: Any) -> Any:
-                if not (args and isinstance(args[0], type)):  # torch scripts classes of its own as they are imported
+                if original.__name__ == "trace" or not _is_small(args):  # a trace would take down our operations, too
                     watcher.no_function_mode(
                         "torch.jit is used, so module calls and tensor operations were not examined"
                     )
@@ -177,6 +181,15 @@ class Attachment:
 
             return script
 
+        def watched_scripted(original: Any) -> Any:
+            def scripted(function: Any, *args: Any, **kwargs: Any) -> Any:
+                reason = f"the scripted function {function.name} was called: operations inside it were not examined"
+                watcher.ask("compiles", lambda: watcher.state(Gear(reason=reason), key=function.name))
+                return original(function, *args, **kwargs)
+
+            return scripted
+
+        patches.wrap(torch.jit.ScriptFunction, "__call__", watched_scripted, light=True)
         patches.wrap(torch, "compile", watched_compile)
         patches.wrap(torch.nn.Module, "compile", watched_compile)
         for name in ("script", "trace"):
@@ -235,7 +248,7 @@ class Attachment:
         assert self.surroundings is not None
         for finish in self.surroundings.on_finish:
             finish()
-        self.watcher.emit("intervention", data=self.surroundings.summary())
+        self.watcher.state(self.surroundings.summary())
 
     def _keep_sources(self) -> None:
         """The lines that findings can be about, for reports that are made where the script is not."""
@@ -245,9 +258,20 @@ class Attachment:
         site = raised_at(error)
         text = message_of(error).strip().splitlines()
         call = self.calls.stack[-1] if self.calls.stack else None
-        data = {"type": type(error).__name__, "message": masked_text((text[0] if text else "")[:500])}
-        data["cause"] = masked_text(message_of(error.__cause__ or Exception())[:200])
-        self.watcher.emit("exception", site=site, module=call.path if call else None, data=data)
+        ended = Ended(
+            type=type(error).__name__,
+            message=masked_text((text[0] if text else "")[:500]),
+            cause=masked_text(message_of(error.__cause__ or Exception())[:200]),
+        )
+        self.watcher.state(ended, site=site, module=call.path if call else None)
+
+
+def _is_small(args: tuple[Any, ...]) -> bool:
+    """Whether what is scripted is a function or a class: nothing of a program's is hidden but what lies inside it.
+
+    Many libraries script a helper as they are imported, and torch some classes of its own.
+    """
+    return bool(args) and isinstance(args[0], (type, types.FunctionType))
 
 
 _current: list[Attachment] = []
@@ -284,7 +308,8 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
         if not attachment.watcher.closed and not within_fork():
             _adopt_fork(attachment, folder, meta)
 
-    os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
+    if hasattr(os, "register_at_fork"):  # not on Windows, where no process is forked
+        os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
     # Children of multiprocessing leave through os._exit, which skips atexit but not this.
     multiprocessing.util.register_after_fork(
         attachment, lambda a: multiprocessing.util.Finalize(a, a.finish, exitpriority=0)

@@ -12,6 +12,7 @@ from torch import nn
 
 from paramedic.capture.stats.layout import flatten, pieces
 from paramedic.capture.untouched import elements, entries, may_have_entries, shown_key
+from paramedic.record.facts import Tensor
 
 PIECE = 1 << 18  # elements that are copied at a time
 LARGE = 64 << 20  # bytes of a tensor that is not gone through as a whole
@@ -19,15 +20,16 @@ MOST_VALUES = 4_000_000  # larger tensors are described by their first samples
 VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
 
 
-def describe(tensor: torch.Tensor) -> dict[str, Any]:
+def describe(tensor: torch.Tensor, **more: Any) -> Tensor:
     """Shape, type and place; free of any read of the values."""
-    return {
-        "shape": [tensor.size(0)] if tensor.is_nested else list(tensor.shape),
-        "dtype": str(tensor.dtype).removeprefix("torch."),
-        "device": tensor.device.type,
-        "requires_grad": tensor.requires_grad,
-        "grad_fn": type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else None,
-    }
+    return Tensor(
+        shape=[tensor.size(0)] if tensor.is_nested else list(tensor.shape),
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        device=tensor.device.type,
+        requires_grad=tensor.requires_grad,
+        grad_fn=type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else None,
+        **more,
+    )
 
 
 def readable(tensor: torch.Tensor) -> bool:

@@ -10,14 +10,16 @@ from typing import Any
 from paramedic.capture.sources import definition, tree
 from paramedic.capture.untouched import on_class, stored
 from paramedic.capture.where import is_users, shown_path
+from paramedic.record.facts import LabelSites
+from paramedic.record.site import Site
 
 LEFT_OUT = "-100"
 
 
-def label_sites(loader: Any) -> dict[str, list[Any] | None]:
+def label_sites(loader: Any) -> LabelSites:
     """The lines that shift the labels of a loader's batches, and that choose which of them do not count."""
     codes = [code for code in _codes(loader) if is_users(code.co_filename)]
-    return {"shifted": _first(codes, _shifted), "left_out": _first(codes, _left_out)}
+    return LabelSites(shifted=_first(codes, _shifted), left_out=_first(codes, _left_out))
 
 
 def _codes(loader: Any) -> Iterator[CodeType]:
@@ -30,12 +32,12 @@ def _codes(loader: Any) -> Iterator[CodeType]:
             yield plain.__code__
 
 
-def _first(codes: list[CodeType], find: Any) -> list[Any] | None:
+def _first(codes: list[CodeType], find: Any) -> Site | None:
     for code in codes:
         function = definition(code)
         line = find(function, tree(code.co_filename)) if function is not None else None
         if line is not None:
-            return [shown_path(code.co_filename), line, code.co_name]
+            return Site(shown_path(code.co_filename), line, code.co_name)
     return None
 
 

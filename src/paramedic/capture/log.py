@@ -14,6 +14,7 @@ import psutil
 from paramedic import descriptors, voice
 from paramedic.capture.probes.clock import EVALUATION, Lap
 from paramedic.capture.watcher import Watcher
+from paramedic.logged import SERIES as LOGGED
 from paramedic.paths import append_private, make_private_folder
 
 SHORTEST = 0.1  # seconds between two lines
@@ -123,13 +124,23 @@ class Log:
             "steps": steps,
             "loss": {name.removeprefix(losses): latest[name][1] for name in list(latest) if name.startswith(losses)},
             "learning_rate": [latest[name][1] for name in sorted(latest) if name.startswith("lr:")],
-            "gradient_norm": latest["gradient_norm"][1] if "gradient_norm" in latest else None,
+            "gradient_norm": self._fresh("gradient_norm", phase),
             "seconds_per_step": round(seconds / steps, 6) if steps else None,
             "samples_per_second": round(samples / watched, 1) if samples and watched else None,
             "batch": self._shapes[phase],
             "padding": self.padding() if phase == self._phase else None,
             "memory": self._memory_now(),
+            "logged": {
+                name.removeprefix(LOGGED): value
+                for name in list(latest)
+                if name.startswith(LOGGED) and (value := self._fresh(name, phase)) is not None
+            },
         }
+
+    def _fresh(self, series: str, phase: str) -> float | None:
+        """The last value, if it is of the steps that this line is about."""
+        step, value = self.watcher.writer.latest.get(series, (-1, None))
+        return value if step >= self._step[phase] - self._steps[phase] else None
 
     def _memory_now(self) -> dict[str, float]:
         latest = self.watcher.writer.latest
@@ -160,5 +171,6 @@ def for_people(line: dict[str, Any]) -> str:
         words.append("batch " + "×".join(str(size) for size in line["batch"][0]))
     if line["padding"]:
         words.append(f"{100 * line['padding']:.0f} % padding")
+    words += [f"{name} {value:.4g}" for name, value in line["logged"].items()]
     words += [f"{place} {size / 2**30:.2f} GiB" for place, size in list(line["memory"].items())[:2]]
     return "  ".join(words)

@@ -10,6 +10,7 @@ from types import FrameType
 
 from paramedic.capture.probes.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
 from paramedic.capture.where import frame_site, is_users
+from paramedic.record.facts import LineSample
 
 QUICKEST, SLOWEST = 0.05, 0.5  # seconds between two looks
 MOST_SEEN = 200  # looks remembered per step
@@ -66,7 +67,7 @@ class Sampler:
             part = part_of(frame) or OTHER
         if len(clock.seen) < MOST_SEEN:
             clock.seen.append(site)
-        clock.watcher.emit("sample", site=site, phase="train", key=(part, site), data={"part": part})
+        clock.watcher.state(LineSample(part=part), site=site, phase="train", key=(part, site))
 
 
 def part_of(frame: FrameType | None) -> str | None:

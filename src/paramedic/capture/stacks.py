@@ -12,13 +12,13 @@ import time
 import traceback
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import psutil
 
 from paramedic import descriptors
 from paramedic.capture.where import shown_path
 from paramedic.postmortem.stacks import parse
+from paramedic.record.facts import Child
 
 DEEPEST = 60  # frames per stack
 PATIENCE = 0.5  # seconds for a child to answer
@@ -73,17 +73,16 @@ class Children:
             descriptors.close(self._answers)
             self._answers = None
 
-    def describe(self) -> list[dict[str, Any]]:
+    def describe(self) -> list[Child]:
         found = []
         for child in psutil.Process().children(recursive=True):
             try:
                 with child.oneshot():
-                    facts = {"pid": child.pid, "name": child.name(), "status": child.status()}
-                    facts["cpu_seconds"] = round(sum(child.cpu_times()[:2]), 2)
-                facts["stack"] = self._stack_of(child.pid)
+                    name, status, spent = child.name(), child.status(), round(sum(child.cpu_times()[:2]), 2)
+                stack = self._stack_of(child.pid)
             except (psutil.Error, OSError):  # it has just ended
                 continue
-            found.append(facts)
+            found.append(Child(pid=child.pid, name=name, status=status, cpu_seconds=spent, stack=stack))
         return found
 
     def _stack_of(self, child: int) -> list[str]:

@@ -17,6 +17,7 @@ from paramedic.capture.probes.clock import Clock
 from paramedic.capture.sampler import part_of
 from paramedic.capture.where import frame_site, is_users
 from paramedic.paths import write_private
+from paramedic.record.facts import Child, Stall
 from paramedic.record.writer import NOWHERE, Site
 
 LEAST = 20.0  # seconds in which nothing moved
@@ -63,7 +64,7 @@ class StallWatch:
         place = _place(frame) if asked == self._asked else ()
         if asked != self._asked:
             if self._stalled:
-                self.watcher.emit("stall", phase="train", data={"over": True, "seconds": now - self._since})
+                self.watcher.state(Stall(over=True, seconds=now - self._since), phase="train")
             self._stalled = self._spoken = False
         if asked != self._asked or place != self._place:
             self._longest = max(self._longest, now - self._since)
@@ -88,28 +89,28 @@ class StallWatch:
         inside = part is not None or self._is_in_a_training_loop(frame)
         threads, children = stacks.threads(), self.children.describe()
         file = self._write(quiet, threads, children)
-        data: dict[str, Any] = {
-            "over": False,
-            "seconds": quiet,
-            "typical": self.clock.typical,
-            "part": part,
-            "in_loop": inside,
-        }
-        data |= {"file": str(file) if file else None, "threads": threads, "children": children}
-        self.watcher.emit("stall", site=site, phase="train", data=data)
+        stall = Stall(
+            over=False,
+            seconds=quiet,
+            typical=self.clock.typical,
+            part=part,
+            in_loop=inside,
+            file=str(file) if file else None,
+            threads=threads,
+            children=children,
+        )
+        self.watcher.state(stall, site=site, phase="train")
         self.watcher.writer.flush()  # whoever waits for this may pull the plug
 
-    def _write(self, quiet: float, threads: dict[str, list[str]], children: list[dict[str, Any]]) -> Path | None:
+    def _write(self, quiet: float, threads: dict[str, list[str]], children: list[Child]) -> Path | None:
         path = self.watcher.writer.path.with_name(f"stall-{os.getpid()}.txt")
         lines = [f"Nothing moved for {quiet:.0f} s after step {self.watcher.step}.", ""]
         for name, stack in threads.items():
             lines += [f"Thread {name}", *(f"  {line}" for line in stack), ""]
         for child in children:
-            stack = child["stack"] or ["no stack could be read"]
-            lines += [
-                f"Process {child['pid']} {child['name']}, {child['status']}, {child['cpu_seconds']} s of CPU time"
-            ]
-            lines += [*(f"  {line}" for line in stack), ""]
+            calls = child.stack or ["no stack could be read"]
+            lines += [f"Process {child.pid} {child.name}, {child.status}, {child.cpu_seconds} s of CPU time"]
+            lines += [*(f"  {line}" for line in calls), ""]
         try:
             write_private(path, "\n".join(lines))
         except OSError:

@@ -12,6 +12,7 @@ from paramedic import voice
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import shown_path
 from paramedic.paths import make_private_folder
+from paramedic.record import facts
 
 WARM_UP = 2  # steps that the profiler sees but does not write
 FILE = "trace.json.gz"
@@ -96,11 +97,11 @@ class Trace:
         profiler.export_chrome_trace(str(path))
         self._over = True
         first = self._began + WARM_UP
-        self.watcher.emit("trace", phase="train", data={"file": str(path), "first": first, "steps": steps})
+        self.watcher.state(facts.Trace(file=str(path), first=first, steps=steps), phase="train")
         which = f"steps {first} to {first + steps - 1}" if steps > 1 else f"step {first}"
         voice.say(f"paramedic: wrote a trace of {which}: {shown_path(str(path))} (open it at ui.perfetto.dev)")
 
     def _end(self, reason: str) -> None:
         self._over = True
-        self.watcher.emit("trace", phase="train", data={"file": None, "reason": reason})
+        self.watcher.state(facts.Trace(file=None, reason=reason), phase="train")
         voice.say(f"paramedic: {reason}.")

@@ -13,7 +13,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import torch
@@ -26,6 +26,7 @@ from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
 from paramedic.capture.stopping import StopTraining, is_over
 from paramedic.capture.turns import Turns
+from paramedic.record.facts import Fact, Gear, ProbeFailed
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
@@ -162,7 +163,7 @@ class Watcher:
             return False
         if not self.busy:
             reason = "several threads train at the same time: only the first was watched"
-            self.emit("gear", data={"reason": reason}, key="threads")
+            self.state(Gear(reason=reason), key="threads")
         self._thread.ignored = self._thread.busy = True
         return True
 
@@ -174,29 +175,28 @@ class Watcher:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
-            self.emit("probe_failed", data={"probe": probe, "error": text})
+            self.state(ProbeFailed(probe=probe, error=text))
         voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training continues.")
 
     # Facts ------------------------------------------------------------------------------------------------------
 
-    def emit(
+    def state(
         self,
-        kind: str,
+        fact: Fact,
         *,
         site: Site = NOWHERE,
         module: str | None = None,
-        data: Mapping[str, Any] | None = None,
         key: Hashable = None,
         phase: str | None = None,
         step: int | None = None,
     ) -> bool:
-        return self.writer.event(
-            kind,
+        """Record a fact; of one with a key only the first occurrence is stored, later ones are counted."""
+        return self.writer.state(
+            fact,
             step=self.step if step is None else step,
             phase=phase or self.phase(),
             site=site,
             module=module,
-            data=data,
             key=key,
         )
 
@@ -374,7 +374,7 @@ class Watcher:
             self.compiled = True
             for callback in self.on_gear:
                 callback(self.examining)
-            self.emit("gear", data={"reason": reason, "unseen": "calls"}, key="compiled")
+            self.state(Gear(reason=reason, unseen="calls"), key="compiled")
 
     # Life -------------------------------------------------------------------------------------------------------
 

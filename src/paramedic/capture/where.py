@@ -13,6 +13,7 @@ import sysconfig
 from types import FrameType
 from typing import Any
 
+from paramedic import cells
 from paramedic.record.writer import NOWHERE, Site
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # paramedic itself
@@ -34,11 +35,13 @@ def _installed_prefixes() -> tuple[str, ...]:
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += site.getsitepackages() if hasattr(site, "getsitepackages") else []
     paths.append(site.getusersitepackages())
+    paths += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]  # of another environment
     found = {os.path.realpath(path) + os.sep for path in paths if path} | {path + os.sep for path in paths if path}
     return (*found, OWN, "<frozen")
 
 
 _INSTALLED = _installed_prefixes()
+_ELSEWHERE = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 def start_from(folder: str) -> None:
@@ -60,9 +63,14 @@ def is_users(filename: str) -> bool:
         if filename.startswith("<"):
             known = filename.startswith(_INTERACTIVE)
         else:
-            known = filename.startswith(tuple(_own)) or not filename.startswith(_INSTALLED)
+            known = filename.startswith(tuple(_own)) or not _is_installed(filename)
         _known[filename] = known
     return known
+
+
+def _is_installed(filename: str) -> bool:
+    """Below the places that this Python installs to, or in another environment that is on the path."""
+    return filename.startswith(_INSTALLED) or any(name in filename for name in _ELSEWHERE)
 
 
 def user_frame(depth: int = 1) -> FrameType | None:
@@ -96,7 +104,12 @@ def shown_path(filename: str) -> str:
     shown = _shown.get(filename)
     if shown is None:
         inside = bool(_start_folder) and filename.startswith(_start_folder)
-        shown = _shown[filename] = filename[len(_start_folder) :] if inside else filename
+        shown = filename[len(_start_folder) :] if inside else filename
+        if (cell := cells.name_of(filename)) is not None:
+            shown = cell
+            for name in (cell, _start_folder + cell):  # so that its lines are found under this name, too
+                linecache.cache[name] = linecache.cache.get(filename, (0, None, [], name))
+        _shown[filename] = shown
     return shown
 
 

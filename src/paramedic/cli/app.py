@@ -10,18 +10,24 @@ from paramedic.cli import (
     audit,
     bundle,
     compare,
+    cure,
     demo,
     diagnose,
     doctor,
     dump,
     explain,
+    journal,
+    mcp,
     replay,
     report,
     rules,
     run,
+    runs,
+    serve,
     shapes,
     synth,
     test,
+    why,
 )
 
 
@@ -55,14 +61,20 @@ audit.add_to(app)
 synth.add_to(app)
 shapes.add_to(app)
 run.add_to(app)
+serve.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
+runs.add_to(app)
 replay.add_to(app)
 compare.add_to(app)
 explain.add_to(app)
 diagnose.add_to(app)
+why.add_to(app)
+cure.add_to(app)
 test.add_to(app)
 rules.add_to(app)
+journal.add_to(app)
 demo.add_to(app)
 doctor.add_to(app)
+mcp.add_to(app)

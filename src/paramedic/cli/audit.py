@@ -12,7 +12,8 @@ import typer
 
 from paramedic import voice
 from paramedic.cli.output import write_text, write_verdict
-from paramedic.cli.run import Html, Ignore, Json, Quiet, Select, Verbose, words
+from paramedic.cli.run import Ignore, Quiet, Select, Verbose, words
+from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.masking import masked_words
@@ -89,11 +90,13 @@ def audit(
         voice.say(f"paramedic: wrote {len(written):,} samples to {subset[1]}")
         return
     from paramedic.audit.report import Report
+    from paramedic.journal import automatic
 
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     found, diagnosis = _examined(sources, rules, rule_options(config), task=task, on=on, quiet=quiet)
     write_verdict(diagnosis, verbose=verbose, quiet=quiet, stream=None if script else sys.stdout)
+    automatic.enter(runs_folder(config), diagnosis, kind="audit")
     report = Report(diagnosis=diagnosis, audit=found)
     for path, kind in ((json, "json"), (html, "html")):
         if path is not None:

@@ -12,7 +12,8 @@ import typer
 from paramedic import voice
 from paramedic.cli.output import wants_color
 from paramedic.cli.report import find_run
-from paramedic.cli.run import Html, Quiet, Runs
+from paramedic.cli.run import Quiet, Runs
+from paramedic.cli.verdicts import Html
 from paramedic.config import load_config
 from paramedic.errors import ParamedicError
 from paramedic.reports.screen import speaks_unicode

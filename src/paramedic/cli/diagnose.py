@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paramedic import voice
-from paramedic.cli.run import Html, Ignore, Json, Quiet, Runs, Select, Verbose, words
+from paramedic.cli.run import Ignore, Quiet, Runs, Select, Verbose, words
 from paramedic.cli.script import ScriptCommand, target_of
+from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
@@ -65,6 +66,7 @@ def diagnose(
     """
     from paramedic.lab.catalogue import chosen
     from paramedic.lab.session import Options, Session
+    from paramedic.past_runs import conclude
     from paramedic.reports import experiments as report
 
     if folds and not 2 <= folds <= 20:
@@ -86,6 +88,7 @@ def diagnose(
     conclusion = session.conclude() if (folder / "main.db").exists() else None
     if conclusion is None or not (session.results["baseline"].steps or conclusion.diagnosis.alarms):
         raise _never_trained(target, folder)
+    conclude(folder, conclusion.diagnosis, kind="experiments")
     report.show(conclusion, verbose=verbose, quiet=quiet)
     report.write(conclusion, json=json, html=html)
     raise typer.Exit(int(conclusion.cause != "none" or bool(conclusion.diagnosis.alarms)))

@@ -10,7 +10,10 @@ from typing import Annotated
 
 import typer
 
-EXTRAS = {"polars": "data", "PIL": "data", "tensorboard": "tensorboard", "ray": "ray"}
+EXTRAS = {
+    "datasets": "audit", "libcst": "cure", "starlette": "live", "uvicorn": "live", "mcp": "mcp", "onnx": "parity",
+    "onnxruntime": "parity", "keras": "parity", "safetensors": "parity", "ray": "ray", "tensorboard": "tensorboard",
+}  # fmt: skip
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,7 +39,8 @@ def doctor(
     print(f"Settings: {load_config().source}")
     for package, extra in EXTRAS.items():
         missing = importlib.util.find_spec(package) is None
-        print(f"{package}: {f'not installed (pip install paramedic[{extra}])' if missing else 'installed'}")
+        state = f"not installed (pip install 'paramedic[{extra}]')" if missing else "installed"
+        print(f"{package}: {state}")
     print(
         f"A run replaces {len(replaced)} functions, and puts them back at its end{':' if patches else ' (--patches)'}"
     )

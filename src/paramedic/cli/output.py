@@ -6,7 +6,7 @@ import importlib
 import os
 import shutil
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from paramedic import voice
 from paramedic.errors import ParamedicError
@@ -33,13 +33,23 @@ def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, st
         print(text, file=stream, end="", flush=True)
 
 
-def write_file(diagnosis: Diagnosis, path: Path | None, kind: str) -> None:
+def write_file(diagnosis: Diagnosis, path: Path | None, kind: str, **more: Any) -> None:
     """Render the diagnosis in this format; to the file, or nowhere when none was asked for."""
     if path is None:
         return
-    text: str = importlib.import_module(f"paramedic.reports.{kind}").render(diagnosis)
+    text = rendered(diagnosis, kind, **more)
     write_text(path, text, fix=f"paramedic report {diagnosis.run.record} --{kind} elsewhere.{kind}")
     voice.say(f"paramedic: wrote {path}")
+
+
+def rendered(diagnosis: Diagnosis, kind: str, **more: Any) -> str:
+    """The report of a run in this format; a page shows what the record holds beside the diagnosis."""
+    render = importlib.import_module(f"paramedic.reports.{kind}").render
+    if kind == "html":
+        from paramedic.reports.pictures import of_record
+
+        more["pictures"] = of_record(Path(diagnosis.run.record))
+    return str(render(diagnosis, **more))
 
 
 def write_text(path: Path, text: str, *, fix: str) -> None:

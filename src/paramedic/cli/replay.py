@@ -163,13 +163,14 @@ def _warn(content: dict[str, Any]) -> None:
 
 
 def _reached(folder: Path) -> int | None:
+    from paramedic.record.facts import Replay
     from paramedic.record.reader import open_runs
 
     try:
-        events = [event for run in open_runs(folder) for event in run.events("replay")]
+        replays = [replay for run in open_runs(folder) for replay in run.facts(Replay)]
     except ParamedicError:
         return None
-    return int(events[0]["code"]) if events else None
+    return replays[0].code if replays else None
 
 
 def _as_test(content: dict[str, Any], bundle: Path, words: list[str], is_module: bool, folder: str) -> str:

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli.output import write_event_files, write_file, write_verdict
-from paramedic.cli.run import Board, Html, Ignore, Json, Runs, Select, Verbose, words
+from paramedic.cli.output import rendered, write_verdict
+from paramedic.cli.run import Ignore, Runs, Select, Verbose, words
+from paramedic.cli.verdicts import Annotate, Baseline, Board, Html, Json, Junit, Sarif, Update, Wanted
 from paramedic.config import Config, load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError
-from paramedic.paths import check_folder, check_outputs, kind_of
+from paramedic.paths import kind_of
 from paramedic.rules.catalogue import select as select_rules
 
 
@@ -21,6 +22,8 @@ class Format(StrEnum):
     text = "text"
     json = "json"
     html = "html"
+    sarif = "sarif"
+    junit = "junit"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,6 +40,11 @@ def report(
     ignore: Ignore = None,
     verbose: Verbose = 0,
     tensorboard: Board = None,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    annotations: Annotate = None,
+    baseline: Baseline = None,
+    update_baseline: Update = False,
 ) -> None:
     """Show the verdict on a recorded run again, in any format. Exits 1 if there are findings.
 
@@ -44,26 +52,24 @@ def report(
 
       paramedic report --html report.html
     """
-    import importlib
-
     from paramedic.diagnosis import diagnose
 
-    check_outputs(json, html)
-    if tensorboard is not None:
-        check_folder(tensorboard, fix="--tensorboard some-other-folder")
+    wanted = Wanted(
+        json=json, html=html, sarif=sarif, junit=junit, tensorboard=tensorboard, annotations=annotations,
+        baseline=baseline, update_baseline=update_baseline,
+    )  # fmt: skip
     config = load_config()
+    wanted = wanted.checked()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
     folder = find_run(run, config, runs)
-    diagnosis = diagnose(folder, rules, options)
+    diagnosis = wanted.judged(diagnose(folder, rules, options))
     if format is Format.text:
         write_verdict(diagnosis, verbose=verbose, stream=sys.stdout)
     else:
-        print(importlib.import_module(f"paramedic.reports.{format.value}").render(diagnosis))
-    write_file(diagnosis, json, "json")
-    write_file(diagnosis, html, "html")
-    write_event_files(folder, tensorboard)
-    raise typer.Exit(1 if diagnosis.alarms else 0)
+        print(rendered(diagnosis, format.value))
+    wanted.write(diagnosis, folder)
+    raise typer.Exit(1 if diagnosis.new_alarms else 0)
 
 
 def find_run(word: str | None, config: Config, runs: str | None) -> Path:

@@ -6,21 +6,26 @@ import contextlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paramedic import notify as notifying
 from paramedic import voice
-from paramedic.cli.output import write_event_files, write_file, write_verdict
+from paramedic.cli.output import write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
-from paramedic.config import load_config, rule_options, runs_folder
+from paramedic.cli.verdicts import Annotate, Baseline, Board, Html, Json, Junit, Sarif, Update, Wanted
+from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Outcome, launch
-from paramedic.paths import check_folder, check_outputs
+from paramedic.launch import check as check_target
 from paramedic.rules.catalogue import select as select_rules
 from paramedic.settings import Settings
+
+if TYPE_CHECKING:
+    from paramedic.findings import Diagnosis
 
 
 class FailOn(StrEnum):
@@ -34,8 +39,6 @@ class OnNan(StrEnum):
     shell = "shell"
 
 
-Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")]
-Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")]
 Runs = Annotated[str | None, typer.Option(metavar="DIR", help="Where records go (default .paramedic/runs).")]
 Select = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Only these codes, names or prefixes.")]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="RULES", help="Skip these codes, names or prefixes.")]
@@ -67,8 +70,11 @@ Eager = Annotated[
 ]
 Log = Annotated[bool, typer.Option("--log", help="Log losses, rates and times on stderr while it runs.")]
 Trace = Annotated[int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.")]
-Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
 WithAudit = Annotated[bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.")]
+Live = Annotated[bool, typer.Option("--live", help="Serve a local page that shows the run while it runs.")]
+Notify = Annotated[
+    str | None, typer.Option(metavar="URL|COMMAND", help="Send JSON there on the first alarm and at the end.")
+]
 Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
 
 
@@ -102,6 +108,13 @@ def run(
     pdb: Pdb = False,
     shell_at: ShellAt = None,
     audit: WithAudit = False,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    annotations: Annotate = None,
+    baseline: Baseline = None,
+    update_baseline: Update = False,
+    live: Live = False,
+    notify: Notify = None,
 ) -> None:
     """Run an unmodified training script, watch it, and report what is wrong.
 
@@ -129,8 +142,13 @@ def run(
         bundle_limit=bundle_limit,
         bundle_spikes=bundle_spikes,
         audit=audit,
+        notify=notifying.checked(notify),
     )
-    _watch(ctx, settings, json, html, tensorboard, runs, select, ignore, verbose, quiet, fail_on)
+    wanted = Wanted(
+        json=json, html=html, sarif=sarif, junit=junit, tensorboard=tensorboard, annotations=annotations,
+        baseline=baseline, update_baseline=update_baseline,
+    )  # fmt: skip
+    _watch(ctx, settings, wanted, runs, select, ignore, verbose, quiet, fail_on, live)
 
 
 def check(
@@ -146,6 +164,11 @@ def check(
     on_nan: Nan = None,
     probes: Probes = True,
     eager_first: Eager = 0,
+    sarif: Sarif = None,
+    junit: Junit = None,
+    annotations: Annotate = None,
+    baseline: Baseline = None,
+    update_baseline: Update = False,
 ) -> None:
     """Run a training script for a few steps, stop it, and give a verdict.
 
@@ -156,35 +179,40 @@ def check(
       paramedic check --steps 50 train.py --epochs 3
     """
     settings = Settings(stop_after=steps, probes=probes, eager_first=eager_first, **on_nan_settings(on_nan))
-    _watch(ctx, settings, json, html, None, runs, select, ignore, verbose, quiet, None)
+    wanted = Wanted(
+        json=json, html=html, sarif=sarif, junit=junit, annotations=annotations, baseline=baseline,
+        update_baseline=update_baseline,
+    )  # fmt: skip
+    _watch(ctx, settings, wanted, runs, select, ignore, verbose, quiet, None)
 
 
 def _watch(
     ctx: typer.Context,
     settings: Settings,
-    json: Path | None,
-    html: Path | None,
-    tensorboard: Path | None,
+    wanted: Wanted,
     runs: str | None,
     select: list[str] | None,
     ignore: list[str] | None,
     verbose: int,
     quiet: bool,
     fail_on: FailOn | None,
+    live: bool = False,
 ) -> None:
     target, steps = target_of(ctx), settings.stop_after
+    settings = replace(settings, announce=steps is None and not quiet, select=words(select), ignore=words(ignore))
     config = load_config()
+    settings = replace(settings, startup=config.startup)
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     options = rule_options(config)
-    check_outputs(json, html)
-    # The script may change the folder.
-    json, html, tensorboard = (path.absolute() if path else None for path in (json, html, tensorboard))
-    if tensorboard is not None:
-        check_folder(tensorboard, fix="--tensorboard some-other-folder")
-        from paramedic.reports import tensorboard as board
+    wanted = wanted.checked()
+    name = new_run_id()
+    if live:
+        from paramedic.serve.server import beside
 
-        board.check_installed()
-    outcome = launch(target, runs=runs_folder(config, runs), settings=settings)
+        check_target(target)
+        page = beside(runs_folder(config, runs), name, select=words(select), ignore=words(ignore))
+        voice.say(f"paramedic: live page {page}")
+    outcome = launch(target, runs=runs_folder(config, runs), settings=settings, name=name)
     if not outcome.torch_seen:
         voice.say(
             f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded."
@@ -193,28 +221,39 @@ def _watch(
     code = outcome.exit_code
     try:
         from paramedic.diagnosis import diagnose
+        from paramedic.past_runs import conclude
 
         diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
         if settings.audit:
             from paramedic.audit.from_run import with_audit
 
             diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
+        diagnosis = wanted.judged(diagnosis)
+        conclude(outcome.folder, diagnosis)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
-        write_file(diagnosis, json, "json")
-        write_file(diagnosis, html, "html")
-        write_event_files(outcome.folder, tensorboard)
+        _notify(settings.notify, diagnosis)
+        wanted.write(diagnosis, outcome.folder)
     except ParamedicError as error:
         if not outcome.record_failed:  # that was said when it happened
             voice.say(str(error))
         _leave(outcome, code or (2 if steps else 0))
     if steps is not None and code == 0:
-        code = 1 if diagnosis.alarms else 0
+        code = 1 if diagnosis.new_alarms else 0
     elif steps is not None:
         code = 1
     if fail_on is not None and code == 0:
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
-        code = int(any(finding.severity in severities for finding in diagnosis.findings))
+        code = int(any(finding.severity in severities for finding in diagnosis.new_alarms))
     _leave(outcome, code)
+
+
+def _notify(target: str | None, diagnosis: Diagnosis) -> None:
+    if target is not None:
+        from paramedic.reports.words import headline, verdict
+
+        said = f"paramedic: {diagnosis.run.script} has ended: {headline(diagnosis)}. {verdict(diagnosis)}"
+        codes = [finding.code for finding in diagnosis.alarms]
+        notifying.send(target, "end", said, run=diagnosis.run.id, verdict=diagnosis.verdict, findings=codes)
 
 
 def on_nan_settings(chosen: OnNan | None) -> dict[str, Any]:
@@ -246,7 +285,9 @@ def _leave(outcome: Outcome, code: int) -> None:
     for stream in (sys.stdout, sys.stderr):  # the script may have closed or replaced them
         with contextlib.suppress(Exception):
             stream.flush()
-    if outcome.interrupted:  # die of the signal, as python does, so that shells and schedulers see it
+    if (
+        outcome.interrupted and os.name == "posix"
+    ):  # die of the signal, as python does, so that shells and schedulers see it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     sys.exit(code)

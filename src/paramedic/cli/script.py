@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 
-_KEY = "paramedic.target"
+TARGET = "paramedic.target"
 
 
 class ScriptCommand(TyperCommand):
@@ -20,7 +20,7 @@ class ScriptCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         valued = [p for p in self.get_params(ctx) if not (getattr(p, "is_flag", False) or getattr(p, "count", False))]
         own, target = split(args, {name for parameter in valued for name in parameter.opts})
-        ctx.meta[_KEY] = target
+        ctx.meta[TARGET] = target
         return super().parse_args(ctx, own)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -28,7 +28,7 @@ class ScriptCommand(TyperCommand):
 
 
 def target_of(ctx: typer.Context) -> Target:
-    target: Target | None = ctx.meta.get(_KEY)
+    target: Target | None = ctx.meta.get(TARGET)
     if target is None:
         raise ParamedicError(
             "no script was given",

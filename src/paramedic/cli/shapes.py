@@ -10,7 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from paramedic import voice
+from paramedic.cli.output import write_text
 from paramedic.cli.script import ScriptCommand, target_of
+from paramedic.paths import check_outputs
 
 Input = Annotated[
     list[str] | None, typer.Option("--input", metavar="SIZES", help="Of FILE.py:Net: 2,3,32,32 or 2,16:int.")
@@ -22,6 +24,8 @@ Loop = Annotated[bool, typer.Option("--loop", help="Annotate the training loop, 
 Live = Annotated[
     str | None, typer.Option("--live", metavar="PATTERN", help="Run the script; shapes of these modules, per step.")
 ]
+
+Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,6 +40,7 @@ def shapes(
     diff: Diff = False,
     loop: Loop = False,
     live: Live = None,
+    json: Json = None,
 ) -> None:
     """Print every module's shapes, parameters, FLOPs and memory; or write shapes into the source.
 
@@ -53,18 +58,24 @@ def shapes(
       paramedic shapes --live "encoder.*" train.py
     """
     target = target_of(ctx)
+    check_outputs(json)
+    json = json.absolute() if json is not None else None  # the script may change the folder
     if live is not None:
         _run_live(target, live)
         return
     if annotate or check or diff:
         raise typer.Exit(_annotate(target, input, write=annotate and not (check or diff), show=diff, loop=loop))
     from paramedic.reports.screen import clean, speaks_unicode
-    from paramedic.shapes.printing import render
+    from paramedic.shapes.printing import as_json, render
     from paramedic.shapes.sources import from_class, from_script
     from paramedic.shapes.table import measure
 
     model, batch = from_class(target.name, input or []) if ":" in target.name else from_script(target)
-    print(clean(render(measure(model, batch)), unicode=speaks_unicode(sys.stdout)))
+    table = measure(model, batch)
+    print(clean(render(table), unicode=speaks_unicode(sys.stdout)))
+    if json is not None:
+        write_text(json, as_json(table), fix="choose another place")
+        voice.say(f"paramedic: wrote {json}")
 
 
 def _run_live(target: Any, pattern: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from paramedic.capture import where
+from paramedic.errors import ParamedicError
 from paramedic.lab.experiment import Order
 from paramedic.launch import Target, launch
 from paramedic.paths import PRIVATE_FILE, make_private_folder
@@ -36,9 +37,14 @@ def carry_out(order: Order) -> NoReturn:
         protect(Path(order.original), Path(order.cwd), folder)
     target = Target(name=order.script, args=order.args, is_module=order.is_module)
     code = 1
-    with contextlib.suppress(SystemExit):
+    with contextlib.suppress(SystemExit, ParamedicError):
         settings = Settings.from_dict(order.settings)
-        code = launch(target, runs=folder.parent, name=folder.name, settings=settings).exit_code
+        outcome = launch(target, runs=folder.parent, name=folder.name, settings=settings)
+        code = outcome.exit_code
+        if settings.audit and outcome.torch_seen:
+            from paramedic.lab import checking
+
+            checking.keep(outcome, settings)
     leave(code)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from paramedic.record.facts import Optimizer
 from paramedic.rules.experiments import Lab, Tried
 
 NOTHING_CHANGED = "changed nothing: the script does not use it"
@@ -12,12 +13,12 @@ NOTHING_CHANGED = "changed nothing: the script does not use it"
 def meaning(lab: Lab, name: str) -> str:
     """What has been learnt from it."""
     tried = lab.tried[name]
-    if tried.data["status"] == "not applied":
-        return f"could not be tried: {tried.data['reason']}"
+    if tried.data.status == "not applied":
+        return f"could not be tried: {tried.data.reason}"
     if name == "simple-models":
         return _simple_models(lab, tried)
     if not tried.ran:
-        return f"{tried.data['status']}: {tried.data['reason']}" if tried.finite else "the loss is no longer finite"
+        return f"{tried.data.status}: {tried.data.reason}" if tried.finite else "the loss is no longer finite"
     if name == "baseline":
         return _baseline(lab)
     if lab.get(name) is None:
@@ -32,7 +33,7 @@ def meaning(lab: Lab, name: str) -> str:
         "one-batch-range": lambda: _sweep(lab, tried),
         "twin-range": lambda: _sweep(lab, tried),
         "rate-range": lambda: _sweep(lab, tried),
-        "again": lambda: "the same numbers" if tried.data["values"] == lab.base.data["values"] else "other numbers",
+        "again": lambda: "the same numbers" if tried.data.values == lab.base.data.values else "other numbers",
     }
     if name.startswith("fold-"):
         return _exam(lab, tried)
@@ -67,8 +68,8 @@ def _sweep(lab: Lab, tried: Tried) -> str:
     factor = lab.useful_factor(tried)
     if factor is None:
         return "it does not learn at any learning rate"
-    optimizer = lab.run.first("optimizer")
-    rate = max((group["lr"] or 0 for group in optimizer["groups"]), default=0) if optimizer is not None else 0
+    optimizer = lab.run.first(Optimizer)
+    rate = max((group.lr or 0 for group in optimizer.groups), default=0) if optimizer is not None else 0
     shown = f", lr={rate * factor:.1g}" if rate else ""
     near = 0.1 < factor < 10
     return "it learns best near your rate" if near else f"it learns best at {factor:.2g} times your rate{shown}"
@@ -85,7 +86,7 @@ def _change(lab: Lab, tried: Tried) -> str:
 def _simple_models(lab: Lab, tried: Tried) -> str:
     answer = tried.answer
     if not answer.get("task"):
-        return f"could not be tried: {answer.get('reason', tried.data['reason'])}"
+        return f"could not be tried: {answer.get('reason', tried.data.reason)}"
     score = f"{answer['best']} {answer['score']:.2f}, chance {answer['chance']:.2f}"
     word = {"none": "no signal found", "some": "a weak signal", "strong": "a clear signal"}[lab.signal or "some"]
     remark = "" if lab.signal == "none" else fit(answer["score"], answer["own"], answer["chance"])

@@ -114,7 +114,7 @@ def _connected(address: str) -> Any:
         import ray
     except ImportError:
         raise ParamedicError(
-            "--on ray needs Ray, which is not installed", expected="pip install 'paramedic[ray]'", fix="leave --on out"
+            "--on ray needs Ray, which is not installed", expected="the extra ray", fix="pip install 'paramedic[ray]'"
         ) from None
     if address != "ray" and not address.startswith("ray://"):
         raise ParamedicError(f"--on {address} is unknown", expected="ray, or ray://HOST:PORT", fix="--on ray")

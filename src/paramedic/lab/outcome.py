@@ -11,6 +11,7 @@ from typing import Any
 
 from paramedic.errors import ParamedicError
 from paramedic.lab.experiment import Experiment, Result, Status
+from paramedic.record.facts import Ended, Intervention, OutOfMemory
 from paramedic.record.reader import Run, open_runs
 from paramedic.settings import Settings
 
@@ -55,15 +56,15 @@ def _was_stopped(run: Run, wanted: Settings) -> bool:
 
 
 def _state(run: Run, status: Status, reason: str) -> dict[str, Any]:
-    ended, told = run.first("exception"), run.first("intervention")
-    if run.first("out_of_memory") is not None:
+    ended, told = run.first(Ended), run.first(Intervention)
+    if run.first(OutOfMemory) is not None:
         return {"steps": run.steps, "status": "out of memory"}
     if ended is not None:
-        text = f"{ended['type']} at {ended.line}: {ended['message']}"
+        text = f"{ended.type} at {ended.line}: {ended.message}"
         return {"steps": run.steps, "status": "crashed", "reason": text[:200]}
-    if told is not None and not told["applied"]:
-        return {"steps": run.steps, "status": "not applied", "reason": told["reason"]}
-    noted = told["noted"] if told is not None and told.get("noted") else None
+    if told is not None and not told.applied:
+        return {"steps": run.steps, "status": "not applied", "reason": told.reason}
+    noted = dict(told.noted) if told is not None and told.noted else None
     return {"steps": run.steps, "status": status, "reason": reason, "noted": noted}
 
 

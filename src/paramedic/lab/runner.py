@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -60,8 +60,9 @@ class Runner:
         """The baseline is the run itself; all others are kept below it."""
         return self.folder if name == "baseline" else self.folder / name
 
-    def start(self, experiment: Experiment, settings: Settings) -> None:
-        copied = None if self.in_place else self._copied()
+    def start(self, experiment: Experiment, settings: Settings, edited: Mapping[str, bytes] | None = None) -> None:
+        """`edited` are files that differ in the copy of the folder, by their names in it."""
+        copied = None if self.in_place else self._copied(edited or {})
         original = None if self.in_place else Path.cwd()
         order = make_order(
             self.target, self.folder_of(experiment.name), settings, cwd=copied or Path.cwd(), original=original
@@ -82,9 +83,10 @@ class Runner:
 
         self._fork(experiment, Settings(), None, call)
 
-    def _copied(self) -> Path:
+    def _copied(self, edited: Mapping[str, bytes]) -> Path:
         place = Path(tempfile.mkdtemp(prefix="paramedic-"))
         scratch.copy(Path.cwd(), place)
+        scratch.exchange(place, edited)
         return place
 
     def _fork(

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+
+from paramedic.errors import ParamedicError
 
 SMALL = 1_000_000  # bytes
 MOST_FILES = 20_000
@@ -31,6 +34,20 @@ def copy(original: Path, to: Path) -> None:
         here.mkdir(parents=True, exist_ok=True)
         for name in names:
             _put(Path(folder, name), here / name)
+
+
+def exchange(place: Path, files: Mapping[str, bytes]) -> None:
+    """Put other content into files of a copy. A folder that is a link there leads to the user's own files."""
+    for name, data in files.items():
+        path = place / name
+        if not path.parent.resolve().is_relative_to(place.resolve()):
+            raise ParamedicError(
+                f"{name} lies in a folder of too many files to copy",
+                expected="sources apart from data",
+                fix="edit it by hand",
+            )
+        path.unlink(missing_ok=True)
+        path.write_bytes(data)
 
 
 def _put(source: Path, to: Path) -> None:

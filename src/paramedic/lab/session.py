@@ -17,6 +17,7 @@ from paramedic.lab.meanings import meaning
 from paramedic.lab.on_ray import RayRunner
 from paramedic.lab.reasoning import readings
 from paramedic.lab.runner import Runner
+from paramedic.record.facts import Trial
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.writer import append
 from paramedic.rules.experiments import Lab
@@ -136,7 +137,7 @@ class Session:
         for result in results:
             self.results[result.name] = result
             if (self.runner.folder / "main.db").exists():
-                append(self.runner.folder / "main.db", "experiment", asdict(result))
+                append(self.runner.folder / "main.db", Trial(**asdict(result)))
                 self.said(result, self._meaning(self._run(), result))
             else:
                 self.said(result, result.reason or result.status)
@@ -152,7 +153,7 @@ class Session:
 
     def _run(self) -> Run:
         runs = open_runs(self.runner.folder)
-        return next((run for run in runs if run.events("experiment")), runs[0])
+        return next((run for run in runs if run.facts(Trial)), runs[0])
 
     def _seconds_left(self) -> float:
         return self.options.time_limit - (time.perf_counter() - self.started)

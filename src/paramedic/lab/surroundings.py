@@ -22,6 +22,7 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from paramedic.lab.meetings import Meetings
 from paramedic.lab.roles import Batch, is_changeable
 from paramedic.lab.uses import STEPS, Part, Uses, load
+from paramedic.record.facts import Intervention
 
 Inputs = list[torch.Tensor]
 LOSSES = (
@@ -106,10 +107,11 @@ class Surroundings:
 
         setattr(owner, name, wrapper)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Intervention:
         """What became of the intervention, for the record."""
         worked = self.applied > 0 and self.failed is None
-        return {"applied": worked, "reason": "" if worked else self.failed or self.reason, "noted": self.noted}
+        reason = "" if worked else self.failed or self.reason
+        return Intervention(applied=worked, reason=reason, noted=self.noted)
 
     # Batches ------------------------------------------------------------------------------------------------------
 

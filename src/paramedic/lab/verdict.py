@@ -119,6 +119,8 @@ def cause_of(finding: Finding) -> Cause:
 def _why_healthy(lab: Lab) -> str:
     if lab.control is None:
         return f"the loss falls from {lab.base.first:.3g} to {lab.base.last:.3g}"
+    if lab.on_a_par:
+        return f"the inputs tell little, and of that it knows as much as simple models: {lab.skill:.0%} of the loss"
     best = lab.get("longer") or lab.base
     return f"the loss falls to {best.last:.3g}; without the inputs it would end at {lab.control.last:.3g}"
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from paramedic.parity.report import Section, Story
-from paramedic.record.reader import Event, Run, open_runs
+from paramedic.record.facts import Batch, Fact, Loader, Model, Optimizer, Schedule, Seed, known_as
+from paramedic.record.reader import Run, open_runs
 from paramedic.record.samples import Sample
 
 ROLES = ("output", "gradient", "update", "weight")  # in the order of a step
@@ -71,11 +73,11 @@ def _parting(order: Any, tensor: Any, loss: Any) -> list[tuple[str, str]]:
 
 def _data(a: Run, b: Run) -> dict[str, Any] | None:
     """The first batch that is another one, by its hash."""
-    others = {_place(e): e for e in b.events("batch")}
-    for event in a.events("batch"):
+    others = {_place(e): e for e in b.facts(Batch)}
+    for event in a.facts(Batch):
         other = others.get(_place(event))
         if other is not None and _hashes(event) != _hashes(other):
-            return {"step": event.step, "loader": event["loader"], "position": event["position"]}
+            return {"step": event.step, "loader": event.loader, "position": event.position}
     return None
 
 
@@ -128,27 +130,31 @@ def _surroundings(a: Run, b: Run) -> Iterator[tuple[str, str]]:
     for name in {**versions[0], **versions[1]}:
         if versions[0].get(name) != versions[1].get(name):
             yield name, f"{versions[0].get(name)} in a, {versions[1].get(name)} in b"
-    for kind in ("seed", "optimizer", "loader", "schedule", "model"):
-        yield from _settings(kind, a.events(kind), b.events(kind))
+    for kind in (Seed, Optimizer, Loader, Schedule, Model):
+        yield from _settings(known_as(kind).name, a.facts(kind), b.facts(kind))
     if a.steps != b.steps:
         yield "steps", f"{a.steps} in a, {b.steps} in b"
 
 
-def _settings(kind: str, a: list[Event], b: list[Event]) -> Iterator[tuple[str, str]]:
+def _settings(kind: str, a: Sequence[Fact], b: Sequence[Fact]) -> Iterator[tuple[str, str]]:
     if len(a) != len(b):
         yield kind, f"{len(a)} in a, {len(b)} in b"
     for first, second in zip(a, b, strict=False):
-        mine, other = dict(_flat(first.data)), dict(_flat(second.data))
+        mine, other = dict(_flat(first)), dict(_flat(second))
         for name in mine:
             if name in other and mine[name] != other[name] and not name.endswith(("line", "file")):
                 yield kind, f"{name}: {mine[name]} in a, {other[name]} in b"
 
 
 def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
+    if is_dataclass(value):
+        parts = {field.name.rstrip("_"): getattr(value, field.name) for field in fields(value)}
+        parts.pop("occurrence", None)
+        yield from _flat(parts, before)
+    elif isinstance(value, Mapping):
         for key, part in value.items():
             yield from _flat(part, f"{before}.{key}" if before else str(key))
-    elif isinstance(value, list):
+    elif isinstance(value, (list, tuple)):
         for number, part in enumerate(value):
             yield from _flat(part, f"{before}.{number}")
     else:
@@ -176,12 +182,12 @@ def _sentence(same: bool, parting: Any, surroundings: Any, code: Any, a: Run, b:
     return f"The runs part at {parting[0][1]}.{because}{edited}"
 
 
-def _place(event: Event) -> tuple[Any, ...]:
-    return event["loader"], event.get("epoch"), event["position"]
+def _place(batch: Batch) -> tuple[int, int, int]:
+    return batch.loader, batch.epoch, batch.position
 
 
-def _hashes(event: Event) -> list[Any]:
-    return [tensor.get("hash") for tensor in event["tensors"]]
+def _hashes(batch: Batch) -> list[str | None]:
+    return [tensor.hash for tensor in batch.tensors]
 
 
 def _curves(losses: Mapping[str, list[tuple[int, float]]]) -> str:

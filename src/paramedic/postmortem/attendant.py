@@ -6,6 +6,7 @@ It has no torch, is no child of the run (the script may wait for its own childre
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -15,8 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from paramedic import notify
+from paramedic.findings import Finding
 from paramedic.paths import open_private, write_private
-from paramedic.postmortem import kernel, stacks
+from paramedic.postmortem import kernel, lookout, stacks
 from paramedic.postmortem.blackbox import Reader, State
 from paramedic.postmortem.places import (
     ENDINGS,
@@ -30,6 +33,7 @@ from paramedic.postmortem.places import (
     text_of,
     tidy,
 )  # fmt: skip
+from paramedic.reports.screen import clean, speaks_unicode
 
 POLL = 0.25  # seconds
 JUST_NOW = 5.0  # seconds between a signal and the end of the process
@@ -44,6 +48,8 @@ class Attendant:
         self.box = Reader(box_file(folder, pid))
         self.process = os.pidfd_open(pid)
         self.killed_before = kernel.out_of_memory_kills()
+        self.notified = os.environ.get(notify.VARIABLE)  # who is to be told of the first alarm, and of the end
+        self.alarmed = False
         self.read = 0  # bytes of the stacks file that have been told
 
     def attend(self) -> None:
@@ -60,6 +66,16 @@ class Attendant:
         if not state.ended:
             self._died(state)
             tidy(self.folder, {self.pid})
+
+    def announce(self, finding: Finding, aloud: bool) -> None:
+        if self.box.state().ended:
+            return  # the verdict is about to say it
+        text = lookout.line(finding)
+        if aloud:
+            say(clean(text, unicode=speaks_unicode(sys.stderr)) + "\n")
+        if self.notified is not None and not self.alarmed:
+            notify.send(self.notified, "alarm", text, run=self.folder.name, findings=[finding.code])
+        self.alarmed = True
 
     def _look(self) -> None:
         request = request_file(self.folder, self.pid)
@@ -103,6 +119,9 @@ class Attendant:
         say(f"\nparamedic: the run was ended by {name} at step {state.step:,}. The verdict so far:\n")
         command = [sys.executable, "-P", "-m", "paramedic", "report", str(self.folder)]
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False)
+        if self.notified is not None:
+            text = f"paramedic: {self.folder.name} was ended by {name} at step {state.step:,}"
+            notify.send(self.notified, "end", text, run=self.folder.name)
 
     # Stacks -----------------------------------------------------------------------------------------------------
 
@@ -181,11 +200,15 @@ def _wait(true: Callable[[], bool]) -> bool:
 
 
 def main() -> None:
-    folder, pid, speak = sys.argv[1:]
+    folder, pid, speak, *order = sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it ends when the run ends
     with contextlib.suppress(OSError):
-        Attendant(Path(folder), int(pid), int(speak)).attend()
+        attendant = Attendant(Path(folder), int(pid), int(speak))
+        if order:
+            wanted = json.loads(order[0])
+            lookout.start(Path(folder), wanted, lambda finding: attendant.announce(finding, wanted["say"]))
+        attendant.attend()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import json
 import os
 import signal
 import socket
@@ -17,7 +18,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from paramedic import descriptors
+from paramedic import descriptors, notify
 from paramedic.capture.watcher import Watcher
 from paramedic.paths import append_private, make_private_folder, write_private
 from paramedic.postmortem.blackbox import BlackBox
@@ -40,7 +41,7 @@ class Crashes:
         self._socket: socket.socket | None = None  # to the attendant
         # Process 1 takes all others with it when it dies: there would be nobody left to speak. And who is told of the
         # end of every child would be told of one that is not theirs.
-        alone = self._process == 1 or callable(signal.getsignal(signal.SIGCHLD))
+        alone = self._process == 1 or (hasattr(signal, "SIGCHLD") and callable(signal.getsignal(signal.SIGCHLD)))
         self._attended = hasattr(os, "pidfd_open") and bool(sys.executable) and not alone
 
     def install(self) -> None:
@@ -142,8 +143,10 @@ class Crashes:
         self._socket, other = socket.socketpair()
         descriptors.keep(self._socket.fileno())
         environment = {name: value for name, value in os.environ.items() if name != "PARAMEDIC_CHILD"}
+        if self.watcher.settings.notify is not None:
+            environment[notify.VARIABLE] = self.watcher.settings.notify
         command = [sys.executable, "-P", "-m", "paramedic.postmortem.attendant"]
-        command += [str(self.folder), str(self._process), str(other.fileno())]
+        command += [str(self.folder), str(self._process), str(other.fileno()), *self._order()]
         try:
             # The shell is gone at once, and the attendant nobody's child: the script may wait for its own children.
             subprocess.run(
@@ -160,6 +163,14 @@ class Crashes:
         finally:
             other.close()
         threading.Thread(target=self._listen, name="paramedic-listener", daemon=True).start()
+
+    def _order(self) -> list[str]:
+        """What the attendant is to tell at once, if anything: one of several processes speaks for all."""
+        settings, writer = self.watcher.settings, self.watcher.writer
+        if not (settings.announce or settings.notify) or writer.path.stem != "main":
+            return []
+        order = {"cwd": os.getcwd(), "say": settings.announce, "select": settings.select, "ignore": settings.ignore}
+        return [json.dumps(order)]
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):
@@ -190,7 +201,8 @@ class Crashes:
             faulthandler.disable()
         self._forget_endings()
         with contextlib.suppress(OSError, RuntimeError, ValueError):
-            faulthandler.unregister(signal.SIGUSR1)
+            if hasattr(signal, "SIGUSR1"):
+                faulthandler.unregister(signal.SIGUSR1)
         for file in self._files:
             descriptors.close(file)
         tidy(self.folder, {self._process, *descendants(self._process)})

@@ -21,6 +21,17 @@ DEPTH = 2
 _PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), slice, range)
 
 
+class Summary(str):
+    """A text that a notebook shows as it is, without quotation marks and with its lines."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self)}</pre>"
+
+
 def summarize(value: Any, *, plot: bool = False, width: int = 80) -> str:
     """One line about a tensor or any other value; with `plot` a histogram (and a map of a matrix) below it.
 
@@ -32,8 +43,8 @@ def summarize(value: Any, *, plot: bool = False, width: int = 80) -> str:
         from paramedic.postmortem.plots import plot_of
 
         drawn = plot_of(value, width)
-        return f"{text}\n{drawn}" if drawn else text
-    return text
+        return Summary(f"{text}\n{drawn}" if drawn else text)
+    return Summary(text)
 
 
 def brief(value: Any, depth: int = DEPTH) -> str:

@@ -28,7 +28,7 @@ def obituaries(folder: Path, errors: list[BaseException], killed_before: int) ->
             yield "worker", f"process {pid} died of a {cause}"
             for line in stacks.shown(threads[:1], crashed=True):
                 yield "", line.strip()
-        elif code in (None, -signal.SIGKILL):
+        elif code in (None, -getattr(signal, "SIGKILL", 9)):
             kills = kernel.out_of_memory_kills() - killed_before
             why = "and the kernel killed a process for lack of memory during this run" if kills > 0 else "from outside"
             yield "worker", f"process {pid} was killed {why}. Unless somebody killed it, memory ran out: {_ADVICE}"

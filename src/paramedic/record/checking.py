@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from paramedic.record.schema import KINDS, TABLES
+from paramedic.record.schema import TABLES
 
 LONGEST_VALUE = 64 << 20  # bytes
 LARGEST_NUMBER = 2**53
@@ -125,7 +125,7 @@ def _or_none(check: _Check) -> _Check:
 _COLUMNS: Mapping[str, Sequence[_Check]] = {
     "meta": (_name, _json),
     "events": (
-        _number, lambda kind: kind in KINDS or _name(kind), _moment, _step, _step, _number,
+        _number, _name, _moment, _step, _step, _number,
         lambda phase: phase in ("setup", "train", "eval"), _or_none(_name), _or_none(_number), _or_none(_name),
         _or_none(_name), _table,
     ),

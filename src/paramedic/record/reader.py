@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,41 +15,14 @@ from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.findings import Where
 from paramedic.paths import kind_of
 from paramedic.record import checking
+from paramedic.record.facts import Backward
+from paramedic.record.facts.fact import F, Fact, Occurrence, known_as
+from paramedic.record.facts.storing import restored
 from paramedic.record.samples import Sample, unpack
 from paramedic.record.schema import SCHEMA_VERSION
 
 LARGEST = 4 << 30  # bytes of a record
 _ODD_BYTE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One fact; `count` occurrences between `step` and `last_step`."""
-
-    kind: str
-    id: int
-    time: float
-    step: int
-    last_step: int
-    count: int
-    phase: str  # "setup", "train" or "eval"
-    where: Where
-    data: Mapping[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.data[name]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.data.get(name, default)
-
-    @property
-    def module(self) -> str | None:
-        return self.where.module
-
-    @property
-    def line(self) -> str:
-        """The place as people write it."""
-        return f"{self.where.file}:{self.where.line}" if self.where.file else "an unknown line"
 
 
 class Run:
@@ -59,16 +32,20 @@ class Run:
         self.path = path
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
         self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
-        self._events: dict[str, list[Event]] = {}
+        self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
-    def check(self) -> object:
+    def check(self, *, whole: bool = True) -> object:
         """The record's format; raises where it is not what a record of this format has to be."""
         version = checking.version_of(self._connection)
-        if version == SCHEMA_VERSION:
+        if whole and version == SCHEMA_VERSION:
             checking.check(self._connection)
         return version
+
+    def close(self) -> None:
+        """What was read stays; nothing more can be."""
+        self._connection.close()
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -86,17 +63,18 @@ class Run:
         highest = self._connection.execute("SELECT MAX(last_step + 1) FROM events WHERE kind = 'step'").fetchone()[0]
         return int(highest or 0)
 
-    def events(self, kind: str, *, phase: str | None = None) -> list[Event]:
+    def facts(self, kind: type[F], *, phase: str | None = None) -> list[F]:
         """All facts of a kind, in the order in which they first happened."""
-        self.read.add(kind)
-        if kind not in self._events:
-            rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (kind,))
-            self._events[kind] = [self._event(row) for row in rows]
-        found = self._events[kind]
-        return found if phase is None else [event for event in found if event.phase == phase]
+        found: list[F] = self._facts.get(kind)  # type: ignore[assignment]
+        name = known_as(kind).name
+        self.read.add(name)
+        if found is None:
+            rows = self._connection.execute("SELECT * FROM events WHERE kind = ? ORDER BY id", (name,))
+            found = self._facts[kind] = [self._fact(kind, row) for row in rows]
+        return found if phase is None else [fact for fact in found if fact.phase == phase]
 
-    def first(self, kind: str) -> Event | None:
-        return next(iter(self.events(kind)), None)
+    def first(self, kind: type[F]) -> F | None:
+        return next(iter(self.facts(kind)), None)
 
     @cached_property
     def series_names(self) -> list[str]:
@@ -124,20 +102,13 @@ class Run:
         known = tuple(json.loads(names))
         return Sample(step=step, role=role, names=known, rows=unpack(packed, len(known)))
 
-    def _event(self, row: tuple[Any, ...]) -> Event:
-        number, kind, time, step, last_step, count, phase, file, line, function, module, data, _ = row
+    def _fact(self, kind: type[F], row: tuple[Any, ...]) -> F:
+        number, _, time, step, last_step, count, phase, file, line, function, module, data, _ = row
         where = Where(file=as_named(file), line=line, function=function, module=module, step=step, rank=self.rank)
-        return Event(
-            kind=kind,
-            id=number,
-            time=time,
-            step=step,
-            last_step=last_step,
-            count=count,
-            phase=phase,
-            where=where,
-            data=json.loads(data),
+        occurrence = Occurrence(
+            id=number, time=time, step=step, last_step=last_step, count=count, phase=phase, where=where
         )
+        return restored(kind, json.loads(data), occurrence=occurrence)
 
 
 def as_named(file: str | None) -> str | None:
@@ -145,12 +116,13 @@ def as_named(file: str | None) -> str | None:
     return _ODD_BYTE.sub(lambda found: chr(int(found[1], 16)), file) if file else file
 
 
-def open_runs(folder: Path) -> list[Run]:
+def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
     """All records in a run's folder, the main process first. Raises ParamedicError when one is damaged, or none there.
 
-    Every file is checked before it is believed: a record may come from anywhere.
+    Every file is checked before it is believed: a record may come from anywhere. Without `whole` only its format is,
+    for a record that was checked a moment ago.
     """
-    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file)) is not None]
+    runs = [run for file in sorted(folder.glob("*.db")) if (run := _checked(file, whole=whole)) is not None]
     if not runs:
         raise ParamedicError(
             f"there is no record in {folder}",
@@ -163,7 +135,23 @@ def open_runs(folder: Path) -> list[Run]:
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
 
 
-def _checked(file: Path) -> Run | None:
+@contextmanager
+def reading(folder: Path) -> Iterator[list[Run]]:
+    """The records of a run for a short look, without a check of every row; their files are closed behind it."""
+    runs = open_runs(folder, whole=False)
+    try:
+        yield runs
+    finally:
+        for run in runs:
+            run.close()
+
+
+def trained(runs: list[Run]) -> list[Run]:
+    """Those that trained. A rank may fail before its first step; its parent has a record, too, but trained nothing."""
+    return [run for run in runs if run.steps] or [run for run in runs if run.facts(Backward)] or runs[:1]
+
+
+def _checked(file: Path, *, whole: bool) -> Run | None:
     """None for a record whose process was killed before it wrote anything."""
     try:
         if file.is_symlink() or kind_of(file) != "file":
@@ -171,7 +159,7 @@ def _checked(file: Path) -> Run | None:
         if file.stat().st_size > LARGEST:
             raise ValueError(f"it is larger than {LARGEST:,} bytes")
         run = Run(file)
-        version = run.check()
+        version = run.check(whole=whole)
     except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise damaged(file, error) from None
     if version is not None and version != SCHEMA_VERSION:

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+# Single calls, of which one probe or another sees a few; several have to work for any of them.
+CALLS = (
+    "advantage_with_graph", "argmax_across_samples", "average_of_averages", "broadcast", "broadcast_comparison",
+    "carried_state", "clipped_surrogate", "constant_term", "corners", "counter_not_reset", "crossed_rows",
+    "cutting_view", "divergence", "drawn", "dropout", "entropy", "flat", "flat_argmax", "in_place", "kl_div",
+    "log_prob", "loss_of_earlier_steps", "mask_added", "mask_as_factor", "normalised_across_samples", "overlap_term", "quotient",
+    "overwritten_probability", "ranked_distance", "scores_compared", "scrambling_view", "softmax",
+    "softmax_over_queries", "threshold", "wrong_denominator",
+)  # fmt: skip
+_WATCHING_CALLS = (
+    "backward", "batch_averages", "calls", "corners", "dropout", "losses", "metrics", "objectives", "ops", "overwrites",
+    "rankings", "recurrence",
+)  # fmt: skip
+
 # kind -> the probes behind it, as the watcher calls them
 STATED_BY: dict[str, tuple[str, ...]] = {
     "answers_compared": ("metrics", "ops"),
@@ -59,8 +73,6 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "no_labels": ("losses",),
     "non_finite": ("alarm", "backward"),
     "offered": ("calls", "offers"),
-    "op": ("backward", "batch_averages", "calls", "corners", "dropout", "losses", "metrics", "objectives", "ops",
-           "overwrites", "rankings", "recurrence"),
     "optimizer": ("loop",),
     "order": ("loaders", "orders"),
     "out_of_memory": ("memory",),
@@ -101,10 +113,13 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "wrapper": ("ranks",),
 }  # fmt: skip
 
+STATED_BY |= dict.fromkeys(CALLS, _WATCHING_CALLS)
+
 # Hooks on modules and a function mode see these. No compiler may meet either, so they are missing where one is used.
 EXAMINED_CALLS = frozenset((
+    *CALLS,
     "answers_compared", "asked", "average", "chain", "confusion", "contract", "copy", "cut", "eval_forward",
-    "fed_rows", "forward", "freeze", "given_target", "input", "mask", "mirrors", "module_call", "offered", "op",
+    "fed_rows", "forward", "freeze", "given_target", "input", "mask", "mirrors", "module_call", "offered",
     "padding", "samples of output", "shift", "signed_labels", "teacher", "terms", "tokens", "train_forward",
     "units",
 ))  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from paramedic.record.facts.data import Thinned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,25 +13,25 @@ MOST_KEPT = 2048
 _FULL = 2**64
 
 
-def thinned(numbers: Any) -> dict[str, Any]:
+def thinned(numbers: Any) -> Thinned:
     """A set as data: all of it, or the part that a hash puts below a limit. Other processes keep the same part."""
     import numpy as np  # only now: most commands never thin a set
 
     members = np.asarray(numbers, dtype=np.uint64)
     if len(members) <= MOST_KEPT:
-        return {"kept": np.unique(members).tolist(), "limit": _FULL}
+        return Thinned(kept=np.unique(members).tolist(), limit=_FULL)
     mixed = _mixed(members)
     lowest = np.argpartition(mixed, MOST_KEPT)[:MOST_KEPT]
-    return {"kept": np.unique(members[lowest]).tolist(), "limit": int(mixed[lowest].max()) + 1}
+    return Thinned(kept=np.unique(members[lowest]).tolist(), limit=int(mixed[lowest].max()) + 1)
 
 
-def shared(some: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[int, int]:
+def shared(some: Thinned, others: Thinned) -> tuple[int, int]:
     """How many of the first set's numbers are in the second, and how many could be looked up."""
     import numpy as np
 
-    limit, known = min(some["limit"], others["limit"]), set(others["kept"])
-    mixed = _mixed(np.asarray(some["kept"], dtype=np.uint64)).tolist()
-    compared = [number for number, place in zip(some["kept"], mixed, strict=True) if place < limit]
+    limit, known = min(some.limit, others.limit), set(others.kept)
+    mixed = _mixed(np.asarray(some.kept, dtype=np.uint64)).tolist()
+    compared = [number for number, place in zip(some.kept, mixed, strict=True) if place < limit]
     return sum(number in known for number in compared), len(compared)
 
 

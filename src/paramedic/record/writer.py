@@ -10,29 +10,22 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from paramedic import descriptors, voice
 from paramedic.paths import make_private_folder, open_private
 from paramedic.record.checking import checksum
+from paramedic.record.facts.fact import Fact, known_as
+from paramedic.record.facts.storing import stored
 from paramedic.record.samples import Keep, NewSample, pack
 from paramedic.record.schema import SCHEMA_VERSION, TABLES
+from paramedic.record.site import NOWHERE as NOWHERE
+from paramedic.record.site import Site as Site
 
 FLUSH_SECONDS = 0.2
 MOST_EVENTS_PER_KIND = 20_000
 LONGEST_WRITE = 2.0  # seconds for which a fork may wait
 POINTS_PER_OCTAVE = 4_096  # a series of n points keeps about this many per doubling of n
-
-
-class Site(NamedTuple):
-    """The user's line that a fact belongs to."""
-
-    file: str | None
-    line: int | None
-    function: str | None
-
-
-NOWHERE = Site(None, None, None)
 
 
 class _Series:
@@ -107,18 +100,18 @@ class Writer:
             self._thread = threading.Thread(target=self._run, name="paramedic-writer", daemon=True)
             self._thread.start()
 
-    def event(
+    def state(
         self,
-        kind: str,
+        fact: Fact,
         *,
         step: int,
         phase: str,
         site: Site = NOWHERE,
         module: str | None = None,
-        data: Mapping[str, Any] | None = None,
         key: Hashable = None,
     ) -> bool:
         """Record one fact; with a key, an occurrence of a fact. Returns whether its details were new."""
+        kind = known_as(type(fact)).name
         with self._lock:
             known = None if key is None else self._ids.get((kind, key))
             if known is not None:
@@ -133,7 +126,7 @@ class Writer:
             self._next_id += 1
             if site.file and site.line:
                 self.sites.add((site.file, site.line))
-            row = [number, kind, time.time(), int(step), int(step), 1, phase, *_place(site, module), dict(data or {})]
+            row = [number, kind, time.time(), int(step), int(step), 1, phase, *_place(site, module), fact]
             self._rows[number] = row
             self._per_kind[kind] = self._per_kind.get(kind, 0) + 1
             if key is not None:
@@ -211,7 +204,7 @@ class Writer:
     def _encoded(self, row: list[Any]) -> str:
         """The details of a fact never change, so those of one that keeps happening are encoded once."""
         if not isinstance(row[-1], str):
-            row[-1] = json.dumps(row[-1], default=str)
+            row[-1] = json.dumps(row[-1], default=stored)
         return str(row[-1])
 
     def close(self) -> None:
@@ -301,11 +294,12 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[
         connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", summed)
 
 
-def append(path: Path, kind: str, data: Mapping[str, Any]) -> None:
+def append(path: Path, fact: Fact) -> None:
     """Add a fact to a record that nobody writes to any more."""
     connection = sqlite3.connect(path)
     with connection:
         (number,) = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM events").fetchone()
-        row = (number, kind, time.time(), 0, 0, 1, "setup", None, None, None, None, json.dumps(data))
+        data = json.dumps(fact, default=stored)
+        row = (number, known_as(type(fact)).name, time.time(), 0, 0, 1, "setup", None, None, None, None, data)
         _insert(connection, "events", [row])
     connection.close()

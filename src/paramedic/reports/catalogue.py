@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paramedic.record.schema import KINDS
+from paramedic.record.facts.fact import meaning
 from paramedic.reports import prose
 from paramedic.reports.screen import Screen
 from paramedic.reports.terminal import STYLES
@@ -31,7 +31,7 @@ def explain(rule: Rule, *, width: int = 80, color: bool = False, unicode: bool =
     if rule.needs:
         screen.line(("Looks at", "bold"))
         for kind in rule.needs:
-            screen.line(KINDS[kind][0], label="  - ", indent=4)
+            screen.line(meaning(kind), label="  - ", indent=4)
         screen.blank()
     if rule.options:
         screen.line(("Defaults", "bold"), " (as they would stand in pyproject.toml)")

@@ -1,4 +1,9 @@
-"""The loss curves as geometry: the template only draws what is computed here."""
+"""Curves over steps as geometry: the template only draws what is computed here.
+
+Charts are as wide as the page: x is counted in thousandths of the width, y in pixels, so that text keeps its size on
+any screen. They are SVG of our own rather than a plotting library's: a page needs no script to show them, stays small,
+and the live page sends the same markup under a policy that forbids inline styles.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,12 @@ from paramedic.findings import Finding, LossCurve
 from paramedic.reports.axes import Tick, finite, step_axis, value_axis
 from paramedic.reports.words import number, plural
 
-WIDTH, HEIGHT = 880, 300
-LEFT, RIGHT, BOTTOM = 62, 14, 30
+WIDTH = 1000  # thousandths of the page
+TALL, LOW = 300, 190  # pixels
+BOTTOM = 24
 ROW = 18  # height of one row of finding labels
 LANE = 18  # height of the lane for values that have no height
-CHARACTER = 7.2  # width of a label's character
+CHARACTER = 12.0  # thousandths that a label's character takes on a page of 600 pixels
 MOST_CURVES = 7  # Okabe and Ito's colours end here
 BUCKETS = 250  # of points per curve; each keeps its lowest, its highest and its first non-finite value
 MOST_ROWS = 4  # of finding labels; a marker that finds no room keeps its line and its link
@@ -29,8 +35,8 @@ class Line:
     label: str
     pieces: tuple[str, ...]  # SVG point lists; the gaps between them are values that are not finite
     dots: tuple[tuple[float, float], ...]  # points without neighbours
-    bad: tuple[tuple[float, str], ...]  # (pixel, "NaN at step 60")
-    readings: tuple[tuple[float, str, str], ...]  # (pixel, step, value) for the pointer
+    bad: tuple[tuple[float, str], ...]  # (x, "NaN at step 60")
+    readings: tuple[tuple[float, str, str], ...]  # (x, step, value) for the pointer
     summary: tuple[str, ...]  # points, first, lowest, highest, last, not finite
 
 
@@ -40,53 +46,91 @@ class Marker:
 
     at: float
     label: str
-    label_at: float | None  # None: no room for it
-    row: int
+    row: int | None  # None: no room for the label
     step: str
     target: str  # anchor of the first of them
     severity: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A value to compare the curves with, such as the loss of guessing."""
+
+    value: float
+    label: str
+    at: float = 0.0  # pixels; filled in by `draw`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """Everything the template needs."""
 
+    key: str  # unique on its page
+    title: str
+    caption: str
     lines: tuple[Line, ...]
     markers: tuple[Marker, ...]
+    levels: tuple[Level, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     top: float  # pixels, upper end of the plot
+    bottom: float
+    height: float
     log: bool
     thinned: bool
     left_out: int  # curves that are not drawn
     sentence: str
 
 
-def draw(curves: Sequence[LossCurve], findings: Sequence[tuple[str, Finding]]) -> Chart | None:
+def draw(
+    curves: Sequence[LossCurve],
+    findings: Sequence[tuple[str, Finding]] = (),
+    *,
+    key: str = "loss",
+    title: str = "Loss",
+    caption: str = "Loss at each backward() over optimizer steps",
+    levels: Sequence[Level] = (),
+    tall: bool = True,
+) -> Chart | None:
     """The chart of these curves with (anchor, finding) pairs marked, or nothing when there is no value to show."""
-    drawn = sorted((curve for curve in curves if curve.values), key=lambda c: -len(c.values))[:MOST_CURVES]
+    drawn = _longest([curve for curve in curves if curve.values])
     if not drawn:
         return None
     thin = [thin_out(list(zip(curve.steps, curve.values, strict=False))) for curve in drawn]
     steps = [step for curve in drawn for step in curve.steps]
     drawable = [value for points in thin for _, value in points if finite(value)]
     first, last = min(steps), max(steps)
-    x = step_axis(first, last, LEFT, WIDTH - RIGHT)
+    x = step_axis(first, last, 0, WIDTH)
     markers = tuple(_markers(_by_step(findings, first, last), x.pixel))
     has_bad = len(drawable) < sum(len(points) for points in thin)
-    top = 8 + ROW * max((marker.row + 1 for marker in markers), default=0) + LANE * has_bad
-    y = value_axis(drawable, HEIGHT - BOTTOM, top)
+    rows = max((marker.row + 1 for marker in markers if marker.row is not None), default=0)
+    top = 8 + ROW * rows + LANE * has_bad
+    height = (TALL if tall else LOW) + ROW * rows
+    bottom = height - BOTTOM
+    y = value_axis([*drawable, *(level.value for level in levels)] if drawable else [], bottom, top)
     return Chart(
+        key=key,
+        title=title,
+        caption=caption,
         lines=tuple(_line(curve, points, x.pixel, y.pixel) for curve, points in zip(drawn, thin, strict=True)),
         markers=markers,
+        levels=tuple(Level(value=v.value, label=v.label, at=y.pixel(v.value)) for v in levels) if drawable else (),
         x_ticks=x.ticks,
         y_ticks=y.ticks,
         top=top,
+        bottom=bottom,
+        height=height,
         log=y.log,
         thinned=any(len(points) < len(curve.values) for curve, points in zip(drawn, thin, strict=True)),
         left_out=sum(bool(curve.values) for curve in curves) - len(drawn),
-        sentence=_sentence(drawn, len(markers)),
+        sentence=_sentence(title, drawn, len(markers)),
     )
+
+
+def _longest(curves: Sequence[LossCurve]) -> list[LossCurve]:
+    """As many as there are colours, in their own order."""
+    kept = sorted(curves, key=lambda curve: -len(curve.values))[:MOST_CURVES]
+    return [curve for curve in curves if any(curve is one for one in kept)]
 
 
 def thin_out(points: list[Point], buckets: int = BUCKETS) -> list[Point]:
@@ -149,31 +193,34 @@ def _by_step(findings: Iterable[tuple[str, Finding]], low: int, high: int) -> di
 
 def _markers(by_step: dict[int, list[tuple[str, Finding]]], x: Callable[[float], float]) -> Iterable[Marker]:
     """One marker per step, its label in the first row where it covers no other label."""
-    row_ends: list[float] = []
+    rows: list[list[tuple[float, float]]] = []
     for step, found in sorted(by_step.items()):
         codes = list(dict.fromkeys(finding.code for _, finding in found))
         label = ", ".join(codes[:3]) + (f" +{len(codes) - 3}" if len(codes) > 3 else "")
-        width = CHARACTER * len(label)
-        start = round(min(x(step), WIDTH - RIGHT - width), 1)
-        row = next((r for r, end in enumerate(row_ends) if end + 8 <= start), len(row_ends))
+        width, at = CHARACTER * len(label), x(step)
+        start = at if at <= WIDTH / 2 else at - width  # in the right half the label ends at its line
+        taken = (start, start + width)
+        row = next((r for r, spans in enumerate(rows) if all(_apart(taken, span) for span in spans)), len(rows))
         if row < MOST_ROWS:
-            row_ends[row : row + 1] = [start + width]
-        severity = "error" if any(finding.severity == "error" for _, finding in found) else "warning"
+            rows[row:] = [[*rows[row], taken], *rows[row + 1 :]] if row < len(rows) else [[taken]]
         yield Marker(
-            at=x(step),
+            at=at,
             label=label,
-            label_at=start if row < MOST_ROWS else None,
-            row=min(row, MOST_ROWS - 1),
+            row=row if row < MOST_ROWS else None,
             step=f"{step:,}",
             target=found[0][0],
-            severity=severity,
+            severity="error" if any(finding.severity == "error" for _, finding in found) else "warning",
         )
 
 
-def _sentence(curves: Sequence[LossCurve], markers: int) -> str:
+def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[1] + 8 <= other[0] or other[1] + 8 <= one[0]
+
+
+def _sentence(title: str, curves: Sequence[LossCurve], markers: int) -> str:
     first = curves[0]
+    marked = f" Findings are marked at {plural(markers, 'step')}." if markers else ""
     return (
-        f"Loss over steps, {plural(len(curves), 'curve')}. {first.label} goes from {number(first.values[0])} "
-        f"to {number(first.values[-1])} in {plural(len(first.values), 'value')}. "
-        f"Findings are marked at {plural(markers, 'step')}."
+        f"{title} over steps, {plural(len(curves), 'curve')}. {first.label} goes from {number(first.values[0])} "
+        f"to {number(first.values[-1])} in {plural(len(first.values), 'value')}.{marked}"
     )

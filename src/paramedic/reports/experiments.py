@@ -20,6 +20,7 @@ from paramedic.lab.session import cost
 from paramedic.lab.verdict import WORDS, Conclusion
 from paramedic.reports import html as page
 from paramedic.reports import json as contract
+from paramedic.reports.pictures import of_record
 from paramedic.reports.screen import Screen, speaks_unicode
 from paramedic.reports.terminal import render as render_findings
 from paramedic.reports.words import plural
@@ -34,6 +35,9 @@ STYLES = {
 }
 
 
+TONES = {"none": "healthy", "unknown": "inconclusive"}  # of the page's headline; the other causes are faults
+
+
 class Progress:
     """What is being tried and what was learnt so far, a line each."""
 
@@ -44,8 +48,11 @@ class Progress:
         self._shown = ""
 
     def opening(self, command: str) -> None:
+        self.say(f"paramedic: experiments with {command}")
+
+    def say(self, words: str) -> None:
         if not self.quiet:
-            voice.say(f"paramedic: experiments with {command}")
+            voice.say(words)
 
     def tick(self, running: Sequence[str]) -> None:
         if not self.live:
@@ -112,18 +119,18 @@ def _verdict(screen: Screen, conclusion: Conclusion, *, quiet: bool) -> None:
             screen.line((row.question, "bold"), f" {_sentence(row.answer)}{_says(row)}", label="  ", indent=4)
         if conclusion.reasoning:
             screen.blank()
+    word = (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause])
+    screen.line(("Verdict: ", "bold"), word, f" {_because(conclusion)}")
+
+
+def _because(conclusion: Conclusion) -> str:
+    """What follows the verdict, on the terminal and on the page."""
     runs = plural(len(conclusion.results), "experiment")
     sure = "" if conclusion.confidence is None else f"; {100 * conclusion.confidence:.0f} % sure"
-    screen.line(
-        ("Verdict: ", "bold"),
-        (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause]),
-        f" {_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
-        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}.",
+    return (
+        f"{_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
+        f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}."
     )
-
-
-def _certainty(conclusion: Conclusion) -> str:
-    return "" if conclusion.confidence is None else f" {100 * conclusion.confidence:.0f} % sure."
 
 
 def _says(row: Reading) -> str:
@@ -189,14 +196,16 @@ def render_html(conclusion: Conclusion) -> str:
         for result in conclusion.results
         if result.values and "range" not in result.name
     )
-    diagnosis = replace(conclusion.diagnosis, run=replace(conclusion.diagnosis.run, losses=curves))
+    diagnosis = replace(conclusion.diagnosis, run=replace(conclusion.diagnosis.run, losses=curves, evaluations=()))
     rows = [
         (result.name, result.changed, losses(result), f"{result.steps:,}", f"{result.seconds:.1f} s", meaning)
         for result, meaning in zip(conclusion.results, conclusion.meanings, strict=True)
     ]
     lab = {
         "rows": rows,
-        "sentence": f"{_sentence(WORDS[conclusion.cause])} {_sentence(conclusion.because)}{_certainty(conclusion)}",
+        "headline": WORDS[conclusion.cause],
+        "tone": TONES.get(conclusion.cause, "sick"),
+        "sentence": _because(conclusion),
         "reasoning": [(row.question, row.answer, row.says) for row in conclusion.reasoning],
         "sweeps": [
             _sweep(result, meaning)
@@ -204,7 +213,7 @@ def render_html(conclusion: Conclusion) -> str:
             if "range" in result.name and len(result.values) > 5
         ],
     }
-    return page.render(diagnosis, lab=lab)
+    return page.render(diagnosis, lab=lab, pictures=of_record(Path(diagnosis.run.record)))
 
 
 def _sweep(result: Result, meaning: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from paramedic.findings import Diagnosis, Finding, RunFacts
 from paramedic.reports import chart, prose, words
+from paramedic.reports.evidence import Measured, measured
+from paramedic.reports.pictures import Pictures
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from paramedic.rules.rule import Rule
 
 PAGE = Path(__file__).parent / "page"
+PARTS = ("verdict", "findings", "loss", "pictures", "checks", "about")  # sections that the live page exchanges
 VERDICT_MARKS = {"sick": "✗", "healthy": "✓", "inconclusive": "?"}
 
 
@@ -31,41 +34,97 @@ def render(
     rules: Sequence[Rule] | None = None,
     data: Mapping[str, Any] | None = None,
     lab: Mapping[str, Any] | None = None,
+    pictures: Pictures | None = None,
 ) -> str:
     """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue.
 
-    `data` is what an audit shows of the data: see page/data.html. `lab` holds what experiments have added: a row for
-    each, the sentence of their verdict, what they ruled out.
+    `data` is what an audit shows of the data: see page/data.html. `lab` holds what experiments have added: their
+    verdict, a row for each, what they ruled out.
     """
+    return whole("report.html", ("page.css",), ("page.js",), **_context(diagnosis, rules, data, lab, pictures))
+
+
+def parts(diagnosis: Diagnosis, pictures: Pictures | None, **verdict: str) -> dict[str, str]:
+    """The sections of the page by name, for the live page; without `pictures` all but those.
+
+    `verdict` has other words for a run that has not ended.
+    """
+    context = _context(diagnosis, None, None, None, pictures) | verdict
+    return {name: part(name, **context) for name in PARTS if pictures is not None or name != "pictures"}
+
+
+def overlay(charts: Iterable[chart.Chart]) -> dict[str, str]:
+    """Charts without a diagnosis, as sections: several runs side by side."""
+    drawn = tuple(charts)
+    pictures = Pictures(charts=drawn[1:])
+    return {
+        "loss": part("loss", chart=next(iter(drawn), None)),
+        "pictures": part("pictures", times=(), pictures=pictures),
+    }
+
+
+def part(name: str, **context: Any) -> str:
+    return safe(environment().get_template(f"{name}.html").render(**context))
+
+
+def whole(template: str, styles: Sequence[str], scripts: Sequence[str], **context: Any) -> str:
+    """A page with its styles and scripts in it, and their hashes for its security policy."""
+    style, script = (
+        _markup("\n".join((PAGE / name).read_text(encoding="utf-8") for name in names)) for names in (styles, scripts)
+    )
+    hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
+    return safe(environment().get_template(template).render(style=style, script=script, **hashes, **context))
+
+
+def safe(text: str) -> str:
+    """A file name that is not UTF-8 must not cost the report."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _context(
+    diagnosis: Diagnosis,
+    rules: Sequence[Rule] | None,
+    data: Mapping[str, Any] | None,
+    lab: Mapping[str, Any] | None,
+    pictures: Pictures | None,
+) -> dict[str, Any]:
     known = {rule.code: rule for rule in (_catalogue() if rules is None else rules)}
     cards = _cards(diagnosis, known)
     marked = [(card.anchor, card.finding) for cause in cards for card in (cause, *cause.effects)]
-    style, script = (_markup((PAGE / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
-    page = _environment().get_template("report.html")
-    text = page.render(
-        diagnosis=diagnosis,
-        run=diagnosis.run,
-        data=data,
-        cards=cards,
-        sentence=lab["sentence"] if lab else words.verdict(diagnosis),
-        lab=lab,
-        headline=words.headline(diagnosis),
-        verdict_mark=VERDICT_MARKS[
-            diagnosis.verdict if words.headline(diagnosis) == diagnosis.verdict else "inconclusive"
+    tone = lab["tone"] if lab else words.tone(diagnosis)
+    little = [words.saw_too_little(abstention) for abstention in diagnosis.abstained]
+    return {
+        "diagnosis": diagnosis,
+        "run": diagnosis.run,
+        "data": data,
+        "lab": lab,
+        "cards": cards,
+        "headline": lab["headline"] if lab else words.headline(diagnosis),
+        "sentence": lab["sentence"] if lab else words.verdict(diagnosis),
+        "tone": tone,
+        "verdict_mark": VERDICT_MARKS[tone],
+        "facts": list(_facts(diagnosis.run)),
+        "chart": _losses(diagnosis.run, marked),
+        "pictures": pictures or Pictures(),
+        "times": [(words.PARTS.get(t.part, t.part), words.short_time(t.seconds), t.share) for t in diagnosis.run.times],
+        "unchecked": [
+            (words.unchecked(group), words.by_reason(group))
+            for wanted in (False, True)
+            if (group := [a for a, saw in zip(diagnosis.abstained, little, strict=True) if saw is wanted])
         ],
-        facts=list(_facts(diagnosis.run)),
-        chart=chart.draw(diagnosis.run.losses, marked),
-        geometry=chart,
-        times=[(words.PARTS.get(t.part, t.part), words.short_time(t.seconds), t.share) for t in diagnosis.run.times],
-        abstained=words.by_reason(diagnosis.abstained),
-        unchecked=words.unchecked(diagnosis.abstained),
-        names={code: rule.name for code, rule in known.items()},
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-    )
-    return text.encode("utf-8", "replace").decode()  # a file name that is not UTF-8 must not cost the report
+        "names": {code: rule.name for code, rule in known.items()},
+    }
+
+
+def _losses(run: RunFacts, marked: Sequence[tuple[str, Finding]]) -> chart.Chart | None:
+    """Training and evaluation in one picture, with the loss of guessing where it is known."""
+    curves = list(run.losses)
+    if run.evaluations:
+        curves = [replace(curve, label=f"training, {curve.label}") for curve in curves]
+        curves += [replace(curve, label=f"evaluation, {curve.label}") for curve in run.evaluations]
+    guess = run.progress.guessing if run.progress is not None else None
+    levels = [] if guess is None else [chart.Level(value=guess, label=f"guessing gives {words.number(guess)}")]
+    return chart.draw(curves, marked, levels=levels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +135,7 @@ class Card:
     anchor: str  # PM502, and PM502-2 for a second finding of the same rule
     spots: list[str]
     source: str
+    seen: tuple[Measured, ...]
     documentation: Markup | None  # once per rule
     effects: tuple[Card, ...]
 
@@ -92,6 +152,7 @@ def _cards(diagnosis: Diagnosis, rules: Mapping[str, Rule]) -> list[Card]:
             anchor=code if first else f"{code}-{seen[code]}",
             spots=words.place(where, ranks=diagnosis.run.ranks),
             source=diagnosis.run.source.get(f"{where.file}:{where.line}", "").strip(),
+            seen=tuple(map(measured, finding.evidence)),
             documentation=_markup(prose.to_html(rules[code].documentation, top=4)) if first and code in rules else None,
             effects=tuple(card(effect, ()) for effect in effects),
         )
@@ -100,7 +161,7 @@ def _cards(diagnosis: Diagnosis, rules: Mapping[str, Rule]) -> list[Card]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

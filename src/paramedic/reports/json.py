@@ -8,9 +8,10 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
-from paramedic.findings import Diagnosis, Finding, RunFacts
+from paramedic.findings import Diagnosis, Evidence, Finding, RunFacts, Where
 
 SCHEMA_VERSION = 1
+_AS_THEY_ARE = ("code", "name", "severity", "confidence", "what", "why", "consequence_of", "split", "known")
 
 
 def render(diagnosis: Diagnosis) -> str:
@@ -54,7 +55,28 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "consequence_of": finding.consequence_of,
         "split": finding.split,
         "samples": finding.samples,
+        "known": finding.known,
+        "columns": finding.columns,
+        "files": finding.files,
     }
+
+
+def findings_in(report: Mapping[str, Any]) -> list[Finding]:
+    """The findings of a report that this version has written."""
+    found = []
+    for each in report["findings"]:
+        values = {name: each[name] for name in _AS_THEY_ARE}
+        evidence = tuple(Evidence(**fact) for fact in each["evidence"])
+        found.append(
+            Finding(
+                **values,
+                remedy=each["try"],
+                where=Where(**each["where"]),
+                evidence=evidence,
+                samples=tuple(each["samples"]),
+            )
+        )
+    return found
 
 
 def _run(run: RunFacts) -> dict[str, Any]:

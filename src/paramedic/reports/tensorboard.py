@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.errors import ParamedicError
+from paramedic.record.facts import Time
 from paramedic.record.reader import Run, open_runs
 from paramedic.record.samples import ROLES
 from paramedic.record.summary import EDGES
@@ -100,7 +101,7 @@ class _Moments:
 
     def __init__(self, run: Run) -> None:
         known = {0: float(run.meta.get("started", 0.0))}
-        known |= {event.last_step: event.time for event in run.events("time")}
+        known |= {window.last_step: window.time for window in run.facts(Time)}
         self._steps = sorted(known)
         self._times = [known[step] for step in self._steps]
 

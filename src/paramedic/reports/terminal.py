@@ -24,6 +24,7 @@ from paramedic.reports.words import (
     saw_too_little,
     short_time,
     shortest,
+    tone,
     verdict,
 )
 
@@ -65,15 +66,28 @@ def render(
 def _findings(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
     folded = fold(diagnosis.findings)
     brief = [cause for cause, effects in folded if cause.severity == "note" and not effects and verbose == 0]
+    known = [cause for cause, effects in folded if verbose == 0 and cause.known and all(e.known for e in effects)]
     for cause, effects in folded:
-        if cause not in brief:
+        if cause not in brief and cause not in known:
             _finding(screen, cause, effects, diagnosis.run, verbose)
+    _known(screen, known)
     for note in brief[:MOST_NOTES]:
         spot = f" ({place(note.where)[0]})" if place(note.where) else ""
         screen.line(f"{note.code} {note.name}: {note.what}{spot}", label=(f"{MARKS['note']} ", "bold blue"), indent=2)
     if len(brief) > MOST_NOTES:
         screen.line(f"and {plural(len(brief) - MOST_NOTES, 'more note')} (-v)", label="  ", indent=2)
     if brief:
+        screen.blank()
+
+
+def _known(screen: Screen, known: Sequence[Finding]) -> None:
+    if known:
+        screen.line(("Known, from the baseline", "bold"), " (-v shows them in full)")
+    for finding in known:
+        mark = (f"{MARKS[finding.severity or 'note']} ", STYLES[finding.severity or "note"])
+        spot = f" ({place(finding.where)[0]})" if place(finding.where) else ""
+        screen.line(f"{finding.code} {finding.name}{spot}", label=mark, indent=2)
+    if known:
         screen.blank()
 
 
@@ -189,7 +203,5 @@ def _run_name(run: RunFacts) -> str:
 def _verdict(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
     why = " (-v says why)" if verbose < 1 else ""
     how = " (-vv shows how)" if verbose < 2 else ""
-    style = VERDICT_STYLES[diagnosis.verdict]
-    word = headline(diagnosis)
-    style = style if word == diagnosis.verdict else VERDICT_STYLES["inconclusive"]
-    screen.line(("Verdict: ", "bold"), (f"{word}.", style), " " + verdict(diagnosis, why=why, how=how))
+    word = (f"{headline(diagnosis)}.", VERDICT_STYLES[tone(diagnosis)])
+    screen.line(("Verdict: ", "bold"), word, " " + verdict(diagnosis, why=why, how=how))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from paramedic import cells
 from paramedic.findings import Abstention, Diagnosis, Finding, RunFacts, Where
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
@@ -73,7 +74,7 @@ def place(where: Where, *, ranks: int = 1) -> list[str]:
     """The parts of "train.py:41 in train · module net.head · rank 3" that are known."""
     parts = []
     if where.file:
-        spot = where.file if where.line is None else f"{where.file}:{where.line}"
+        spot = cells.spot(where.file, where.line)
         parts.append(f"{spot} in {where.function}" if where.function else spot)
     if where.module:
         parts.append(f"module {where.module}")
@@ -157,9 +158,18 @@ def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
 
 def headline(diagnosis: Diagnosis) -> str:
     """The word of the verdict. A run that learnt nothing is not called healthy, although no fault was found."""
+    return "not learning" if _in_trouble(diagnosis) else diagnosis.verdict
+
+
+def _in_trouble(diagnosis: Diagnosis) -> bool:
+    """The outcome itself is why the verdict is open."""
     progress = diagnosis.run.progress
-    stuck = diagnosis.verdict == "healthy" and progress is not None and progress.learnt is False
-    return "not learning" if stuck else diagnosis.verdict
+    return diagnosis.verdict == "inconclusive" and progress is not None and diagnosis.reason == progress.trouble
+
+
+def tone(diagnosis: Diagnosis) -> str:
+    """The verdict whose colour and mark the headline gets: what learnt nothing does not look healthy."""
+    return diagnosis.verdict if headline(diagnosis) == diagnosis.verdict else "inconclusive"
 
 
 FEWEST_FOR_A_SHARE = 100  # steps: in a shorter run most steps are still part of the first look,
@@ -212,7 +222,9 @@ def coverage(run: RunFacts) -> str:
 def _counts(diagnosis: Diagnosis) -> str:
     counts = [(diagnosis.count("error"), "error"), (diagnosis.count("warning"), "warning")]
     counts.append((diagnosis.count("note"), "note"))
-    return ", ".join(plural(count, word) for count, word in counts if count)
+    known = sum(bool(finding.known) for finding in diagnosis.findings)
+    listed = ", ".join(plural(count, word) for count, word in counts if count)
+    return f"{listed} ({known} in the baseline)" if known else listed
 
 
 def _sick(diagnosis: Diagnosis) -> str:
@@ -232,9 +244,8 @@ def _healthy(diagnosis: Diagnosis) -> str:
     progress = diagnosis.run.progress
     if progress is not None:
         guess = "" if progress.guessing is None else f" (guessing {number(progress.guessing)})"
-        said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}."
-    if progress is not None and progress.learnt is False:
-        said += " It did not learn; paramedic diagnose tells whether that is the model, the data or the settings."
+        measured = "" if progress.evaluation is None else f", {number(progress.evaluation)} in the last evaluation"
+        said += f" Loss {number(progress.first)} → {number(progress.last)}{guess}{measured}."
     return f"{said} "
 
 
@@ -249,6 +260,8 @@ def what_would_help(diagnosis: Diagnosis) -> str:
     """The next thing to do when nothing could be concluded."""
     if diagnosis.run.samples is not None:
         return "Let it read more data."
+    if _in_trouble(diagnosis):
+        return "No known fault found; paramedic diagnose tells whether it is the model, the data or the settings."
     if diagnosis.run.exit_code not in (0, None):
         return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:

@@ -1,7 +1,7 @@
 """The catalogue: one rule per file, in a folder per family. A rule reads a Run and yields Findings."""
 
 from paramedic.findings import Evidence, Finding, Where
-from paramedic.record.reader import Event, Run
+from paramedic.record.reader import Run
 from paramedic.rules.rule import Abstain, Rule, rule
 
-__all__ = ["Abstain", "Event", "Evidence", "Finding", "Rule", "Run", "Where", "rule"]
+__all__ = ["Abstain", "Evidence", "Finding", "Rule", "Run", "Where", "rule"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from paramedic.findings import Evidence, Severity
-from paramedic.record.reader import Event, Run
+from paramedic.record.facts import Edge, NonFinite, PoisonedStep
+from paramedic.record.reader import Run
 from paramedic.rules.curves import non_finite_steps
 
 HUGE = 1e15  # no healthy activation is that large
@@ -38,72 +38,71 @@ _ADVICE |= {
 _LOGARITHMS = ("log", "log2", "log10")
 
 
-def illness(event: Event) -> str:
+def illness(event: NonFinite) -> str:
     """The code of the rule that an inquest's outcome belongs to."""
-    origin = event.get("origin")
+    origin = event.origin
     if origin in ("parameter", "buffer"):
         return "PM104"
     if origin == "variable":
         return "PM105"
-    if origin == "op" and event.get("lost_constant"):
+    if origin == "op" and event.lost_constant:
         return "PM106"
     if origin == "op" and _overflowed_half(event):
         return "PM106"
-    if origin == "op" and (event.get("masked_rows") or [0])[0]:
+    if origin == "op" and (event.masked_rows or [0])[0]:
         return "PM108"
-    if event["reached"] == "gradient":
+    if event.reached == "gradient":
         return "PM103"
-    return "PM102" if event.get("inside_model") else "PM101"
+    return "PM102" if event.inside_model else "PM101"
 
 
-def _overflowed_half(event: Event) -> bool:
-    result = event.get("result") or {}
-    return bool(result.get("inf")) and result.get("dtype") == "float16" and not event.get("from_meant_infinities")
+def _overflowed_half(event: NonFinite) -> bool:
+    result = event.result
+    return result is not None and bool(result.inf) and result.dtype == "float16" and not event.from_meant_infinities
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One inquest and how bad its subject turned out to be for the training."""
 
-    event: Event
+    event: NonFinite
     severity: Severity
 
 
 def cases(run: Run, code: str | None = None) -> Iterator[Case]:
     """The inquests of a run that belong to this illness, the ones without consequences as notes."""
-    poisoned = [event.step for event in run.events("poisoned_step") if event["bad"]]
-    for event in run.events("non_finite"):
+    poisoned = [event.step for event in run.facts(PoisonedStep) if event.bad]
+    for event in run.facts(NonFinite):
         if poisoned and event.step > min(poisoned):
             return  # the weights are spoilt: what follows says nothing
         if code is None or illness(event) == code:
             yield Case(event, _severity(run, event))
 
 
-def _severity(run: Run, event: Event) -> Severity:
-    if event["reached"] == "evaluation":
+def _severity(run: Run, event: NonFinite) -> Severity:
+    if event.reached == "evaluation":
         return "error"
-    steps = [step for step in run.events("poisoned_step") if step.last_step >= event.step]
-    if any(step["bad"] for step in steps):
+    steps = [step for step in run.facts(PoisonedStep) if step.last_step >= event.step]
+    if any(step.bad for step in steps):
         return "error"
     lost = [step for step in non_finite_steps(run) if step >= event.step]
-    if event.get("scaled"):  # the scaler skips such steps; only if they do not end is anything lost
+    if event.scaled:  # the scaler skips such steps; only if they do not end is anything lost
         return "error" if lost and len(lost) > max(3, 0.2 * (run.steps - event.step)) else "note"
     if steps:  # the loss was bad, its gradient was not
-        return "error" if event["reached"] == "loss" else "note"
+        return "error" if event.reached == "loss" else "note"
     return "note" if run.steps > event.step else "error"
 
 
-def advice(event: Event) -> tuple[str, str]:
+def advice(event: NonFinite) -> tuple[str, str]:
     """Why the operation went wrong, and what to type."""
-    operands: list[Mapping[str, Any]] = event.get("operands") or []
-    op = str(event.get("op") or "")
-    if op == "pow" and operands and operands[0]["negative"]:
+    operands, op = event.operands, str(event.op or "")
+    if op == "pow" and operands and operands[0].negative:
         return "a negative number has no such power", "take x.abs() or x.clamp(min=1e-8) to a power that is not whole"
-    if op in ("log", "sqrt") and operands and operands[0]["negative"]:
+    if op in ("log", "sqrt") and operands and operands[0].negative:
         return f"{op} of a negative number is NaN", "find out why the argument is negative; keep it above 0"
-    if op == "div" and [operand["size"] for operand in operands] == [1, 1] and operands[1]["zeros"]:
+    if op == "div" and [operand.size for operand in operands] == [1, 1] and operands[1].zeros:
         return "nothing was counted for this batch", "divide by count.clamp(min=1), or leave such a batch out"
-    if event.get("own_backward"):
+    if event.own_backward:
         return (
             "your own backward() made it from good values",
             "guard that operation in backward(), or derive it again",
@@ -113,49 +112,47 @@ def advice(event: Event) -> tuple[str, str]:
     return "the result leaves the range of its type", "look at the ranges above: which operand should not be so large?"
 
 
-def operands_in_words(event: Event) -> str:
+def operands_in_words(event: NonFinite) -> str:
     """'1 of 8 values is 0' or the ranges, whichever says more."""
-    operands: list[Mapping[str, Any]] = event.get("operands") or []
-    op = event.get("op")
+    operands, op = event.operands, event.op
     if not operands:
         return "it got no tensor"
     x = operands[min(1, len(operands) - 1)] if op in ("div", "remainder", "atan2") else operands[0]
     who = "denominator" if op == "div" and len(operands) > 1 else "value"
-    if op in ("div", "log", "sqrt", "rsqrt", "pow", "reciprocal", "linalg_vector_norm", "norm", "xlogy") and x["zeros"]:
-        if x["size"] == 1:
+    if op in ("div", "log", "sqrt", "rsqrt", "pow", "reciprocal", "linalg_vector_norm", "norm", "xlogy") and x.zeros:
+        if x.size == 1:
             return f"the {who} is 0"
-        return f"{x['zeros']:,} of {x['size']:,} {who}s {'is' if x['zeros'] == 1 else 'are'} 0"
-    if op in ("log", "sqrt", "pow") and x["negative"]:
-        return f"{x['negative']:,} of {x['size']:,} {who}s {'is' if x['negative'] == 1 else 'are'} negative"
-    if x["size"] == 0 or math.isnan(x["min"]):
+        return f"{x.zeros:,} of {x.size:,} {who}s {'is' if x.zeros == 1 else 'are'} 0"
+    if op in ("log", "sqrt", "pow") and x.negative:
+        return f"{x.negative:,} of {x.size:,} {who}s {'is' if x.negative == 1 else 'are'} negative"
+    if x.size == 0 or math.isnan(x.min):
         return f"no finite {who} went in"
-    return " and ".join(f"values from {o['min']:.4g} to {o['max']:.4g}" for o in operands[:2]) + " went in"
+    return " and ".join(f"values from {o.min:.4g} to {o.max:.4g}" for o in operands[:2]) + " went in"
 
 
-def moment(event: Event) -> str:
+def moment(event: NonFinite) -> str:
     """' in the evaluation after step 30', or nothing where it is the training itself."""
-    return f" in the evaluation after step {event.step}" if event["reached"] == "evaluation" else ""
+    return f" in the evaluation after step {event.step}" if event.reached == "evaluation" else ""
 
 
-def _is_log_of_zero(event: Event) -> bool:
-    operands: list[Mapping[str, Any]] = event.get("operands") or []
-    return event.get("op") in _LOGARITHMS and bool(operands) and bool(operands[0]["zeros"])
+def _is_log_of_zero(event: NonFinite | Edge) -> bool:
+    return event.op in _LOGARITHMS and bool(event.operands) and bool(event.operands[0].zeros)
 
 
-def kind_of(event: Event) -> str:
+def kind_of(event: NonFinite) -> str:
     """NaN or inf: of what was found first at the operation, else of the loss."""
-    result = event.get("result") or {}
-    if result.get("nan"):
+    result = event.result
+    if result is not None and result.nan:
         return "NaN"
-    if result.get("inf"):
+    if result is not None and result.inf:
         return "-inf" if _is_log_of_zero(event) else "inf"
-    loss = event.get("loss")
+    loss = event.loss
     return "inf" if loss is not None and math.isinf(loss) else "NaN"
 
 
-def operation(event: Event) -> str:
+def operation(event: NonFinite | Edge) -> str:
     """The operation as people write it."""
-    op, scalars = str(event.get("op") or "an operation"), event.get("scalars") or []
+    op, scalars = str(event.op or "an operation"), event.scalars
     signs = {"div": "/", "mul": "*", "add": "+", "sub": "-", "mm": "@", "bmm": "@"}
     if op == "pow" and scalars:
         return f"… ** {scalars[0]:g}"
@@ -164,46 +161,47 @@ def operation(event: Event) -> str:
     return f"'{signs[op]}'" if op in signs else f"{op}()"
 
 
-def evidence(event: Event) -> tuple[Evidence, ...]:
-    found = [Evidence(name="operation", value=event.get("op"))]
-    for number, operand in enumerate(event.get("operands") or [], 1):
-        text = f"{operand['dtype']} {tuple(operand['shape'])} from {operand['min']:.4g} to {operand['max']:.4g}"
-        bad = ", ".join(f"{operand[k]} {k}" for k in ("zeros", "nan", "inf") if operand[k])
+def evidence(event: NonFinite) -> tuple[Evidence, ...]:
+    found = [Evidence(name="operation", value=event.op)]
+    for number, operand in enumerate(event.operands, 1):
+        text = f"{operand.dtype} {tuple(operand.shape)} from {operand.min:.4g} to {operand.max:.4g}"
+        counts = {"zeros": operand.zeros, "nan": operand.nan, "inf": operand.inf}
+        bad = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
         found.append(Evidence(name=f"operand_{number}", value=text + (f", {bad}" if bad else "")))
-    result = event.get("result")
-    if result and (result["nan"] or result["inf"]):
-        found.append(Evidence(name="bad_values", value=result["nan"] + result["inf"], limit=f"0 of {result['size']}"))
-        if result["rows"]:
-            found.append(Evidence(name="rows_of_the_batch", value=result["rows"]))
-    if event.get("node"):
-        found.append(Evidence(name="backward_operation", value=event["node"]))
+    result = event.result
+    if result and (result.nan or result.inf):
+        found.append(Evidence(name="bad_values", value=result.nan + result.inf, limit=f"0 of {result.size}"))
+        if result.rows:
+            found.append(Evidence(name="rows_of_the_batch", value=result.rows))
+    if event.node:
+        found.append(Evidence(name="backward_operation", value=event.node))
     found.append(Evidence(name="reproduced", value=reproduced(event)))
     return tuple(found)
 
 
-def reproduced(event: Event) -> str:
-    if not event.get("reproduced"):
+def reproduced(event: NonFinite) -> str:
+    if not event.reproduced:
         return "no"
-    return "yes, with the same loss" if event.get("same_loss") else "yes, but with another loss"
+    return "yes, with the same loss" if event.same_loss else "yes, but with another loss"
 
 
-def confidence(event: Event) -> float:
-    if event.get("origin") != "op":
+def confidence(event: NonFinite) -> float:
+    if event.origin != "op":
         return 0.7
-    return 0.97 if event.get("same_loss") else 0.85
+    return 0.97 if event.same_loss else 0.85
 
 
-def divergence(run: Run, event: Event) -> str | None:
+def divergence(run: Run, event: NonFinite) -> str | None:
     """Why the bad value is only the end of a longer story, if training had diverged before."""
-    place = event.get("loss_site") or [None, None]
+    place = event.loss_site
     values = [
-        abs(v) for step, v in run.series(f"loss:{place[0]}:{place[1]}") if step <= event.step and math.isfinite(v)
+        abs(v) for step, v in run.series(f"loss:{place.file}:{place.line}") if step <= event.step and math.isfinite(v)
     ]
     first = median(values[: max(1, len(values) // 4)]) if values else math.nan
     if len(values) > 1 and values[-1] > 1e3 * max(first, 1e-2):
         return f"the loss had grown from {first:.3g} to {values[-1]:.3g} before: training diverged"
-    ends = [abs(o[end]) for o in event.get("operands") or [] for end in ("min", "max") if math.isfinite(o[end])]
-    if event.step and max(ends, default=0.0) > HUGE and event.get("op") not in ("exp", "expm1"):
+    ends = [abs(end) for operand in event.operands for end in (operand.min, operand.max) if math.isfinite(end)]
+    if event.step and max(ends, default=0.0) > HUGE and event.op not in ("exp", "expm1"):
         return (
             f"the values had grown to {max(ends):.3g} in {event.step} step{'s' * (event.step > 1)}: training diverged"
         )

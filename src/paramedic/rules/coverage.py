@@ -6,6 +6,7 @@ in `record/sources.py`.
 
 from __future__ import annotations
 
+from paramedic.record.facts import Gear, ProbeFailed
 from paramedic.record.reader import Run
 from paramedic.record.sources import EXAMINED_CALLS, STATED_BY
 
@@ -15,12 +16,12 @@ ENOUGH = 5  # examined steps after which a program may be compiled: its calls ha
 def unseen(run: Run) -> dict[str, str]:
     """The kinds of facts of which some may be missing, each with the reason."""
     reasons: dict[str, str] = {}
-    for event in run.events("gear"):
-        if event.get("unseen") == "calls" and event.step < ENOUGH:
-            reasons.update(dict.fromkeys(EXAMINED_CALLS, str(event["reason"])))
-    for event in run.events("probe_failed"):
-        lost = [kind for kind, probes in STATED_BY.items() if event["probe"] in probes]
-        reasons.update(dict.fromkeys(lost, f"the probe {event['probe']} failed at step {event.step}"))
+    for event in run.facts(Gear):
+        if event.unseen == "calls" and event.step < ENOUGH:
+            reasons.update(dict.fromkeys(EXAMINED_CALLS, str(event.reason)))
+    for failed in run.facts(ProbeFailed):
+        lost = [kind for kind, probes in STATED_BY.items() if failed.probe in probes]
+        reasons.update(dict.fromkeys(lost, f"the probe {failed.probe} failed at step {failed.step}"))
     return reasons
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from paramedic.findings import Where
+from paramedic.record.facts import Backward, Labels, LossCall
 from paramedic.record.reader import Run
 from paramedic.rules.support import entropy
 
@@ -77,7 +78,7 @@ def _variance(values: tuple[float, ...]) -> float:
 
 def loss_curves(run: Run) -> list[Curve]:
     """The curves of all backward() calls that give a single finite number per step."""
-    calls = {(e.where.file, e.where.line): e for e in run.events("backward")}
+    calls = {(e.where.file, e.where.line): e for e in run.facts(Backward)}
     curves = []
     for name in run.series_names:
         kind, _, place = name.partition(":")
@@ -93,7 +94,7 @@ def loss_curves(run: Run) -> list[Curve]:
                 steps=points[-1][0] - points[0][0] + 1,
                 values=tuple(value for _, value in points),
                 at=tuple(step for step, _ in points),
-                task=event["function"],
+                task=event.function,
                 broke=not math.isfinite(recorded[-1][1]),
             )
         )
@@ -108,8 +109,8 @@ def non_finite_steps(run: Run) -> list[int]:
 
 def label_prior(run: Run) -> float | None:
     """The cross-entropy of a model that knows only how often each class occurs, if the loss is a cross-entropy."""
-    functions = run.events("loss_call", phase="train")
-    names = {event["function"] for event in run.events("backward")}
+    functions = run.facts(LossCall, phase="train")
+    names = {event.function for event in run.facts(Backward)}
     if not names or not names <= {
         "cross_entropy",
         "nll_loss",
@@ -117,9 +118,9 @@ def label_prior(run: Run) -> float | None:
         "binary_cross_entropy_with_logits",
     }:
         return None
-    if any(call["reduction"] != "mean" or call["weighted"] for call in functions):
+    if any(call.reduction != "mean" or call.weighted for call in functions):
         return None
     seen: Counter[int] = Counter()
-    for event in run.events("labels", phase="train"):
-        seen.update({int(label): count for label, count in event["counts"].items()})
+    for event in run.facts(Labels, phase="train"):
+        seen.update({int(label): count for label, count in event.counts.items()})
     return entropy(seen.values()) if len(seen) > 1 else None

@@ -6,21 +6,31 @@ import math
 from collections import defaultdict
 from statistics import mean
 
+from paramedic.findings import LossCurve
+from paramedic.record.facts import LossCall
 from paramedic.record.reader import Run
 
 
-def evaluations(run: Run, function: str | None) -> list[list[tuple[int, float]]]:
-    """For each line that evaluates with this loss function: (step, mean over its batches), in order."""
-    lines = {call.line for call in run.events("loss_call", phase="eval") if call["function"] == function}
+def evaluation_curves(run: Run) -> list[LossCurve]:
+    """For each line that evaluates a loss: its mean over the batches of an evaluation, which all have one step."""
     found = []
     for name in run.series_names:
         kind, _, line = name.partition(":")
-        if kind != "eval_loss" or line not in lines:
+        if kind != "eval_loss":
             continue
         by_step: dict[int, list[float]] = defaultdict(list)
         for step, value in run.series(name):
             by_step[step].append(value)
-        points = [(step, mean(values)) for step, values in sorted(by_step.items())]
-        if all(math.isfinite(value) for _, value in points):
-            found.append(points)
+        steps = tuple(sorted(by_step))
+        found.append(LossCurve(label=line, steps=steps, values=tuple(mean(by_step[step]) for step in steps)))
     return found
+
+
+def evaluations(run: Run, function: str | None) -> list[list[tuple[int, float]]]:
+    """For each line that evaluates with this loss function: (step, mean over its batches), in order."""
+    lines = {call.line for call in run.facts(LossCall, phase="eval") if call.function == function}
+    return [
+        list(zip(curve.steps, curve.values, strict=True))
+        for curve in evaluation_curves(run)
+        if curve.label in lines and all(map(math.isfinite, curve.values))
+    ]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
 from typing import Any, Literal
 
-from paramedic.rules import Abstain, Event, Evidence, Run, Where
+from paramedic.record.facts import Fact, Loader, LossCall, Model, Optimizer, Trial
+from paramedic.rules import Abstain, Evidence, Run, Where
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.outcome import guess
 
@@ -32,19 +33,19 @@ SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/c
 class Tried:
     """One experiment, as the record knows it."""
 
-    def __init__(self, data: Any) -> None:
-        self.name: str = data["name"]
+    def __init__(self, data: Trial) -> None:
+        self.name: str = data.name
         self.data = data
-        self.ran = data["status"] in RAN and data["last"] is not None
-        self.first: float = data["first"] if data["first"] is not None else math.nan
-        self.last: float = data["last"] if data["last"] is not None else math.nan
-        self.lowest: float = data["lowest"] if data["lowest"] is not None else math.nan
-        self.noise: float = data["noise"]
-        self.steps: int = data["steps"]
-        self.finite: bool = data["finite"]
-        self.exam: float | None = data["exam"]
-        self.answer: dict[str, Any] = data["answer"] or {}
-        self.noted: dict[str, Any] = data.get("noted") or {}
+        self.ran = data.status in RAN and data.last is not None
+        self.first: float = data.first if data.first is not None else math.nan
+        self.last: float = data.last if data.last is not None else math.nan
+        self.lowest: float = data.lowest if data.lowest is not None else math.nan
+        self.noise: float = data.noise
+        self.steps: int = data.steps
+        self.finite: bool = data.finite
+        self.exam: float | None = data.exam
+        self.answer: Mapping[str, Any] = data.answer or {}
+        self.noted: Mapping[str, Any] = data.noted or {}
 
     def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
         """Whether it ends clearly lower, beyond what the noise of batches explains."""
@@ -74,15 +75,15 @@ class Lab:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.tried = {event["name"]: Tried(event.data) for event in run.events("experiment")}
+        self.tried = {event.name: Tried(event) for event in run.facts(Trial)}
         if "baseline" not in self.tried:
             raise Abstain("the baseline was not run")
         self.base = self.tried["baseline"]
         if not self.base.ran and self.base.finite:
             raise Abstain("the script itself did not get far enough")
-        if self.base.data["losses"] > 1:
+        if self.base.data.losses > 1:
             raise Abstain("several losses are trained together or against each other")
-        if _hovers(self.base.data["values"]):
+        if _hovers(self.base.data.values):
             raise Abstain("the loss keeps changing its sign, so its value does not tell how well the script learns")
 
     def get(self, name: str) -> Tried | None:
@@ -142,8 +143,8 @@ class Lab:
         if self.beats_guessing(self.base):
             return "memorises" if self._fails_exam else "lags" if self.lags else "none"
         longer = self.get("longer")
-        if longer is not None and self.beats_guessing(longer):
-            return "none"  # it only takes its time
+        if self.on_a_par or (longer is not None and self.beats_guessing(longer)):
+            return "none"  # there is little to know, or it only takes its time
         if self.beats_guessing(self.base, by=0.0) and self.signal != "none":
             return "unclear"  # better, but not by much
         return "flat"
@@ -162,7 +163,13 @@ class Lab:
     @property
     def lags(self) -> bool:
         """Whether simple models know far more about samples that they have not seen than the script's own model."""
-        return self._is_behind and (self.base.data["status"] == "ended" or "longer" in self.tried)
+        return self._is_behind and (self.base.data.status == "ended" or "longer" in self.tried)
+
+    @property
+    def on_a_par(self) -> bool:
+        """Whether the inputs tell little, and the script's model knows as much of it as simple models do."""
+        known, simple = self.skill, self.simple_skill
+        return known is not None and simple is not None and 0.02 < simple < 0.35 and known > 0.7 * simple
 
     @property
     def _is_behind(self) -> bool:
@@ -194,24 +201,24 @@ class Lab:
     @cached_property
     def rebuilt(self) -> tuple[str, int] | None:
         """The line at which optimizers of one model after the other are built, and how many."""
-        lines = Counter(event.line for event in self.run.events("optimizer"))
+        lines = Counter(event.line for event in self.run.facts(Optimizer))
         (line, times), *_ = lines.most_common(1) or [("", 0)]
-        return (line, times) if times >= OFTEN and len(self.run.events("model")) >= OFTEN else None
+        return (line, times) if times >= OFTEN and len(self.run.facts(Model)) >= OFTEN else None
 
     @property
     def is_small(self) -> bool:
         """Whether the model has so few weights that it could not memorise a batch."""
-        models = self.run.events("model")
-        weights = max((sum(p["numel"] for p in m["parameters"] if p["requires_grad"]) for m in models), default=0)
-        sizes = [loader["batch_size"] or 0 for loader in self.run.events("loader")]
-        sizes += [call["target"]["shape"][0] for call in self.run.events("loss_call", phase="train")
-                  if call.get("target") and call["target"].get("shape")]  # fmt: skip
+        models = self.run.facts(Model)
+        weights = max((sum(p.numel for p in m.parameters if p.requires_grad) for m in models), default=0)
+        sizes = [loader.batch_size or 0 for loader in self.run.facts(Loader)]
+        sizes += [call.target.shape[0] for call in self.run.facts(LossCall, phase="train")
+                  if call.target and call.target.shape]  # fmt: skip
         return weights < 10 * max(sizes, default=0)
 
     @property
     def needs_time(self) -> bool:
         """Whether the script was stopped early, and nobody knows what it would have done."""
-        if self.base.data["status"] != "stopped" or "longer" in self.tried:
+        if self.base.data.status != "stopped" or "longer" in self.tried:
             return False
         return self.trouble == "flat" or self._is_behind
 
@@ -269,7 +276,7 @@ class Lab:
 
     def useful_factor(self, sweep: Tried) -> float | None:
         """Of a range test: the factor of the learning rate at which the loss falls fastest, if it falls at all."""
-        values = smooth(sweep.data["values"])
+        values = smooth(sweep.data.values)
         low, high = SWEEP
         if len(values) < 20 or min(values) > 0.8 * min(self.guessing, sweep.first):
             return None
@@ -284,7 +291,7 @@ class Lab:
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
-        if tried.last < 0 <= min(self.base.data["values"], default=0.0):
+        if tried.last < 0 <= min(self.base.data.values, default=0.0):
             return False  # no longer the same quantity
         if self.trouble == "lags":
             return tried.last < 0.5 * self.base.last
@@ -303,6 +310,6 @@ def smooth(values: Sequence[float]) -> list[float]:
     return [median(values[i : i + width]) for i in range(len(values) - width + 1)]
 
 
-def at(event: Event | None) -> Where:
+def at(event: Fact | None) -> Where:
     """The place of a fact, where there is one."""
     return event.where if event is not None else Where()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from paramedic.record.facts import DeviceMemory, Loader, MemoryPeak
 from paramedic.record.reader import Run
 
 MOST_POINTS = 200  # a robust fit compares all pairs
@@ -98,10 +99,10 @@ def size(count: float) -> str:
 def first_epoch(run: Run) -> float | None:
     """The optimizer steps after which every sample was loaded once; None when that is not known."""
     lengths = []
-    for loader in run.events("loader"):
-        if not loader["size"] or not loader["batch_size"]:
+    for loader in run.facts(Loader):
+        if not loader.size or not loader.batch_size:
             return None
-        lengths.append(loader["size"] / loader["batch_size"])
+        lengths.append(loader.size / loader.batch_size)
     return max(lengths, default=None)
 
 
@@ -111,11 +112,11 @@ def memory_lines(run: Run) -> list[str]:
     for _, what, who in (name.split(":", 2) for name in run.series_names if name.startswith("memory:")):
         highest = max((value for _, value in run.series(f"memory:{what}:{who}")), default=0.0)
         if what == "rss":
-            peak = run.first("memory_peak") if who == "main" else None
-            resident = max(highest, (peak["rss"] or 0) if peak else 0)
+            peak = run.first(MemoryPeak) if who == "main" else None
+            resident = max(highest, (peak.rss or 0) if peak else 0)
             name = f"rank {run.rank}" if who == "main" and run.meta.get("world_size", 1) > 1 else who
             processes.append(f"{'main process' if name == 'main' else name}: at most {size(resident)}")
         elif what == "peak":
-            total = next((event["total"] for event in run.events("device_memory") if event["name"] == who), 0)
+            total = next((event.total for event in run.facts(DeviceMemory) if event.name == who), 0)
             devices.append(f"{who}: at most {size(highest)} of {size(total)} in use")
     return processes + devices

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import mean, median, stdev
 from typing import Literal
 
-from paramedic.record.reader import Event, Run
+from paramedic.record.facts import LossCall, Model, Optimizer
+from paramedic.record.reader import Run
 from paramedic.rules import Abstain
 from paramedic.rules.curves import Curve, label_prior, loss_curves
 
@@ -70,6 +71,18 @@ def _word(curve: Curve, prior: float | None) -> Word:
     return "stuck" if poor and (prior is None or not _still_learning(curve)) else "learning"
 
 
+def setback(curve: Curve) -> tuple[int, float] | None:
+    """The step and loss of the best stretch, if half of what had been learnt by then is lost in the end."""
+    width = max(3, len(curve.values) // 5)
+    starts = range(0, len(curve.values) - width + 1, max(1, width // 4))
+    best, begin = min((mean(curve.values[i : i + width]), i) for i in starts)
+    noise = stdev(curve.values[begin : begin + width]) + stdev(curve.values[-width:])
+    lost, gained = curve.end - best, curve.start - best
+    if gained < LEARNT * abs(curve.start) or lost < gained / 2 or lost < 4 * noise / math.sqrt(width):
+        return None
+    return curve.at[begin + width - 1], best
+
+
 def _still_learning(curve: Curve) -> bool:
     return curve.trend_down and curve.improvement > 0.02
 
@@ -79,9 +92,9 @@ def guess(run: Run, curve: Curve) -> float | None:
     if curve.task != "mse_loss":
         return label_prior(run)
     spreads = [
-        call["values"]["target_spread"]
-        for call in run.events("loss_call", phase="train")
-        if call["function"] == "mse_loss" and call.get("values") and call["reduction"] == "mean"
+        call.numbers.target_spread
+        for call in run.facts(LossCall, phase="train")
+        if call.function == "mse_loss" and call.values and call.reduction == "mean"
     ]
     known = [value**2 for value in spreads if value > 0]
     return mean(known) if len(known) >= 3 and len(known) == len(spreads) else None
@@ -94,9 +107,9 @@ def explosion(run: Run, *, growth: float = 1e3) -> tuple[int, float, float] | No
     if len(losses) != 1 or not broken:
         return None
     sizes = [
-        (call.step, max(abs(call["values"]["input_min"]), abs(call["values"]["input_max"])))
-        for call in run.events("loss_call", phase="train")
-        if call.get("values") and not call["values"]["input_nan"] and not call["values"]["input_inf"]
+        (call.step, max(abs(call.numbers.input_min), abs(call.numbers.input_max)))
+        for call in run.facts(LossCall, phase="train")
+        if call.values and not call.numbers.input_nan and not call.numbers.input_inf
     ]
     sizes = [(step, size) for step, size in sizes if step <= broken[0]]
     if len(sizes) < 2 or not sizes[0][1] > 0 or sizes[-1][1] < growth * sizes[0][1]:
@@ -128,23 +141,23 @@ def _started(run: Run) -> set[str]:
     """The matrices that began with ordinary weights: one that starts at zero is changed by more than all it has."""
     found: set[str] = set()
     first = run.samples("weight")[0].summaries if run.samples("weight") else {}
-    for model in run.events("model"):
-        for p in model["parameters"]:
-            known = first.get(p["name"])
-            inputs = p["numel"] / p["shape"][0] if len(p["shape"]) > 1 and p["shape"][0] else 0
-            if known is None or (inputs and known.norm * (inputs / p["numel"]) ** 0.5 >= 0.1):
-                found |= {p["name"]} if inputs else set()
+    for model in run.facts(Model):
+        for p in model.parameters:
+            known = first.get(p.name)
+            inputs = p.numel / p.shape[0] if len(p.shape) > 1 and p.shape[0] else 0
+            if known is None or (inputs and known.norm * (inputs / p.numel) ** 0.5 >= 0.1):
+                found |= {p.name} if inputs else set()
     return found
 
 
-def optimizer_of(run: Run) -> Event | None:
+def optimizer_of(run: Run) -> Optimizer | None:
     """The only optimizer of a run."""
-    optimizers = run.events("optimizer")
+    optimizers = run.facts(Optimizer)
     return optimizers[0] if len(optimizers) == 1 else None
 
 
-def rates_of(optimizer: Event) -> list[float]:
-    return sorted({group["lr"] for group in optimizer["groups"] if group["lr"] is not None})
+def rates_of(optimizer: Optimizer) -> list[float]:
+    return sorted({group.lr for group in optimizer.groups if group.lr is not None})
 
 
 def finite(values: Iterable[float]) -> list[float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run
+from paramedic.record.facts import Trial
+from paramedic.rules import Abstain, Evidence, Finding, Run
 from paramedic.rules.experiments import Lab, Tried, at
 from paramedic.rules.outcome import optimizer_of, rates_of
 
@@ -41,7 +42,7 @@ def higher_helps(run: Run) -> Finding | None:
 
 
 def _lab(run: Run) -> Lab | None:
-    if not run.events("experiment"):
+    if not run.facts(Trial):
         return None
     try:
         lab = Lab(run)
@@ -62,7 +63,7 @@ def _warming_up(run: Run) -> bool:
 
 
 def _finding(lab: Lab, tried: Tried, factor: float) -> Finding:
-    optimizer: Event | None = optimizer_of(lab.run)
+    optimizer = optimizer_of(lab.run)
     rate = max(rates_of(optimizer), default=0.0) if optimizer is not None else 0.0
     way, other = ("too large", "smaller") if factor < 1 else ("too small", "larger")
     times = f"a {'tenth' if factor == 0.1 else f'{1 / factor:.0f}th'}" if factor < 1 else f"{factor:.0f} times"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from paramedic.findings import Finding, Severity
+from paramedic.record.facts import Fact, all_kinds, known_as
 from paramedic.record.reader import Run
-from paramedic.record.schema import KINDS
 
 CODE = re.compile(r"[A-Z]{2,6}\d{3}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -30,7 +30,7 @@ class Rule:
     code: str
     name: str
     severity: Severity  # the highest one it gives; a finding may be milder
-    needs: tuple[str, ...]  # kinds of facts without which it abstains
+    needs: tuple[type[Fact], ...]  # kinds of facts without which it abstains
     causes: tuple[str, ...]  # codes of findings that this illness explains
     symptom: bool  # a symptom is explained by any other illness that alarms
     check: Check
@@ -52,7 +52,7 @@ def rule(
     name: str,
     *,
     severity: Severity,
-    needs: Sequence[str] = (),
+    needs: Sequence[type[Fact]] = (),
     causes: Sequence[str] = (),
     symptom: bool = False,
     reads: Literal["run", "audit"] = "run",
@@ -64,9 +64,9 @@ def rule(
             raise ValueError(f"{code!r} is not a rule code: letters and three digits, such as PM502")
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not a rule name: kebab-case, such as softmax-before-cross-entropy")
-        unknown = [kind for kind in needs if kind not in KINDS]
+        unknown = [needed for needed in needs if needed not in all_kinds()]
         if unknown:
-            raise ValueError(f"{code} needs {unknown[0]!r}, which no probe records")
+            raise ValueError(f"{code} needs {unknown[0]!r}, which is not a kind of fact")
         parameters = inspect.signature(check).parameters.values()
         return Rule(
             code=code,
@@ -86,7 +86,4 @@ def rule(
 
 def missing_need(rule: Rule, run: Run) -> str | None:
     """Why the rule has to abstain from this run, if it has to."""
-    for kind in rule.needs:
-        if not run.events(kind):
-            return KINDS[kind][1]
-    return None
+    return next((known_as(needed).missing for needed in rule.needs if not run.facts(needed)), None)

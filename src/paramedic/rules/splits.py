@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from paramedic.record.reader import Event, Run
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from paramedic.record.facts import EvalForward, Fact, TrainForward
+from paramedic.record.reader import Run
+
+S = TypeVar("S", TrainForward, EvalForward)
 
 
-def users(run: Run, kind: str) -> dict[int, list[Event]]:
+def users(run: Run, kind: type[S]) -> dict[int, list[S]]:
     """Loaders by what was done with the outputs for their batches."""
-    found: dict[int, list[Event]] = {}
-    for event in run.events(kind):
-        if event["loader"] is not None:
-            found.setdefault(event["loader"], []).append(event)
+    found: dict[int, list[S]] = {}
+    for event in run.facts(kind):
+        if event.loader is not None:
+            found.setdefault(event.loader, []).append(event)
     return found
 
 
-def training_before(evaluation: list[Event], trained: dict[int, list[Event]]) -> list[int]:
+def training_before(evaluation: Sequence[Fact], trained: Mapping[int, Sequence[Fact]]) -> list[int]:
     """The loaders that the evaluated model was trained with: in a cross-validation, not those of other folds."""
     models = {event.module for event in evaluation}
     own = {n: events for n, events in trained.items() if any(event.module in models for event in events)}

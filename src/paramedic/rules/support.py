@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from paramedic.findings import Where
-from paramedic.record.reader import Event, Run
+from paramedic.record.facts import Asked, Census, Labels, Loader, LossCall, Optimizer, Step
+from paramedic.record.facts.fact import F, Fact
+from paramedic.record.reader import Run
 
 TRAINABLE, GRADIENT, NONZERO, MOVED, WATCHED = 1, 2, 4, 8, 16  # the bits of a census
 
 
-def at(event: Event, place: Sequence[object] | None) -> Where:
+def at(event: Fact, place: Sequence[object] | None) -> Where:
     """The event's place, moved to another file and line when one is known."""
     if not place or place[0] is None:
         return event.where
@@ -22,15 +24,15 @@ def at(event: Event, place: Sequence[object] | None) -> Where:
     return replace(event.where, file=str(place[0]), line=int(str(place[1])), function=function)
 
 
-def labels_made_at(run: Run, event: Event, how: str) -> Where:
+def labels_made_at(run: Run, event: Fact, how: str) -> Where:
     """Where the labels of an event are made ("shifted", "left_out"), if a library's loop is all that its line starts.
 
     Such a loop takes the optimizer's steps, too, from that very line of the user's.
     """
     place = (event.where.file, event.where.line)
-    if all((step.where.file, step.where.line) != place for step in run.events("step")):
+    if all((step.where.file, step.where.line) != place for step in run.facts(Step)):
         return event.where
-    made = [loader["labels_at"][how] for loader in run.events("loader") if loader.get("labels_at")]
+    made = [loader.labels_at.of(how) for loader in run.facts(Loader) if loader.labels_at]
     return at(event, next((site for site in made if site), None))
 
 
@@ -100,12 +102,12 @@ _histories: WeakKeyDictionary[Run, list[ParameterHistory]] = WeakKeyDictionary()
 
 def _read_histories(run: Run) -> list[ParameterHistory]:
     found: dict[tuple[int, str], ParameterHistory] = {}
-    for census in run.events("census"):
-        for name, flags, rate in zip(census["names"], census["flags"], census["rates"], strict=True):
-            key = (census["optimizer"], name)
+    for census in run.facts(Census):
+        for name, flags, rate in zip(census.names, census.flags, census.rates, strict=True):
+            key = (census.optimizer, name)
             history = found.get(key)
             if history is None:
-                history = found[key] = ParameterHistory(name, census["optimizer"], first_step=census.step)
+                history = found[key] = ParameterHistory(name, census.optimizer, first_step=census.step)
             history.examined += 1
             history.trainable += bool(flags & TRAINABLE)
             history.with_gradient += bool(flags & GRADIENT)
@@ -116,43 +118,43 @@ def _read_histories(run: Run) -> list[ParameterHistory]:
     return list(found.values())
 
 
-def twin_optimizers(run: Run) -> tuple[Event, Event] | None:
+def twin_optimizers(run: Run) -> tuple[Optimizer, Optimizer] | None:
     """Two optimizers of one run that hold the very same parameters: one of them was probably meant for others."""
-    known: dict[frozenset[str], Event] = {}
-    for optimizer in run.events("optimizer"):
-        names = frozenset(name for group in optimizer["groups"] for name in group["parameters"])
-        if names and names in known and known[names]["number"] != optimizer["number"]:
+    known: dict[frozenset[str], Optimizer] = {}
+    for optimizer in run.facts(Optimizer):
+        names = frozenset(name for group in optimizer.groups for name in group.parameters)
+        if names and names in known and known[names].number != optimizer.number:
             return known[names], optimizer
         known.setdefault(names, optimizer)
     return None
 
 
-def by_place(events: Iterable[Event]) -> dict[tuple[str | None, int | None, str], list[Event]]:
-    """Events of the same line and phase together."""
-    groups: dict[tuple[str | None, int | None, str], list[Event]] = defaultdict(list)
-    for event in events:
-        groups[(event.where.file, event.where.line, event.phase)].append(event)
+def by_place(facts: Iterable[F]) -> dict[tuple[str | None, int | None, str], list[F]]:
+    """Facts of the same line and phase together."""
+    groups: dict[tuple[str | None, int | None, str], list[F]] = defaultdict(list)
+    for fact in facts:
+        groups[(fact.where.file, fact.where.line, fact.phase)].append(fact)
     return dict(groups)
 
 
-def label_batches(run: Run) -> list[list[Event]]:
+def label_batches(run: Run) -> list[list[Labels]]:
     """Batches of training labels, by the line of their loss and its number of classes: two losses may share a line."""
-    groups: dict[tuple[str | None, int | None, int], list[Event]] = defaultdict(list)
-    for event in run.events("labels", phase="train"):
-        groups[(event.where.file, event.where.line, event["classes"])].append(event)
+    groups: dict[tuple[str | None, int | None, int], list[Labels]] = defaultdict(list)
+    for event in run.facts(Labels, phase="train"):
+        groups[(event.where.file, event.where.line, event.classes)].append(event)
     return list(groups.values())
 
 
-def measured(calls: Iterable[Event], *functions: str) -> list[Event]:
+def measured(calls: Iterable[LossCall], *functions: str) -> list[LossCall]:
     """Loss calls of these functions whose values were read."""
-    return [call for call in calls if call["function"] in functions and call.get("values")]
+    return [call for call in calls if call.function in functions and call.values]
 
 
-def train_first(calls: Iterable[Event]) -> list[list[Event]]:
+def train_first(calls: Iterable[LossCall]) -> list[list[LossCall]]:
     """Loss calls by place, those of the training before those of evaluations."""
     return sorted(by_place(calls).values(), key=lambda group: group[0].phase != "train")
 
 
 def why_not(run: Run) -> str | None:
     """Why no copy of the model could be probed, if that is known."""
-    return next((event["reason"] for event in run.events("asked") if event.get("reason")), None)
+    return next((event.reason for event in run.facts(Asked) if event.reason), None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from paramedic.record.reader import Event, Run
+from paramedic.record.facts import Exchange, Loader, Wrapper
+from paramedic.record.reader import Run
 from paramedic.rules.rule import Abstain
 
 
@@ -13,16 +14,16 @@ def team_of(run: Run) -> list[Run]:
     ranks = [member for member in run.ranks if member.steps]
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
-    wrapper = run.first("wrapper")
-    if all(any(event.get("by_hand") for event in member.events("exchange")) for member in ranks):
+    wrapper = run.first(Wrapper)
+    if all(any(event.by_hand for event in member.facts(Exchange)) for member in ranks):
         return ranks
-    if wrapper is None or not all(member.events("wrapper") for member in ranks):
+    if wrapper is None or not all(member.facts(Wrapper) for member in ranks):
         raise Abstain("no DistributedDataParallel is used on every rank")
-    return [member for member in ranks if member.rank in wrapper["members"]]
+    return [member for member in ranks if member.rank in wrapper.members]
 
 
-def loader_of(run: Run, number: int) -> Event | None:
-    return next((event for event in run.events("loader") if event["number"] == number), None)
+def loader_of(run: Run, number: int) -> Loader | None:
+    return next((event for event in run.facts(Loader) if event.number == number), None)
 
 
 def same_loader(run: Run, member: Run, number: int) -> bool:
@@ -44,37 +45,37 @@ class Parting(NamedTuple):
     gradient: bool  # whether the gradients differed, too
 
 
-def exchanges(run: Run) -> list[Event]:
+def exchanges(run: Run) -> list[Exchange]:
     """Each wrapped model, as it was last looked at."""
-    return list({event["name"]: event for event in run.events("exchange") if event["name"]}.values())
+    return list({event.name: event for event in run.facts(Exchange) if event.name}.values())
 
 
-def parted(run: Run, member: Run, exchange: Event, tolerance: float = 1e-5) -> Parting | None:
+def parted(run: Run, member: Run, exchange: Exchange, tolerance: float = 1e-5) -> Parting | None:
     """Where the copies of a wrapped model differ. Both ranks must have counted the same steps."""
     mine, theirs = exchanges(run), exchanges(member)
     if run.steps != member.steps or len(mine) != len(theirs):
         return None
-    copy = theirs[[event["name"] for event in mine].index(exchange["name"])]  # it may have another name there
-    weight = _difference(run, member, "weight", exchange, copy["name"], tolerance)
+    copy = theirs[[event.name for event in mine].index(exchange.name)]  # it may have another name there
+    weight = _difference(run, member, "weight", exchange, copy.name, tolerance)
     if weight is None:
         return None
-    gradient = _difference(run, member, "gradient", exchange, copy["name"], tolerance)
+    gradient = _difference(run, member, "gradient", exchange, copy.name, tolerance)
     step, name, norm, other = weight
     return Parting(step, name, member, norm, other, gradient is not None and gradient[0] <= step)
 
 
 def _difference(
-    run: Run, member: Run, role: str, exchange: Event, copy: str, tolerance: float
+    run: Run, member: Run, role: str, exchange: Exchange, copy: str | None, tolerance: float
 ) -> tuple[int, str, float, float] | None:
     """The first step, of those that both ranks have statistics of, and the tensor: with its norm on both."""
     theirs = {sample.step: sample for sample in member.samples(role)}
-    root = f"{exchange['name']}."
+    root = f"{exchange.name}."
     for sample in run.samples(role):
         others = theirs[sample.step].summaries if sample.step in theirs else {}
         for name, mine in sample.summaries.items():
             inner = name.removeprefix(root)
             other = others.get(f"{copy}.{inner}") if name.startswith(root) else None
-            if other is None or inner.removeprefix("module.") in exchange["ignored"]:
+            if other is None or inner.removeprefix("module.") in exchange.ignored:
                 continue
             if abs(mine.norm - other.norm) > tolerance * max(mine.norm, other.norm):
                 return sample.step, name, mine.norm, other.norm

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from paramedic.findings import TimeShare, Where
-from paramedic.record.reader import Event, Run
+from paramedic.record.facts import LineSample, Time
+from paramedic.record.reader import Run
 
 PARTS = ("data", "to_device", "forward", "backward", "optimizer", "evaluation", "other")
 FEWEST = 5  # steps that say anything about the others
@@ -30,20 +31,20 @@ class Times:
         return self.parts.get(part, 0.0) / self.training if self.training > 0 else 0.0
 
 
-def add_up(windows: Iterable[Event]) -> Times:
+def add_up(windows: Iterable[Time]) -> Times:
     parts: Counter[str] = Counter()
     steps, seconds = 0, 0.0
     for window in windows:
-        parts.update(window["parts"])
-        steps += window["steps"]
-        seconds += window["seconds"]
+        parts.update(window.parts)
+        steps += window.steps
+        seconds += window.seconds
     return Times(steps=steps, seconds=seconds, parts=parts)
 
 
 def times(run: Run) -> Times:
     """Of the steps that nobody looked at closely, for looking slows them down; of all steps when there are few."""
-    windows = run.events("time")
-    ordinary = add_up(window for window in windows if not window["examined"])
+    windows = run.facts(Time)
+    ordinary = add_up(window for window in windows if not window.examined)
     return ordinary if ordinary.steps >= 20 else add_up(windows)
 
 
@@ -54,7 +55,7 @@ def time_shares(run: Run) -> Iterator[TimeShare]:
     if found.steps < FEWEST or found.seconds <= 0:
         return
     parts = dict(found.parts)
-    close = add_up(window for window in run.events("time") if window["examined"])
+    close = add_up(window for window in run.facts(Time) if window.examined)
     if "to_device" not in parts and close.steps and close.parts.get("to_device"):
         copies = close.parts["to_device"] / close.steps * found.steps
         parts["to_device"] = min(copies, parts.get("forward", 0.0))
@@ -66,12 +67,12 @@ def time_shares(run: Run) -> Iterator[TimeShare]:
 
 def latest_times(run: Run, share: float = 0.5) -> Times:
     """Of the last part of the run: caches are warm by then."""
-    windows = [window for window in run.events("time") if not window["examined"]]
-    total, kept = sum(window["seconds"] for window in windows), []
+    windows = [window for window in run.facts(Time) if not window.examined]
+    total, kept = sum(window.seconds for window in windows), []
     late = 0.0
     for window in reversed(windows):
         kept.append(window)
-        late += window["seconds"]
+        late += window.seconds
         if late >= share * total:
             break
     return add_up(kept)
@@ -79,7 +80,7 @@ def latest_times(run: Run, share: float = 0.5) -> Times:
 
 def busiest_line(run: Run, part: str) -> tuple[Where, float] | None:
     """The line of the script that was most often seen at work in this part of the loop, and its share of the looks."""
-    looks = [event for event in run.events("sample") if event["part"] == part]
+    looks = [event for event in run.facts(LineSample) if event.part == part]
     total = sum(event.count for event in looks)
     if total < 5:
         return None

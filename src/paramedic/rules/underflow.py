@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from statistics import median
 
 from paramedic.findings import Evidence, Finding
-from paramedic.record.reader import Event, Run
+from paramedic.record.facts import Autocast, Cast, ScalerCall
+from paramedic.record.reader import Run
 from paramedic.record.summary import Summary
 
 _SMALLEST = -24  # 2**-24 is the smallest number above 0 that float16 has
@@ -22,17 +23,18 @@ def underflow(run: Run, share: float) -> Finding | None:
     """
     half = _computed_in_half(run)
     samples = run.samples("gradient")
-    if half is None or run.events("scaler") or len(samples) < FEWEST:
+    if half is None or run.facts(ScalerCall) or len(samples) < FEWEST:
         return None
     lost = [_lost(sample.summaries) for sample in samples]
     typical = median(zeros for zeros, _ in lost)
     if min(typical, median(zeros for zeros, _ in lost[:FEWEST])) < share or not all(near for _, near in lost[:FEWEST]):
         return None
     near = median(near for _, near in lost)
+    device = half.device if isinstance(half, Autocast) else "cuda"
     return Finding(
         what=f"{typical:.0%} of all gradient values are 0, because float16 has nothing between 0 and 6e-8",
         why=f"{near:.0%} of those that are left lie within 16 times of its smallest number, and no GradScaler is used",
-        remedy=f'scale the loss: scaler = torch.amp.GradScaler("{half.get("device", "cuda")}"), '
+        remedy=f'scale the loss: scaler = torch.amp.GradScaler("{device}"), '
         "scaler.scale(loss).backward(), scaler.step(optimizer), scaler.update(); or use bfloat16",
         where=half.where,
         evidence=(
@@ -45,13 +47,10 @@ def underflow(run: Run, share: float) -> Finding | None:
     )
 
 
-def _computed_in_half(run: Run) -> Event | None:
+def _computed_in_half(run: Run) -> Autocast | Cast | None:
     """Where the program says that gradients are computed in float16: autocast, or weights of that type."""
-    for kind in ("autocast", "cast"):
-        for event in run.events(kind):
-            if event["dtype"] == "float16":
-                return event
-    return None
+    found: list[Autocast | Cast] = [*run.facts(Autocast), *run.facts(Cast)]
+    return next((fact for fact in found if fact.dtype == "float16"), None)
 
 
 def _lost(gradients: Mapping[str, Summary]) -> tuple[float, float]:

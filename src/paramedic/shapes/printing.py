@@ -1,11 +1,18 @@
-"""The table of shapes as text."""
+"""The table of shapes as text, and as JSON."""
 
 from __future__ import annotations
+
+import json
+from dataclasses import asdict
 
 from paramedic.shapes.table import Table
 
 HEADS = ("module", "class", "in", "out", "dtype", "parameters", "FLOPs", "kept")
 RIGHT = (5, 6, 7)  # columns of numbers
+
+
+def as_json(table: Table) -> str:
+    return json.dumps({"schema_version": 1, **asdict(table)}, indent=2) + "\n"
 
 
 def render(table: Table) -> str:

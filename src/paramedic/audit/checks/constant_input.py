@@ -14,6 +14,7 @@ from paramedic.rules.support import listed, many
 
 FEWEST = 20  # samples
 WIDE = 64  # columns
+BLANK = 0.2  # of the samples, or of a class
 
 
 @check("PM303")
@@ -26,7 +27,7 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
         if sketch.type == "text" and len(sketch.words) == 1:
             what = f"{name!r} of {split.name} is {next(iter(sketch.words))!r} in all {split.size:,} samples"
             usual: Severity = "warning" if split.source.fed else "note"  # of a study, a country, a unit
-            yield _finding(split, what, "a constant carries no information", 1, usual)
+            yield _finding(split, what, "a constant carries no information", 1, usual, (name,))
         if sketch.moments is None:
             continue
         constant = sketch.moments.constant
@@ -40,7 +41,8 @@ def constant_input(audit: Audit) -> Iterator[Finding]:
             what = f"column{'s' * (len(columns) > 1)} {listed(columns, 6)} of {split.name} never var{_y(columns)}"
             why = "a constant carries no information, and its scaling divides by zero"
             severity: Severity = "note" if _usual(split, name, sketch) else "warning"
-            yield _finding(split, what, why, len(columns), severity)
+            named = split.columns(name, np.flatnonzero(constant).tolist())
+            yield _finding(split, what, why, len(columns), severity, named)
         if is_image_shape(sketch.shape) and sketch.blank and not constant.all():
             yield _blank(split, sketch)
 
@@ -74,9 +76,20 @@ def _channels(split: Split, sketch: InputSketch) -> Iterator[Finding]:
         yield _finding(split, what, "a channel was lost when the images were read or joined", len(flat))
 
 
+def _meant(split: Split, blank: list[int]) -> bool:
+    """Whether "nothing to be seen" is a class, or what many samples show: empty tiles, slices beside the body."""
+    if len(blank) > BLANK * split.size or split.sketch.boxes or split.sketch.dense.known:
+        return True
+    target = split.sketch.target
+    if target.labels is None:
+        return False
+    empty = np.isin(target.samples, blank)
+    classes = np.unique(target.labels[empty])
+    return len(classes) == 1 and float(empty[target.labels == classes[0]].mean()) > BLANK
+
+
 def _blank(split: Split, sketch: InputSketch) -> Finding:
-    many_blank = len(sketch.blank) >= 5 and len(sketch.blank) >= 0.01 * split.size
-    severity: Severity = "warning" if many_blank else "note"
+    severity: Severity = "note" if _meant(split, sketch.blank) else "warning"
     return Finding(
         what=f"{many(len(sketch.blank), 'image')} of {split.name} {'are' if len(sketch.blank) > 1 else 'is'} one "
         f"colour all over: {split.samples(sketch.blank)}",
@@ -90,7 +103,9 @@ def _blank(split: Split, sketch: InputSketch) -> Finding:
     )
 
 
-def _finding(split: Split, what: str, why: str, count: int, severity: Severity = "warning") -> Finding:
+def _finding(
+    split: Split, what: str, why: str, count: int, severity: Severity = "warning", columns: tuple[str, ...] = ()
+) -> Finding:
     return Finding(
         what=what,
         why=why,
@@ -99,6 +114,7 @@ def _finding(split: Split, what: str, why: str, count: int, severity: Severity =
         confidence=0.9 if severity == "warning" else 0.7,
         severity=severity,
         split=split.name,
+        columns=columns,
     )
 
 

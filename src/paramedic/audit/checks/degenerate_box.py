@@ -15,6 +15,7 @@ MOST = 0.3  # share of impossible boxes above which the format is wrong, not the
 EDGE = 1.5  # pixels that a box may stand over, or a hundredth of the image
 TINY = 1.0  # pixels
 FEWEST = 8
+AREA = 0.02  # by which an area may be off, rounding
 
 Numbers = NDArray[np.float64]
 _UNDEFINED = "the logarithm of the size, and the overlap with a prediction, are not defined"
@@ -45,6 +46,7 @@ def degenerate_box(audit: Audit) -> Iterator[Finding]:
             yield whole
             continue
         yield from _single(split, boxes)
+        yield from _areas(split, boxes)
     if not judged:
         raise Abstain("there are no boxes")
 
@@ -104,6 +106,26 @@ def _single(split: Split, boxes: list[tuple[int, Boxes]]) -> Iterator[Finding]:
             count = f"{len(kinds[kind]):,} box{'es' * (len(kinds[kind]) > 1)}"
             what = f"{count} of {split.name} {what}, as ({shown}): {split.samples(samples)}"
             yield _finding(split, what, why, remedy, samples, severity)
+
+
+def _areas(split: Split, boxes: list[tuple[int, Boxes]]) -> Iterator[Finding]:
+    """Boxes of another area than the one that is written beside them, where nearly all others agree with theirs."""
+    known = [
+        (index, box, area)
+        for index, b in boxes
+        for box, area in zip(b.numbers.tolist(), b.areas, strict=False)
+        if area is not None and b.declared == "xywh"
+    ]
+    wrong = [(i, box, area) for i, box, area in known if abs(box[2] * box[3] - area) > max(1.0, AREA * area)]
+    if len(known) < FEWEST or not 0 < len(wrong) <= MOST * len(known):
+        return
+    samples = list(dict.fromkeys(index for index, _, _ in wrong))
+    _, box, area = wrong[0]
+    numbers = ", ".join(f"{number:g}" for number in box)
+    what = f"{len(wrong):,} box{'es' * (len(wrong) > 1)} of {split.name} {'have' if len(wrong) > 1 else 'has'} another "
+    what += f"area than the one written beside, as ({numbers}) beside {area:g}: {split.samples(samples)}"
+    why = "the box or its format was changed after the area was computed: two corners where a width and a height belong"
+    yield _finding(split, what, why, "correct these boxes, or compute their areas again", samples)
 
 
 def _finding(

@@ -6,6 +6,7 @@ import numpy as np
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.models.masks import better_fit
+from paramedic.audit.models.outlines import misfits, smeared
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.support import listed, many
 
@@ -108,6 +109,40 @@ def misfitting(split: Split) -> Iterator[Finding]:
     else:
         return  # smaller or longer targets are meant to be so
     yield _finding(split, what, why, "bring both to one size, in the same way", len(strange), "error", strange)
+
+
+def between_classes(split: Split) -> Iterator[Finding]:
+    """PM304: masks whose outlines hold classes that are not there."""
+    found = smeared(split) if split.sketch.dense.pictures else None
+    if found is not None:
+        yield _finding(
+            split,
+            f"the outlines of {many(len(found.samples), 'mask')} of {split.name} are smeared: up to {found.worst:.0%} "
+            f"of them are of a class between the two that meet there, {found.usual:.0%} in the other masks: "
+            f"{split.samples(found.samples)}",
+            "they were resized with interpolation, which takes the mean of class numbers: between 0 and 2 lies 1",
+            "resize these masks again from the originals, with interpolation=NEAREST",
+            found.worst,
+            "warning",
+            found.samples,
+        )
+
+
+def off_their_objects(split: Split) -> Iterator[Finding]:
+    """PM310: masks that do not cover what is to be seen in their images."""
+    found = misfits(split) if split.sketch.dense.pictures else None
+    if found is not None:
+        yield _finding(
+            split,
+            f"the objects of {many(len(found.samples), 'image')} of {split.name} are not what their masks cover: "
+            f"overlap with what the colours tell {found.worst:.0%}, in the median mask {found.usual:.0%}: "
+            f"{split.samples(found.samples)}",
+            "they are empty, eroded, moved, or of another image: each teaches that objects are ground",
+            "look at these masks over their images, and draw or convert them again",
+            found.worst,
+            "warning",
+            found.samples,
+        )
 
 
 def wrongly_laid(audit: Audit) -> Iterator[Finding]:

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
-from paramedic.audit.checks.dense_labels import is_dense, out_of_range
+from paramedic.audit.checks.dense_labels import between_classes, is_dense, out_of_range
 from paramedic.audit.chunk import Array
+from paramedic.audit.models.spelling import slips
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.rules.rule import Abstain
-from paramedic.rules.support import many
+from paramedic.rules.support import listed, many
 
 IGNORED = -100  # the value that torch's losses leave out by themselves
 RARE = 0.005
@@ -24,19 +25,24 @@ def label_out_of_range(audit: Audit) -> Iterator[Finding]:
     if is_dense(audit):
         for split in audit.splits:
             yield from out_of_range(split)
+            yield from between_classes(split)
         return
     if audit.task.kind != "classification":
         raise Abstain("this is not a classification")
     for split in audit.splits:
         labels = split.sketch.target.labels
-        if labels is None or split.sketch.target.names or labels.dtype.kind == "b":
-            continue  # names get their numbers from whoever encodes them
+        if labels is None or labels.dtype.kind == "b":
+            continue
+        if split.sketch.target.names:  # they get their numbers from whoever encodes them
+            yield from _misspelt(split)
+            continue
         if split.source.fed and labels.dtype.kind == "f":
             continue  # torch takes whole numbers for classes; these are values
         yield from _judged(split, labels[np.isfinite(labels)] if labels.dtype.kind == "f" else labels)
 
 
 def _judged(split: Split, labels: Array) -> Iterator[Finding]:
+    labels = labels.astype(np.int64) if labels.dtype.kind in "iu" else labels  # below 0 a byte is 255
     values, counts = np.unique(labels[labels != IGNORED], return_counts=True)
     if len(values) < 2 or len(labels) < FEWEST:
         return
@@ -64,6 +70,31 @@ def _judged(split: Split, labels: Array) -> Iterator[Finding]:
             f"{values[0]:g} to {values[-1]:g}",
             "note" if signs or not split.source.fed else "error",
         )
+
+
+def _misspelt(split: Split) -> Iterator[Finding]:
+    """Names of classes that are another one's but for a letter, a capital or a space."""
+    target = split.sketch.target
+    labels = target.labels
+    assert labels is not None
+    names = list(target.names)
+    counts = np.bincount(labels, minlength=len(names))
+    typos = slips(dict(zip(names, counts.tolist(), strict=True)))
+    if not typos:
+        return
+    samples = target.samples[np.isin(labels, [target.names[name] for name in typos])].tolist()
+    shown = listed([f"{name!r} for {meant!r}" for name, meant in typos.items()], 4)
+    yield Finding(
+        what=f"{many(len(samples), 'label')} of {split.name} misspelt ({shown}): {split.samples(samples)}",
+        why="each spelling becomes a class of its own, with an output that hardly any sample trains",
+        remedy=f"labels = labels.replace({dict(list(typos.items())[:4])!r})",
+        evidence=(Evidence(name="misspelt_labels", value=dict(typos), limit="none"),),
+        confidence=0.92,
+        severity="warning",
+        split=split.name,
+        samples=tuple(samples),
+        columns=(split.source.label,) if split.source.label else (),
+    )
 
 
 def _stray(values: Array, counts: Array) -> Array:

@@ -35,7 +35,8 @@ def _input(split: Split, name: str) -> Finding:
     sketch = split.input(name)
     kind = "missing or NaN" if split.source.kind == "table" else "NaN"
     kind = "infinite" if sketch.infinite == sketch.bad_count else kind
-    columns = _columns(split, name)
+    lacking = _lacking(split, name)
+    columns = _columns(split, name, lacking)
     fed = split.source.kind != "table"
     rows = sketch.bad_rows
     return Finding(
@@ -55,13 +56,20 @@ def _input(split: Split, name: str) -> Finding:
         confidence=0.97,
         split=split.name,
         samples=tuple(rows),
+        columns=split.columns(name, lacking),
     )
 
 
-def _columns(split: Split, name: str) -> str:
+def _lacking(split: Split, name: str) -> list[int]:
+    """Columns with such values, those with most of them first; none where samples are no rows of a table."""
     moments = split.input(name).moments
-    if moments is None or len(moments.mean) == 1 or not split.source.features.get(name):
+    if moments is None or len(moments.mean) == 1 or len(split.input(name).shape) != 1 or split.pixel_like:
+        return []
+    missing = split.input(name).count - moments.count
+    return [int(i) for i in np.argsort(-missing, kind="stable") if missing[i] > 0]
+
+
+def _columns(split: Split, name: str, places: list[int]) -> str:
+    if not places:
         return f" ({name})" if name not in ("", "numbers") else ""
-    lacking = split.input(name).count - moments.count
-    places = [int(i) for i in np.argsort(-lacking) if lacking[i] > 0]
     return f" (column{'s' * (len(places) > 1)} {listed([split.feature(name, i) for i in places])})"

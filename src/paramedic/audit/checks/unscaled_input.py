@@ -7,11 +7,14 @@ import numpy as np
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.checks.check import check
 from paramedic.audit.sketches.inputs import InputSketch
+from paramedic.audit.sketches.moments import Floats, Moments
 from paramedic.audit.sketches.pictures import is_image_shape
 from paramedic.findings import Evidence, Finding, Severity
+from paramedic.rules.support import listed
 
 PIXELS = 50.0
 RATIO = 100.0
+SKEW = 0.3  # of the interquartile range, by which the median lies nearer to the low quartile than to the high one
 
 
 @check("PM301")
@@ -50,23 +53,48 @@ def _columns(split: Split, name: str, sketch: InputSketch) -> Iterator[Finding]:
     varied = np.flatnonzero(spread > 0)
     if len(varied) < 2:
         return
-    widest, middle = int(varied[spread[varied].argmax()]), float(np.median(spread[varied]))
-    ratio = float(spread[widest] / middle)
-    if ratio < RATIO and spread[widest] < RATIO:
+    middle = float(np.median(spread[varied]))
+    limit = RATIO * min(middle, 1.0)
+    large = [int(i) for i in varied[np.argsort(-spread[varied])] if spread[i] >= limit]
+    if not large:
         return
+    widest = large[0]
     yield _finding(
         split,
-        f"column {split.feature(name, widest)} of {split.name} has standard deviation "
-        f"{spread[widest]:,.4g}; the median column {middle:,.3g}",
+        f"column {split.feature(name, widest)} of {split.name} has standard deviation {spread[widest]:,.4g}; the "
+        f"median column {middle:,.3g}",
         "it dominates the other columns unless they are scaled first",
-        "mean, std = x_train.mean(0), x_train.std(0); x = (x - mean) / std, and use these statistics for both parts",
+        _advice(split, name, large, quartiles, sketch.moments),
         float(spread[widest]),
         "about 1",
         "note",
+        split.columns(name, large),
     )
 
 
-def _finding(split: Split, what: str, why: str, remedy: str, value: float, limit: str, severity: Severity) -> Finding:
+def _advice(
+    split: Split, name: str, large: list[int], quartiles: tuple[Floats, Floats, Floats], moments: Moments
+) -> str:
+    """Which column, which transform, fitted on which part."""
+    low, median, high = quartiles
+    tails = [i for i in large if moments.low[i] >= 0 and high[i] + low[i] - 2 * median[i] > SKEW * (high[i] - low[i])]
+    logs = [split.feature(name, i) for i in tails]
+    others = [split.feature(name, i) for i in large if i not in tails]
+    parts = [f"log1p of {listed(logs)}, whose tails are long, then standardise"] if logs else []
+    parts += [f"standardise {listed(others)}"] if others else []
+    return f"{'; '.join(parts)}: scaler = StandardScaler().fit(x_train), then scaler.transform for both parts"
+
+
+def _finding(
+    split: Split,
+    what: str,
+    why: str,
+    remedy: str,
+    value: float,
+    limit: str,
+    severity: Severity,
+    columns: tuple[str, ...] = (),
+) -> Finding:
     return Finding(
         what=what,
         why=why,
@@ -75,4 +103,5 @@ def _finding(split: Split, what: str, why: str, remedy: str, value: float, limit
         confidence=0.9 if severity == "warning" else 0.7,
         severity=severity,
         split=split.name,
+        columns=columns,
     )

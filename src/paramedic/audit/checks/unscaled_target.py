@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from paramedic.audit.audit import Audit
 from paramedic.audit.checks.check import check
 from paramedic.findings import Evidence, Finding
 from paramedic.rules.rule import Abstain
 
 SCALE = 100.0
+SKEW = 0.3  # of the interquartile range, by which the median lies nearer to the low quartile than to the high one
 
 
 @check("PM302")
@@ -32,9 +35,20 @@ def unscaled_target(audit: Audit) -> Iterator[Finding]:
         yield Finding(
             what=f"targets go from {low:,.4g} to {high:,.4g} (mean {mean:,.4g}, deviation {std:,.4g})",
             why="a network starts with outputs around 0 and takes long to get there",
-            remedy=f"train on (y - {mean:.4g}) / {std:.4g}, and undo it for predictions",
+            remedy=_advice(audit, mean, std, low),
             evidence=(Evidence(name="target_size", value=size, limit=f"< {SCALE:g}"),),
             confidence=0.7,
             severity="note",
             split="train",
+            columns=(audit.train.source.label,) if audit.train.source.label else (),
         )
+
+
+def _advice(audit: Audit, mean: float, std: float, low: float) -> str:
+    """Of a long tail, the logarithm; always by the statistics of train."""
+    labels = audit.train.sketch.target.labels
+    if labels is not None and low >= 0:
+        quarter, median, most = np.nanpercentile(labels.astype(np.float64), [25, 50, 75])
+        if most + quarter - 2 * median > SKEW * (most - quarter):
+            return "the tail is long: train on log1p(y), standardised by its mean and deviation in train, and undo both"
+    return f"train on (y - {mean:.4g}) / {std:.4g}, the mean and deviation of train, and undo it for predictions"

@@ -19,6 +19,7 @@ FIRM = 0.1  # probability of the given label below which it is contradicted firm
 OF_ERRORS = (
     0.3  # of a forest's errors, firm ones: 0.31 and more with wrong labels, 0.28 and less in overlapping classes
 )
+RELIABLE = 0.85  # accuracy of a forest that may doubt labels one by one
 MOST_NEGATIVE = 0.3  # beyond this share of negative margins the task is hard, or nothing was learnt
 
 
@@ -100,14 +101,20 @@ def by_forest(audit: Audit) -> Doubts | None:
     suggested = [
         audit.train.sketch.target.shown(signal.classes[i].item()) for i in signal.probabilities[worst].argmax(axis=1)
     ]
-    firm = int(((score[worst] < FIRM) & (best[worst] > 0.5)).sum())
+    sure = (score[worst] < FIRM) & (best[worst] > 0.5)
+    firm = int(sure.sum())
+    telling = firm > OF_ERRORS * (1 - signal.score) * len(labels)
+    if signal.score < RELIABLE:  # most of its doubts are its own mistakes: only the firm ones are worth a look
+        if not telling:
+            return None
+        worst, suggested = worst[sure], [label for label, kept in zip(suggested, sure, strict=True) if kept]
     first = f"it looks like {suggested[0]} ({best[worst[0]]:.0%} against {score[worst[0]]:.0%})" if suggested else ""
     return Doubts(
         samples=found.indices[signal.rows[worst]],
         given=signal.classes[labels[worst]],
         suggested=suggested,
         firm=firm,
-        telling=firm > OF_ERRORS * (1 - signal.score) * len(labels),
+        telling=telling,
         size=len(labels),
         because=first,
     )

@@ -42,7 +42,7 @@ class Better:
 
 def better_fit(split: Split) -> Better | None:
     """None where no change makes masks fit clearly better, or there is nothing to compare."""
-    images, masks = _pairs(split)
+    _, images, masks = pairs(split, MOST)
     if len(images) < FEWEST:
         return None
     now = np.asarray([explained(image, mask) for image, mask in zip(images, masks, strict=True)])
@@ -75,19 +75,20 @@ def explained(image: Array, mask: Array) -> float:
     return float((sums**2 / counts[:, None]).sum() / total)
 
 
-def _pairs(split: Split) -> tuple[list[NDArray[np.float64]], list[Array]]:
-    """Images with their colours last, and their masks, in the order of the samples."""
+def pairs(split: Split, most: int) -> tuple[list[int], list[NDArray[np.float64]], list[Array]]:
+    """Samples, images with their colours last, and their masks, in the order of the samples."""
     kept = split.sketch.kept
     values = next(iter(kept.inputs.values()), None)
     if values is None or kept.target is None:
-        return [], []
-    images, masks = [], []
-    for row in range(min(len(kept.indices), MOST)):
+        return [], [], []
+    indices, images, masks = [], [], []
+    for row in range(min(len(kept.indices), most)):
         image, mask = np.asarray(values[row]), np.squeeze(np.asarray(kept.target[row]))
         if mask.ndim == 2 and is_image_shape(image.shape) and image.dtype.kind in "biuf":
+            indices.append(int(kept.indices[row]))
             images.append(colours_last(image))
             masks.append(mask)
-    return images, masks
+    return indices, images, masks
 
 
 def colours_last(image: Any) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array
 from paramedic.audit.models.meeting import meet
+from paramedic.audit.models.pixels import with_one_grain
 from paramedic.audit.models.rows import agree, row_pairs
 from paramedic.audit.sketches import minhash
 
@@ -24,6 +25,9 @@ CLOSER = 0.35  # than the tenth neighbour, as a ratio of distances
 NEIGHBOUR = 10
 CROWD = 20_000  # pictures among which neighbours are looked for
 COMMON = 0.7  # share of shingles two texts have in common
+TEMPLATE = 0.3  # share of shingles that texts have in common by chance: they are made from templates
+OFTEN = 0.05  # of the pairs, in which they have
+DRAWN, CHANCE = 50_000, 1e-3  # pairs that show what is usual, and how many of them may be copies
 MOST_PAIRS = 20_000
 
 
@@ -55,7 +59,18 @@ def _texts(first: Split, second: Split) -> list[Pair]:
         return []
     a, b = meet(minhash.bands(one), None if first is second else minhash.bands(other))
     alike = minhash.similarity(one[a], other[b])
-    return _pairs(first, second, a, b, alike, (alike >= COMMON) & _else_alike(first, second, a, b))
+    return _pairs(first, second, a, b, alike, (alike >= _copied(one, other)) & _else_alike(first, second, a, b))
+
+
+def _copied(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
+    """What two texts must have in common to be copies: far more than those that merely share a template."""
+    random = np.random.default_rng(0)
+    a, b = random.integers(0, len(one), DRAWN), random.integers(0, len(other), DRAWN)
+    apart = (one[a] != other[b]).any(axis=1)
+    usual = minhash.similarity(one[a[apart]], other[b[apart]])
+    if not len(usual) or float(np.quantile(usual, 1 - OFTEN)) < TEMPLATE:
+        return COMMON
+    return max(COMMON, 1 - CLOSER * (1 - float(np.quantile(usual, 1 - CHANCE))))
 
 
 def _else_alike(first: Split, second: Split, a: Array, b: Array) -> NDArray[np.bool_]:
@@ -90,7 +105,7 @@ def _images(first: Split, second: Split) -> list[Pair]:
             close = close[_same_colours(first, second, a[part][close], b[part][close], mirror)]
             close = close[1 - alike[close] <= CLOSER * _surroundings(one[close], thumbs[0])]
             found += _pairs(first, second, a[part], b[part], alike, close)
-    return found
+    return with_one_grain(first, second, found)
 
 
 def _same_colours(first: Split, second: Split, a: Array, b: Array, mirror: int) -> NDArray[np.bool_]:

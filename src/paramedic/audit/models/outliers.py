@@ -1,11 +1,13 @@
-"""Values far from all others of their column."""
+"""Values that stand apart from all others of their column: markers for "missing", another unit, a lost sign, or far."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array
 from paramedic.audit.sketches.moments import Floats
@@ -15,63 +17,155 @@ if TYPE_CHECKING:
 
 FEWEST = 40
 MOST_SHARE = 0.02  # beyond this it is a long tail, or two populations
+MOST_MARKED = 0.25  # of a column that a marker may fill: quartiles still show the others
+APART = 3.0  # ranges of all other values that lie between them and a value of another kind
+SUSPICIOUS = 3.0  # interquartile ranges from the median: worth a closer look
+FEWEST_VALUES = 10  # different ones, in a column of measurements
+MOST_COLUMNS = 64  # that are looked at closely
+
+TARGET = "\0target"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Far:
-    """The samples, farthest first, and the worst value among them."""
+class Strange:
+    """Samples that stand apart in one column, the farthest first."""
 
+    kind: str  # "marker", "unit", "negative": certain. "far": perhaps a long tail
+    name: str  # of the input, or TARGET
+    place: int
     samples: list[int]
-    columns: list[tuple[str, int]]
-    value: float = 0.0
-    median: float = 0.0
-    distance: float = 0.0
+    value: float  # of the first sample
+    usual: tuple[float, float]  # between which all others lie
+    distance: float  # of the first from the median, in interquartile ranges
 
 
-def far_values(split: Split, limit: float) -> Far | None:
-    """Medians and quartiles come from the kept samples; all rows are read again only where a range looks suspicious."""
-    judged, worst, best = False, dict[int, float](), (0.0, 0.0, 0.0)
-    columns: list[tuple[str, int]] = []
+def strange_values(split: Split, limit: float, *, target: bool) -> list[Strange] | None:
+    """None where there are no columns of numbers. A column is read again only where its range looks suspicious."""
+    found: list[Strange] = []
+    judged = False
+    for name, place, indices, values in _columns(split, target):
+        judged = True
+        if place >= 0:
+            one = _strange(values, indices, limit)
+            found += [] if one is None else [replace(one, name=name, place=place)]
+    return found if judged else None
+
+
+def _columns(split: Split, target: bool) -> Iterator[tuple[str, int, NDArray[np.int64], Floats]]:
+    """(input, place, samples, values) of suspicious columns; place -1 where an input was judged and none is."""
+    labels = split.sketch.target.labels
+    if target and labels is not None and not split.sketch.target.names and len(labels) >= FEWEST:
+        yield TARGET, 0, split.sketch.target.samples, np.asarray(labels, dtype=np.float64)
     for name, values in split.sketch.kept.inputs.items():
         sketch, quartiles = split.sketch.inputs[name], split.quartiles(name)
         if quartiles is None or sketch.moments is None or len(values) < FEWEST or split.pixel_like:
             continue
         if len(sketch.shape) != 1 or (split.source.fed and "int" in sketch.type):
             continue
-        judged = True
+        yield name, -1, np.zeros(0, dtype=np.int64), np.zeros(0)
         low, median, high = quartiles
         reach = np.maximum(sketch.moments.high - median, median - sketch.moments.low)
-        suspicious = np.flatnonzero((high > low) & (reach > limit * (high - low)))
-        for place, found in _far(split, name, suspicious, median, limit * (high - low)).items():
-            if 0 < len(found) <= max(2, MOST_SHARE * split.size):
-                columns.append((name, place))
-                for index, value in found.items():
-                    away = abs(value - float(median[place])) / float(high[place] - low[place])
-                    worst[index] = max(worst.get(index, 0.0), away)
-                    best = max(best, (away, value, float(median[place])))
-    if not judged:
-        return None
-    samples = sorted(worst, key=lambda index: -worst[index])
-    return Far(samples=samples, columns=columns, distance=best[0], value=best[1], median=best[2])
+        places = np.flatnonzero((high > low) & (reach > SUSPICIOUS * (high - low)))[:MOST_COLUMNS]
+        if len(places):
+            indices, columns = _whole(split, name, places)
+            for place, column in zip(places.tolist(), columns.T, strict=True):
+                yield name, place, indices, column
 
 
-def _far(split: Split, name: str, places: Array, median: Floats, radius: Floats) -> dict[int, dict[int, float]]:
-    """Per column the samples beyond the radius, with their values."""
-    found: dict[int, dict[int, float]] = {int(place): {} for place in places}
-    if not found:
-        return found
+def _whole(split: Split, name: str, places: Array) -> tuple[NDArray[np.int64], Floats]:
     kept = split.sketch.kept
-    whole = len(kept.indices) == split.size
-    chunks = (
-        iter([(kept.indices, kept.inputs[name])])
-        if whole
-        else ((c.indices, c.inputs[name]) for c in split.source.read())
-    )
-    for indices, values in chunks:
-        rows = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-        for place, known in found.items():
-            column = rows[:, place]
-            far = np.isfinite(column) & (np.abs(column - median[place]) > radius[place])
-            if len(known) <= MOST_SHARE * split.size + 2:
-                known |= dict(zip(indices[far].tolist(), column[far].tolist(), strict=True))
-    return found
+    if len(kept.indices) == split.size:
+        return kept.indices, _rows(kept.inputs[name])[:, places]
+    parts = [(chunk.indices, _rows(chunk.inputs[name])[:, places]) for chunk in split.source.read()]
+    return np.concatenate([indices for indices, _ in parts]), np.concatenate([rows for _, rows in parts])
+
+
+def _rows(values: Array | list[Array]) -> Floats:
+    return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+
+
+def _strange(values: Floats, indices: NDArray[np.int64], limit: float) -> Strange | None:
+    """The first kind that fits, the most certain first."""
+    good = np.isfinite(values)
+    values, indices = values[good], indices[good]
+    if len(values) < FEWEST:
+        return None
+    low, median, high = np.percentile(values, [25, 50, 75])
+    if not high > low:
+        return None
+    for kind, hit in (
+        ("marker", _marker(values)),
+        ("unit", _other_unit(values, median, high - low)),
+        ("negative", _lost_sign(values, high - low)),
+        ("far", np.abs(values - median) > limit * (high - low)),
+    ):
+        most = MOST_MARKED if kind == "marker" else MOST_SHARE
+        if 0 < hit.sum() <= max(2, most * len(values)):
+            away = np.abs(values[hit] - median) / (high - low)
+            worst = np.argsort(-away, kind="stable")
+            rest = values[~hit]
+            return Strange(
+                kind=kind,
+                name="",
+                place=0,
+                samples=indices[hit][worst].tolist(),
+                value=float(values[hit][worst[0]]),
+                usual=(float(rest.min()), float(rest.max())),
+                distance=float(away[worst[0]]),
+            )
+    return None
+
+
+def _marker(values: Floats) -> NDArray[np.bool_]:
+    """The lowest or highest value, where it occurs several times or is made of nines, far from all others."""
+    nothing = np.zeros(len(values), dtype=bool)
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) < FEWEST_VALUES:
+        return nothing  # codes of a few answers, of which 99 may be one
+    for place, rest in ((0, distinct[1:]), (-1, distinct[:-1])):
+        value, count = float(distinct[place]), int(counts[place])
+        gap = float(rest[0] - value) if place == 0 else float(value - rest[-1])
+        nines = len(digits := str(abs(int(value)))) >= 2 and set(digits) == {"9"} and value == int(value)
+        minus = value == -1 and rest[0] >= 0  # among ages and counts
+        lonely = gap > APART * float(np.ptp(rest)) or (nines and gap > float(np.ptp(rest)))
+        lonely |= minus and rest[0] > 0 and gap > 5 * float(np.median(np.diff(rest)))
+        repeated = count >= 3 and count > 2 * counts[1:-1].mean()
+        if value != 0 and lonely and (nines or repeated):
+            return np.asarray(values == value)
+    return nothing
+
+
+def _other_unit(values: Floats, median: float, spread: float) -> NDArray[np.bool_]:
+    """A few values beyond a gap that is wider than the range of all others, in numbers and in powers of ten."""
+    order = np.argsort(np.abs(values - median), kind="stable")
+    ranked = values[order]
+    away = np.abs(ranked - median)
+    ranges = np.maximum(np.maximum.accumulate(ranked) - np.minimum.accumulate(ranked), spread)
+    border = len(values) - max(2, int(MOST_SHARE * len(values)))
+    wide = np.flatnonzero(np.diff(away) > APART * ranges[:-1])
+    hit = np.zeros(len(values), dtype=bool)
+    if not (wide >= border - 1).any():
+        return hit
+    first = int(wide[wide >= border - 1][0]) + 1
+    usual, others, gap = ranked[:first], ranked[first:], away[first] - away[first - 1]
+    if usual.min() > 0 and others.min() > 0:  # of a long tail, the range in powers of ten tells how far it may reach
+        tail, jump = np.log(usual.max() / max(median, 1e-300)), np.log(others.min() / usual.max())
+        if jump < max(tail, np.log(5)):
+            return hit
+    elif gap <= 3 * APART * ranges[first - 1]:
+        return hit
+    hit[order[first:]] = True
+    return hit
+
+
+def _lost_sign(values: Floats, spread: float) -> NDArray[np.bool_]:
+    """A few negative values in a column of positive ones, beyond a gap, that would be ordinary with the other sign."""
+    negative = values < 0
+    usual = np.sort(values[~negative])
+    nothing = np.zeros(len(values), dtype=bool)
+    if not 0 < negative.sum() <= max(2, MOST_SHARE * len(values)) or usual[0] <= 0:
+        return nothing
+    gap = float(usual[0] - values[negative].max())
+    steps = float(np.diff(usual[: len(usual) // 2]).max())
+    ordinary = bool((-values[negative] >= usual[0]).all() and (-values[negative] <= usual[-1]).all())
+    return negative if ordinary and gap > 5 * steps and gap > spread else nothing

@@ -1,10 +1,12 @@
-"""Which numbers a scaling was fitted on: the training part, or both parts together."""
+"""Which numbers a scaling was fitted on: the training part, both parts together, or each part by itself."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramedic.audit.sketches.moments import Moments
 
@@ -14,9 +16,20 @@ if TYPE_CHECKING:
 FEWEST_COLUMNS = 2
 FEWEST_SAMPLES = 20
 
+Hits = tuple[str, NDArray[np.bool_]]
 
-def scaled_together(train: Split, val: Split, tolerance: float) -> tuple[str, int, str] | None:
-    """How both parts were scaled as one, in how many columns, and what train is like alone; None if they were not."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """Columns whose scaling knows the validation part."""
+
+    how: str  # "have mean 0 and deviation 1 over train and val together …"
+    columns: tuple[str, ...]
+    apart: bool  # each part by its own statistics, rather than both by common ones
+
+
+def leaking(train: Split, val: Split, tolerance: float) -> Scaled | None:
+    """None where nothing says that val took part in its own scaling."""
     for name, sketch in train.sketch.inputs.items():
         other = val.sketch.inputs.get(name)
         if sketch.moments is None or other is None or other.moments is None or train.pixel_like:
@@ -24,25 +37,45 @@ def scaled_together(train: Split, val: Split, tolerance: float) -> tuple[str, in
         ours, theirs = sketch.moments, other.moments
         if len(ours.mean) != len(theirs.mean) or min(train.size, val.size) < FEWEST_SAMPLES:
             continue
-        found = _standardised(ours, ours.merge(theirs), tolerance) or _squeezed(ours, ours.merge(theirs), tolerance)
+        both = ours.merge(theirs)
+        apart = _each_by_itself(ours, theirs, tolerance)
+        found = apart or _standardised(ours, both, tolerance) or _squeezed(ours, both, tolerance)
         if found is not None:
-            return found
+            columns = train.columns(name, np.flatnonzero(found[1]).tolist())
+            return Scaled(how=found[0], columns=columns, apart=apart is not None)
     return None
 
 
-def _standardised(train: Moments, both: Moments, tolerance: float) -> tuple[str, int, str] | None:
-    bessel = np.sqrt(both.count / np.maximum(both.count - 1, 1))
-    unit = (np.abs(both.std - 1) < tolerance) | (np.abs(both.std * bessel - 1) < tolerance)
-    joint = unit & (np.abs(both.mean) < tolerance)
+def _is_standard(moments: Moments, tolerance: float) -> NDArray[np.bool_]:
+    """Columns with mean 0 and deviation 1 (of either kind)."""
+    bessel = np.sqrt(moments.count / np.maximum(moments.count - 1, 1))
+    unit = (np.abs(moments.std - 1) < tolerance) | (np.abs(moments.std * bessel - 1) < tolerance)
+    return np.asarray(unit & (np.abs(moments.mean) < tolerance) & ~moments.constant)
+
+
+def _enough(hit: NDArray[np.bool_], moments: Moments) -> bool:
+    return bool(hit.sum() >= FEWEST_COLUMNS and hit.sum() >= 0.5 * (~moments.constant).sum())
+
+
+def _each_by_itself(train: Moments, val: Moments, tolerance: float) -> Hits | None:
+    """By the statistics of train, no column of val comes out at exactly 0 and 1."""
+    hit = _is_standard(train, tolerance) & _is_standard(val, tolerance)
+    if not _enough(hit, train):
+        return None
+    return "have mean 0 and deviation 1 in train alone, and again in val alone", hit
+
+
+def _standardised(train: Moments, both: Moments, tolerance: float) -> Hits | None:
     alone = (np.abs(train.mean) > 10 * tolerance) | (np.abs(train.std - 1) > 10 * tolerance)
-    hit = joint & alone & ~both.constant
-    if hit.sum() < FEWEST_COLUMNS or hit.sum() < 0.5 * (~both.constant).sum():
+    hit = _is_standard(both, tolerance) & alone
+    if not _enough(hit, both):
         return None
     i = int(np.flatnonzero(hit)[0])
-    return "have mean 0 and deviation 1", int(hit.sum()), f"mean {train.mean[i]:.3g}, deviation {train.std[i]:.3g}"
+    alone_is = f"mean {train.mean[i]:.3g}, deviation {train.std[i]:.3g}"
+    return f"have mean 0 and deviation 1 over train and val together, and not in train alone ({alone_is})", hit
 
 
-def _squeezed(train: Moments, both: Moments, tolerance: float) -> tuple[str, int, str] | None:
+def _squeezed(train: Moments, both: Moments, tolerance: float) -> Hits | None:
     varied = ~both.constant
     ends = (np.abs(both.low) < tolerance**2) & (np.abs(both.high - 1) < tolerance**2)
     inside = (train.low > tolerance) | (train.high < 1 - tolerance)
@@ -50,4 +83,5 @@ def _squeezed(train: Moments, both: Moments, tolerance: float) -> tuple[str, int
     if not ends[varied].all() or hit.sum() < 3:
         return None
     i = int(np.flatnonzero(hit)[0])
-    return "go exactly from 0 to 1", int(hit.sum()), f"there from {train.low[i]:.3g} to {train.high[i]:.3g}"
+    alone_is = f"there from {train.low[i]:.3g} to {train.high[i]:.3g}"
+    return f"go exactly from 0 to 1 over train and val together, and not in train alone ({alone_is})", hit

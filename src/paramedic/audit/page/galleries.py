@@ -1,9 +1,10 @@
-"""The samples that findings name, as pictures, texts or rows, with their labels; copies side by side."""
+"""Ordinary samples first, then those that findings name: pictures, texts or rows with labels; copies side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from paramedic.audit.audit import Audit, Split
 from paramedic.audit.chunk import Values
 from paramedic.audit.page.boxes import drawn
 from paramedic.audit.page.masks import overlaid
-from paramedic.audit.page.png import data_uri
+from paramedic.audit.page.png import Span, data_uri, span_of
 from paramedic.audit.sketches.pictures import is_image_shape
 from paramedic.findings import Finding
 
@@ -21,7 +22,7 @@ MOST_PAIRS = 8
 READ_AGAIN = 200_000  # samples; larger data shows only what was kept
 LONGEST = 280  # characters
 
-EXAMPLES = 8  # masks that are shown without a finding
+EXAMPLES = 8  # ordinary samples
 
 Content = Mapping[str, Any]  # the inputs of one sample, by name; and its mask, by MASK
 MASK = "\0mask"
@@ -55,7 +56,7 @@ def galleries(audit: Audit, findings: Sequence[Finding]) -> list[Gallery]:
         needed[finding.split or "train"] |= {*finding.samples[:MOST], *(a for a, _ in pairs)}
         needed[_other(finding)] |= {b for _, b in pairs}
     contents = {name: _read(splits[name], indices) for name, indices in needed.items()}
-    found = []
+    found = [_ordinary(audit.train, {index for finding in findings for index in finding.samples})]
     for finding, pairs in wanted:
         ours, theirs = splits[finding.split or "train"], splits[_other(finding)]
         extra = _suggestions(finding)
@@ -72,12 +73,21 @@ def galleries(audit: Audit, findings: Sequence[Finding]) -> list[Gallery]:
         if shown:
             wide = bool(pairs) or not shown[0].image
             found.append(Gallery(code=finding.code, title=finding.name, samples=shown, wide=wide))
-    if audit.task.kind == "segmentation":
-        some = audit.train.sketch.kept.indices[:EXAMPLES].tolist()
-        known = _read(audit.train, some)
-        shown = [_shown(audit.train, known, index) for index in some]
-        found.append(Gallery(code="", title="Masks on their images", samples=shown, wide=False))
-    return found
+    return [gallery for gallery in found if gallery.samples]
+
+
+def _ordinary(split: Split, named: set[int]) -> Gallery:
+    """Some of each class, chosen alike each time; none that a finding names."""
+    some = [index for index in split.sketch.kept.indices.tolist() if index not in named]
+    by_label: dict[str, list[int]] = {}
+    for index in some[: 50 * EXAMPLES]:
+        by_label.setdefault(_label(split, index), []).append(index)
+    rounds = zip_longest(*by_label.values())
+    chosen = [index for one_of_each in rounds for index in one_of_each if index is not None][:EXAMPLES]
+    contents = _read(split, chosen)
+    shown = [sample for index in chosen if (sample := _shown(split, contents, index)).image or sample.parts]
+    title = "What the network is given: ordinary samples" if split.source.fed else "Ordinary samples"
+    return Gallery(code="", title=title, samples=shown, wide=bool(shown) and not shown[0].image)
 
 
 def _other(finding: Finding) -> str:
@@ -124,18 +134,51 @@ def _shown(
 ) -> Shown:
     content = contents.get(index, {})
     label = _label(split, index)
-    caption = " · ".join(word for word in (f"{split.name} {split.called(index)}", label, extra) if word)
+    about = [f"{split.name} {split.called(index)}", label, extra]
+    span = _span(split)
     boxes = next((found for number, found in split.sketch.boxes if number == index), None)
     if boxes is not None:
         images = [v for v in content.values() if isinstance(v, np.ndarray) and is_image_shape(v.shape)]
-        return Shown(caption=caption, image=data_uri(drawn(boxes, images[0] if images else None)), other=other)
+        picture = images[0] if images else None
+        caption = _caption([*about, "" if picture is None else _range(picture)])
+        return Shown(caption=caption, image=data_uri(drawn(boxes, picture, span)), other=other)
     for value in content.values():
         if isinstance(value, np.ndarray) and is_image_shape(value.shape) and value.dtype.kind in "biuf":
-            return Shown(caption=caption, image=data_uri(overlaid(value, content.get(MASK))), other=other)
+            image = data_uri(*overlaid(value, content.get(MASK), span))
+            return Shown(caption=_caption([*about, _range(value)]), image=image, other=other)
         side = round(value.size**0.5) if isinstance(value, np.ndarray) else 0
         if split.pixel_like and side * side == getattr(value, "size", -1):
-            return Shown(caption=caption, image=data_uri(value.reshape(side, side)), other=other)
-    return Shown(caption=caption, parts=tuple(_words(split, content)), other=other)
+            image = data_uri(value.reshape(side, side), span)
+            return Shown(caption=_caption([*about, _range(value)]), image=image, other=other)
+    return Shown(caption=_caption(about), parts=tuple(_words(split, content)), other=other)
+
+
+def _caption(words: Sequence[str]) -> str:
+    return " · ".join(word for word in words if word)
+
+
+def _span(split: Split) -> Span:
+    """What is shown as black and as white, the same for all pictures: a dark one stays dark."""
+    moments = [sketch.moments for sketch in split.sketch.inputs.values() if sketch.moments is not None]
+    low = min((float(np.nanmin(found.low)) for found in moments if len(found.low)), default=0.0)
+    high = max((float(np.nanmax(found.high)) for found in moments if len(found.high)), default=255.0)
+    return span_of(low, high) if np.isfinite([low, high]).all() else (0.0, 255.0)
+
+
+def shown_as(split: Split) -> str:
+    """'0 is black and 1 is white'; nothing where there are no pictures."""
+    if not any(is_image_shape(sketch.shape) for sketch in split.sketch.inputs.values()) and not split.pixel_like:
+        return ""
+    low, high = _span(split)
+    return f"{low:.4g} is black and {high:.4g} is white; each caption states the true range of its picture"
+
+
+def _range(picture: Any) -> str:
+    """The true range of a picture's values."""
+    numbers = np.asarray(picture)
+    if not numbers.size or not np.isfinite(numbers.astype(np.float64)).any():
+        return ""
+    return f"values {np.nanmin(numbers):.4g} to {np.nanmax(numbers):.4g}"
 
 
 def _words(split: Split, content: Content) -> Iterable[tuple[str, bool]]:

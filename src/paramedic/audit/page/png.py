@@ -1,27 +1,33 @@
-"""Arrays as PNG pictures in the page itself; needs nothing but zlib."""
+"""Arrays as PNG pictures in the page itself."""
 
 from __future__ import annotations
-
-import base64
-import struct
-import zlib
 
 import numpy as np
 
 from paramedic.audit.chunk import Array
 from paramedic.audit.sketches.pictures import channel_axis, shrunk
+from paramedic.reports import png
 
 LARGEST = 96  # pixels
 
 
-def data_uri(image: Array) -> str:
-    """A grey or colour image of any value range, at most LARGEST pixels wide and high."""
-    planes = _planes(np.nan_to_num(np.asarray(image, dtype=np.float32)))
-    low, high = float(planes.min()), float(planes.max())
-    if low < 0 or not 64 < high <= 255:  # otherwise these are pixels already
-        planes = (planes - low) / max(high - low, 1e-12) * 255
+Span = tuple[float, float]  # the values that are shown as black and as white
+
+
+def span_of(low: float, high: float) -> Span:
+    """Of all pictures of a set: those made for the eye lie between 0 and 1 or 0 and 255, others are stretched alike."""
+    if low < 0:
+        return low, max(high, low + 1e-12)
+    return (0.0, 1.0) if high <= 1 else (0.0, 255.0) if high <= 255 else (0.0, high)
+
+
+def data_uri(image: Array, span: Span = (0.0, 255.0)) -> str:
+    """A grey or colour image, at most LARGEST pixels wide and high."""
+    low, high = span
+    planes = (_planes(np.nan_to_num(np.asarray(image, dtype=np.float32))) - low) / (high - low) * 255
     rows = np.moveaxis(np.clip(planes, 0, 255).astype(np.uint8), 0, -1)
-    return "data:image/png;base64," + base64.b64encode(_png(rows)).decode()
+    kind = png.COLOUR if rows.shape[-1] == 3 else png.GREY
+    return png.data_uri(rows.shape[1], [row.tobytes() for row in rows], kind=kind)
 
 
 def _planes(image: Array) -> Array:
@@ -33,14 +39,3 @@ def _planes(image: Array) -> Array:
     if scale < 1:
         planes = shrunk(planes, max(1, round(height * scale)), max(1, round(width * scale)))
     return planes
-
-
-def _png(rows: Array) -> bytes:
-    height, width, channels = rows.shape
-    lines = b"".join(b"\0" + rows[y].tobytes() for y in range(height))
-    header = struct.pack(">IIBBBBB", width, height, 8, 2 if channels == 3 else 0, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
-    body = b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + body

@@ -31,6 +31,7 @@ class InputSketch:
     infinite: int = 0
     whole: bool = True  # all values are whole numbers
     blank: list[int] = field(default_factory=list)  # samples of one value everywhere, or texts of a word or two
+    empty: list[int] = field(default_factory=list)  # texts without a letter
     words: Counter[str] = field(default_factory=Counter)
     characters: int = 0
 
@@ -55,6 +56,7 @@ class InputSketch:
         self.infinite += other.infinite
         self.whole &= other.whole
         self.blank = (self.blank + other.blank)[:MOST_KEPT]
+        self.empty = (self.empty + other.empty)[:MOST_KEPT]
         self._count_words(other.words)
         self.characters += other.characters
 
@@ -81,6 +83,7 @@ class InputSketch:
             if len(self.blank) < MOST_KEPT:
                 short = [i for i, value in zip(indices.tolist(), values, strict=True) if len(value) < SHORT]
                 self.blank += short
+                self.empty += [i for i, value in zip(indices.tolist(), values, strict=True) if not value.strip()]
             return
         for value, index in zip(values, indices.tolist(), strict=True):
             one = np.asarray([index])

@@ -36,6 +36,7 @@ class SplitSketch:
     boxes: list[tuple[int, Boxes]] = field(default_factory=list)
     hash_parts: list[NDArray[np.int64]] = field(default_factory=list)
     index_parts: list[NDArray[np.int64]] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)  # files, as the samples themselves say
     stopped: str = ""  # why not everything was read
 
     def update(self, chunk: Chunk) -> None:
@@ -57,6 +58,7 @@ class SplitSketch:
         self.prints.update(chunk, self.inputs)
         if not self.prints.thumbs:
             self.rows.update(chunk, self.inputs)
+        self.names |= chunk.names
         self.boxes += list(zip(chunk.indices.tolist(), chunk.boxes, strict=False))
 
     def merge(self, other: SplitSketch) -> None:
@@ -71,6 +73,7 @@ class SplitSketch:
         self.dense.merge(other.dense)
         self.bad += other.bad
         self.boxes += other.boxes
+        self.names |= other.names
         self.hash_parts += other.hash_parts
         self.index_parts += other.index_parts
         self.stopped = self.stopped or other.stopped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Chunk, Source, Values
 from paramedic.audit.sketches.groups import names_an_owner
+from paramedic.audit.sources.cells import checked
 from paramedic.audit.sources.choosing import ROWS, chosen, target_name
 from paramedic.errors import ParamedicError
 from paramedic.rules.support import listed
@@ -47,7 +49,13 @@ def needed() -> Any:
 
 
 def open_lazy(
-    frame: polars.LazyFrame, *, label: str | None, title: str, sample: int | None, like: Source | None
+    frame: polars.LazyFrame,
+    *,
+    label: str | None,
+    title: str,
+    sample: int | None,
+    like: Source | None,
+    folder: Path | None = None,
 ) -> Source:
     pl = needed()
     schema = frame.collect_schema()
@@ -59,6 +67,8 @@ def open_lazy(
     if numbering:
         guess = (*guess, f"{listed(map(repr, numbering))} only number{'s' * (len(numbering) == 1)} the rows: ignored")
     kinds = {name: _kind(head[name]) for name in schema.names() if name != target and name not in numbering}
+    cells = checked(head, list(kinds), folder)
+    kinds |= dict.fromkeys(cells.numbers, "number")
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
 
@@ -73,7 +83,8 @@ def open_lazy(
                 kept = np.isin(numbers, indices, assume_unique=True)
                 piece, numbers = piece.filter(pl.Series(kept)), numbers[kept]
             if len(piece):
-                yield _chunk(piece, numbers, numeric, kinds, target)
+                bad = tuple(cells.bad(piece, numbers))
+                yield replace(_chunk(piece, numbers, numeric, kinds, target), bad=bad)
 
     def write(kept: Sequence[int], path: Path) -> None:
         _write(frame.collect()[list(kept)], path)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Values
+from paramedic.audit.sketches.pictures import channel_axis, is_image_shape
 from paramedic.audit.sources.arrays import to_numpy
 from paramedic.audit.sources.choosing import target_name
 
-_IGNORED = ("idx", "index", "id", "image_id", "iscrowd", "area", "filename", "path", "file_name")
+_FILES = ("file_name", "filename", "path", "image_path", "img_path", "file")
+_IGNORED = ("idx", "index", "id", "image_id", "iscrowd", "area", *_FILES)
+SHARES = 1.5  # numbers below this may be shares of the image's size
 
 
 def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Boxes | None]:
@@ -25,11 +30,34 @@ def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Box
         named = {"": inputs[0]} if len(inputs) == 1 else {str(i): value for i, value in enumerate(inputs)}
         named = _flat(named)
         if isinstance(target, Mapping):
-            return named, _target_in(target, label), _boxes_in(target)
+            return named, _target_in(target, label), _sized(_boxes_in(target), named)
         return named, target, None
     if isinstance(sample, tuple | list) and len(sample) == 1:
         return _flat({"": sample[0]}), None, None
     return _flat({"": sample}), None, None
+
+
+def file_of(sample: Any) -> str:
+    """The file that a sample says it comes from: in a key of its own, or of its target's."""
+    for part in (sample, *sample) if isinstance(sample, tuple | list) else (sample,):
+        if isinstance(part, Mapping):
+            found = next((part[key] for key in _FILES if key in part), "")
+            if isinstance(found, str | PurePath) and str(found):
+                return str(found)
+    return ""
+
+
+def _sized(boxes: Boxes | None, inputs: Mapping[str, Any]) -> Boxes | None:
+    """Boxes in pixels lie inside the image that comes with them."""
+    if boxes is None or not boxes.numbers.size or not np.nanmax(np.abs(boxes.numbers)) > SHARES:
+        return boxes
+    shapes = [tuple(value.shape) for value in inputs.values() if hasattr(value, "shape")]
+    image = next((shape for shape in shapes if is_image_shape(shape)), None)
+    if image is None or not boxes.in_corners:
+        return boxes
+    axis = channel_axis(image)
+    height, width = (length for place, length in enumerate(image) if place != axis)
+    return replace(boxes, size=(width, height))
 
 
 def _is_label(value: Any) -> bool:
@@ -41,7 +69,10 @@ def _is_scalar(value: Any) -> bool:
 
 
 def put_together(
-    parts: Sequence[tuple[dict[str, Any], Any, Boxes | None]], indices: Sequence[int], bad: Sequence[BadSample]
+    parts: Sequence[tuple[dict[str, Any], Any, Boxes | None]],
+    indices: Sequence[int],
+    bad: Sequence[BadSample],
+    files: Mapping[int, str] | None = None,
 ) -> Chunk:
     names = list(dict.fromkeys(name for inputs, _, _ in parts for name in inputs))
     inputs = {name: _stacked([part[0].get(name) for part in parts]) for name in names}
@@ -54,6 +85,7 @@ def put_together(
         target=_stacked(targets) if known else None,
         boxes=boxes if len(boxes) == len(parts) else (),
         bad=tuple(bad),
+        names=files or {},
     )
 
 
@@ -63,7 +95,7 @@ def _of_mapping(sample: Mapping[str, Any], label: str | None) -> tuple[dict[str,
     boxes = _boxes_in(sample)
     if boxes is not None:
         inputs = {key: value for key, value in inputs.items() if key not in ("boxes", "bbox", "bboxes")}
-    return _flat(inputs), sample.get(named) if named else None, boxes
+    return _flat(inputs), sample.get(named) if named else None, _sized(boxes, inputs)
 
 
 def _flat(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +121,11 @@ def _boxes_in(target: Mapping[str, Any]) -> Boxes | None:
         if key in target:
             numbers = np.asarray(to_numpy(target[key]), dtype=np.float64).reshape(-1, 4)
             labels = target.get("labels", target.get("label", ()))
-            return Boxes(numbers=numbers, labels=tuple(np.asarray(to_numpy(labels)).reshape(-1).tolist()))
+            return Boxes(
+                numbers=numbers,
+                labels=tuple(np.asarray(to_numpy(labels)).reshape(-1).tolist()),
+                in_corners=key == "boxes",
+            )
     return None
 
 

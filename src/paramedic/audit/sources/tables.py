@@ -27,7 +27,7 @@ def format_of(path: Path) -> str:
 def open_table(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
     kind = format_of(path)
     try:
-        found = open_lazy(_scan(path, kind), label=label, title=path.name, sample=sample, like=like)
+        found = open_lazy(_scan(path, kind), label=label, title=path.name, sample=sample, like=like, folder=path.parent)
     except ParamedicError:
         raise
     except Exception as error:  # each of polars' readers has its own kinds

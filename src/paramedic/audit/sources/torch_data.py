@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from paramedic.audit.chunk import BadSample, Chunk, Source
 from paramedic.audit.sources.choosing import CHUNK, chosen, in_pieces
-from paramedic.audit.sources.samples import put_together, take_apart
+from paramedic.audit.sources.samples import file_of, put_together, take_apart
 
 MOST_OF_STREAM = 20_000  # samples
 
@@ -84,14 +84,17 @@ def _read(dataset: Any, indices: Sequence[int] | Any, label: str | None, collate
     with as_before():
         for part in in_pieces(indices, CHUNK):
             parts, found, bad = [], [], []
+            names: dict[int, str] = {}
             for index in part.tolist():
                 try:
                     sample = dataset[index]
+                    if file := file_of(sample):
+                        names[index] = file
                     parts.append(take_apart(_through(collate, sample), label))
                     found.append(index)
                 except Exception as error:
                     bad.append(BadSample(index=index, error=f"{type(error).__name__}: {error}"[:300]))
-            yield put_together(parts, found, bad)
+            yield put_together(parts, found, bad, names)
 
 
 def _through(collate: Any, sample: Any) -> Any:
@@ -109,8 +112,8 @@ def _first(batch: Any) -> Any:
     if isinstance(batch, dict) or hasattr(batch, "items"):
         return {key: _first(value) for key, value in batch.items()}
     if isinstance(batch, tuple | list):
-        if len(batch) == 1 and isinstance(batch, list):
-            return batch[0]
+        if len(batch) == 1:
+            return batch[0]  # a collate function that only lists the samples: tuple(zip(*batch))
         return type(batch)(_first(value) for value in batch)
     return batch[0] if hasattr(batch, "shape") and len(batch.shape) and batch.shape[0] == 1 else batch
 

@@ -22,6 +22,8 @@ from paramedic.capture.overwritten import overwritten
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.masks import argument_name
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Asked
+from paramedic.record.facts.storing import restored
 
 FIRST, SECOND = 6, 40  # the steps from which on the first and the second round may take place
 ROUNDS = 2
@@ -49,8 +51,8 @@ class Active:
         if self.watcher.settings.probes:
             self.watcher.on_step.append(("active", self._stepped))
         else:
-            data = {"reason": "no copy of the model was probed: --no-probes was given"}
-            self.watcher.emit("asked", phase="setup", data=data)
+            reason = "no copy of the model was probed: --no-probes was given"
+            self.watcher.state(Asked(reason=reason), phase="setup")
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called while examining: is this a batch to ask about?"""
@@ -98,11 +100,11 @@ class Active:
             data = apart(lambda: self._ask(model, batch), patience, copies=copies)
             data["lost"] = _lost(model, data)
         except Refused as reason:
-            data = {"reason": str(reason), "mask_left_out": None}
+            data = {"reason": str(reason)}
         if "reason" in data:
             self._given_up.add(id(model))
-        data["round"] = self._rounds[id(model)]
-        self.watcher.emit("asked", site=call.site, module=path, phase="train", data=data)
+        asked = restored(Asked, {**data, "round": self._rounds[id(model)]})
+        self.watcher.state(asked, site=call.site, module=path, phase="train")
 
     def _ask(self, model: nn.Module, batch: Batch) -> dict[str, Any]:
         """All questions about one model. Runs in a process of its own: whatever the model does is lost."""

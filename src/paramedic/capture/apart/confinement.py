@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import gc
 import os
-import resource
 import signal
 import sys
 
@@ -18,6 +17,8 @@ MOST_SHARED = 1 << 30  # bytes of memory shared with other processes that are wo
 
 def confine(kept: int, seconds: float) -> None:
     """Leave this process nothing but its memory, and one descriptor to answer through."""
+    import resource  # not on Windows, where nothing is confined
+
     os.setsid()  # signals to the group, such as Ctrl-C, are the parent's
     for number in signal.valid_signals():
         with contextlib.suppress(OSError, ValueError):

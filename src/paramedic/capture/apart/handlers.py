@@ -32,6 +32,8 @@ def fork_handlers() -> tuple[list[Handlers], list[Handlers]]:
 
     Best called early: when torch is there it takes longer, and what was frozen is hidden from the garbage collector.
     """
+    if not hasattr(os, "register_at_fork"):  # Windows
+        return [], []
     os.register_at_fork(before=_here, after_in_parent=_here, after_in_child=_there)
     lists = [found for found in gc.get_referrers(_here, _there) if type(found) is list]
     return [found for found in lists if _here in found], [found for found in lists if _there in found]

@@ -21,6 +21,7 @@ from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site
 from paramedic.errors import ParamedicError, message_of
 from paramedic.postmortem.tensors import summary
+from paramedic.record import facts
 
 CLEAN, REPRODUCED, IMPOSSIBLE = 0, 1, 2
 AROUND = 6  # operations shown on either side of the one that failed
@@ -48,7 +49,7 @@ class Replay:
         except Exception as error:  # numbers that do not fit the script: the bundle may come from anywhere
             voice.say(f"paramedic: the step cannot be run again: {type(error).__name__}: {message_of(error)[:500]}")
             code = IMPOSSIBLE
-        self.watcher.emit("replay", site=frame_site(frame), data={"code": code})
+        self.watcher.state(facts.Replay(code=code), site=frame_site(frame))
         self.watcher.stop_with = code
 
     def _is_place(self, frame: FrameType) -> bool:

@@ -25,6 +25,8 @@ from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_site
 from paramedic.errors import message_of
+from paramedic.record.facts import BadParameter, Bundle, Edge, NonFinite, PoisonedStep
+from paramedic.record.facts.storing import restored
 from paramedic.record.writer import Site
 
 MOST_INQUESTS = 3
@@ -161,8 +163,9 @@ class Alarm:
                 edge = find_edge(self.watcher, state)
                 if edge is not None:
                     site, module = Site(*edge.pop("site")), edge.pop("module")
-                    data = {**edge, "leap": leap}
-                    self.watcher.emit("edge", site=site, module=module, phase="train", data=data, key=site)
+                    self.watcher.state(
+                        restored(Edge, {**edge, "leap": leap}), site=site, module=module, phase="train", key=site
+                    )
 
     def _suspect(self) -> None:
         self.suspicious = True
@@ -211,19 +214,12 @@ class Alarm:
         self._tell(found, reached, site, value)
 
     def _tell(self, found: Conclusion, reached: str, site: Site, value: float | None) -> None:
-        data = {
-            **found.data,
-            "reached": reached,
-            "loss": value,
-            "loss_site": list(site),
-            "scaled": self.loop.scaled is not None,
-        }
-        self.watcher.emit(
-            "non_finite",
+        about = {"reached": reached, "loss": value, "loss_site": site, "scaled": self.loop.scaled is not None}
+        self.watcher.state(
+            restored(NonFinite, {**found.data, **about}),
             site=found.site if found.site.file else site,
             module=found.module,
             phase="train",
-            data=data,
             key=(found.site, reached, found.data.get("op"), found.data.get("origin")),
         )
 
@@ -241,8 +237,8 @@ class Alarm:
             if (seen := look(p.detach())) is not None and seen.bad:
                 weights.append(names.get(id(p), "a parameter"))
         stopping = bool(bad) and self.watcher.settings.on_nan != "continue"
-        data = {"parameters": bad[:20], "bad": len(bad), "weights_bad": len(weights), "stopped": stopping}
-        self.watcher.emit("poisoned_step", site=user_site(), phase="train", data=data, key=(user_site(), bool(bad)))
+        data = PoisonedStep(parameters=bad[:20], bad=len(bad), weights_bad=len(weights), stopped=stopping)
+        self.watcher.state(data, site=user_site(), phase="train", key=(user_site(), bool(bad)))
         path = self._write_bundle("non-finite gradients") if bad and not self._bundled else None
         if stopping:
             self._say_why(bad, weights, path)
@@ -310,7 +306,7 @@ class Alarm:
         path = self._keep_step(reason, losses, state) if reason else None
         if path is not None:
             shown = shown_path(str(path))
-            self.watcher.emit("bundle", site=site, phase="train", data={"reason": reason, "path": shown}, key=step)
+            self.watcher.state(Bundle(reason=reason, path=shown), site=site, phase="train", key=step)
             voice.say(f"paramedic: spike in step {step:,}: {reason}.\n  again:     paramedic replay {shown}")
 
     def _keep_step(self, reason: str, losses: list[torch.Tensor], state: Any) -> Path | None:
@@ -349,21 +345,20 @@ class Alarm:
             for name, value in optimizer.state.get(bad[0], {}).items()
             if isinstance(value, torch.Tensor) and (seen := look(value)) is not None
         }
-        self.watcher.emit(
-            "bad_parameter",
+        self.watcher.state(
+            BadParameter(
+                optimizer=type(optimizer).__name__,
+                names=[names.get(id(p), "a parameter") for p in bad][:20],
+                bad=len(bad),
+                dtype=str(bad[0].dtype).removeprefix("torch."),
+                gradient=[seen.low, seen.high] if bad[0].grad is not None and (seen := look(bad[0].grad)) else None,
+                settings={k: v for k, v in group.items() if isinstance(v, (int, float)) and not isinstance(v, bool)},
+                state=state,
+                gradients_checked=self._checked,
+            ),
             site=self.loop.births.get(optimizer, user_site()),
             phase="train",
             key=id(optimizer),
-            data={
-                "optimizer": type(optimizer).__name__,
-                "names": [names.get(id(p), "a parameter") for p in bad][:20],
-                "bad": len(bad),
-                "dtype": str(bad[0].dtype).removeprefix("torch."),
-                "gradient": [seen.low, seen.high] if bad[0].grad is not None and (seen := look(bad[0].grad)) else None,
-                "settings": {k: v for k, v in group.items() if isinstance(v, (int, float)) and not isinstance(v, bool)},
-                "state": state,
-                "gradients_checked": self._checked,
-            },
         )
 
 

@@ -21,6 +21,7 @@ from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure
 from paramedic.capture.inquest.tracer import Op, Tracer
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Gear
 
 LONGEST = 20.0  # seconds that an attempt may take
 NEAR = 1e-3  # how close to its edge a value must be to be a suspect
@@ -37,9 +38,7 @@ def find_edge(watcher: Watcher, random_state: Any) -> dict[str, Any] | None:
         try:
             found, loops = apart(attempt, LONGEST, differentiates=True)
         except Impossible as reason:
-            watcher.emit(
-                "gear", data={"reason": f"a step with a large gradient was not run again: {reason}"}, key="edge"
-            )
+            watcher.state(Gear(reason=f"a step with a large gradient was not run again: {reason}"), key="edge")
             return None
         except Refused:
             continue

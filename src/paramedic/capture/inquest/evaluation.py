@@ -18,6 +18,8 @@ from paramedic.capture.inquest.tracer import only_nan
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import NonFinite
+from paramedic.record.facts.storing import restored
 from paramedic.record.writer import Site
 
 MOST_INQUESTS = 4
@@ -79,12 +81,12 @@ class Evaluation:
         if not _matters(found, met, value):
             return
         site = found.site if found.site.file else user_site()
-        self.watcher.emit(
-            "non_finite",
+        about = {"reached": "evaluation", "met": met, "loss": value, "loss_site": user_site()}
+        self.watcher.state(
+            restored(NonFinite, {**found.data, **about}),
             site=site,
             module=found.module,
             phase="eval",
-            data={**found.data, "reached": "evaluation", "met": met, "loss": value, "loss_site": list(user_site())},
             key=(site, "evaluation", found.data.get("op")),
         )
 

@@ -24,6 +24,7 @@ from paramedic.capture.inquest.statement import measure, testimony
 from paramedic.capture.inquest.tracer import MOST_SECONDS, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site
+from paramedic.record.facts import Gear
 from paramedic.record.writer import NOWHERE, Site
 
 MOST_FRAMES = 6  # tried, from the one that called backward() outwards
@@ -92,7 +93,7 @@ def hold(
                 patience = LONGEST if until == "backward" else MOST_SECONDS
                 found, loops = _ask(attempt, backward, patience, stopping, copies)
             except Impossible as reason:
-                watcher.emit("gear", data={"reason": f"a failing step was not run again: {reason}"}, key="inquest")
+                watcher.state(Gear(reason=f"a failing step was not run again: {reason}"), key="inquest")
                 best.data["not_run"] = str(reason)
                 return best
             if found is not None and found.better_than(best):

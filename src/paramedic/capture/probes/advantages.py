@@ -12,6 +12,7 @@ from paramedic.capture.graph import kinds_behind, reach
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import AdvantageWithGraph
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -94,8 +95,8 @@ class Advantages:
             shared = [p for p in product.parameters if id(p) in others]
             if shared:
                 names = [self.watcher.registry.parameter_name(p) for p in shared]
-                data = {"op": "advantage with graph", "parameters": names[:40], "count": len(shared)}
-                self.watcher.emit("op", site=product.site, phase="train", data=data, key=("advantage", product.site))
+                data = AdvantageWithGraph(parameters=names[:40], tensors=len(shared))
+                self.watcher.state(data, site=product.site, phase="train", key=("advantage", product.site))
 
 
 def _around(loss: Any, product: Product) -> list[torch.Tensor]:

@@ -13,6 +13,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import SoftmaxOverQueries
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -58,6 +59,6 @@ class AttentionAxes:
         known = self._known(args[0]) if self._weights and args else None
         if known is None or not isinstance(result, T) or result.grad_fn is None:
             return
-        site, data = known[0], {"op": "softmax over queries", "dim": known[1], "shape": list(args[0].shape)}
-        tell = lambda: self.watcher.emit("op", site=site, data=data, key=("softmax over queries", site))  # noqa: E731
+        site, data = known[0], SoftmaxOverQueries(dim=known[1], shape=list(args[0].shape))
+        tell = lambda: self.watcher.state(data, site=site, key=("softmax over queries", site))  # noqa: E731
         self.ops.waiting.append(Waiting(result.grad_fn, tell))

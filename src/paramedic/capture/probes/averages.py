@@ -17,6 +17,7 @@ from paramedic.capture.probes.followers import Followers, shapes
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Average, SetBack
 from paramedic.record.writer import NOWHERE, Site
 
 T = torch.Tensor
@@ -80,11 +81,11 @@ class Averages:
         step = self.watcher.step
         # A network that gives targets is called in every step; a snapshot to go back to is not.
         used = self._times[id(copy)] >= 5
-        about = {"copy": self.watcher.registry.root_name(copy), "used": used}
+        name = self.watcher.registry.root_name(copy)
 
         def use(found: list[float]) -> None:
-            data = {**about, "sum": found[0]}
-            self.watcher.emit("set_back", site=site, module=path, phase="train", step=step, data=data)
+            fact = SetBack(copy=name, used=used, sum=found[0])
+            self.watcher.state(fact, site=site, module=path, phase="train", step=step)
 
         self.watcher.read(mine.sum().reshape(1), use)
 
@@ -132,14 +133,13 @@ class Averages:
         numbers = torch.stack([share, (way - share * gap).norm(), way.norm(), gap.norm(), theirs.norm()])
         site = self._backwards if self._backwards.file else self.followers.written_at(copy)
         backwards = bool(self._backwards.file) and self._called.get(id(copy), -9) >= step - 1
-        names = {"source": self.watcher.registry.root_name(source), "backwards": backwards}
-        path = self.watcher.registry.root_name(copy)
+        name, path = self.watcher.registry.root_name(source), self.watcher.registry.root_name(copy)
 
         def use(found: list[float]) -> None:
             kind = _kind(*found)
             if kind is not None:
-                data = {**names, "kind": kind, "share": found[0]}
-                self.watcher.emit("average", site=site, module=path, step=step, key=(path, kind, backwards), data=data)
+                fact = Average(source=name, backwards=backwards, kind=kind, share=found[0])
+                self.watcher.state(fact, site=site, module=path, step=step, key=(path, kind, backwards))
 
         self.watcher.read(numbers, use)
 

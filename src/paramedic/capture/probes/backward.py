@@ -19,6 +19,7 @@ from paramedic.capture.probes.clock import BACKWARD, Clock
 from paramedic.capture.probes.ops import DERIVATIVE, OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Backward
 from paramedic.record.writer import Site
 
 Began = Callable[[Site, list[torch.Tensor] | None], None]
@@ -147,20 +148,19 @@ class BackwardPasses:
         leaves = found.leaves if found is not None and found.complete else None
         names = self.watcher.registry.parameter_names() if found is not None else {}
         parameters = sum(id(leaf) in names for leaf in leaves) if leaves is not None else None
-        self.watcher.emit(
-            "backward",
+        self.watcher.state(
+            Backward(
+                scalar=losses[0].numel() == 1,
+                leaf=losses[0].grad_fn is None,
+                function=function,
+                direct=self.is_direct(losses[0]),
+                parameters=parameters,
+                leaves=len(leaves) if leaves is not None else None,
+                nodes=len(found.nodes) if found is not None else None,
+            ),
             site=site,
             phase="train",
             key=(site, parameters == 0, function),
-            data={
-                "scalar": losses[0].numel() == 1,
-                "leaf": losses[0].grad_fn is None,
-                "function": function,
-                "direct": self.is_direct(losses[0]),
-                "parameters": parameters,
-                "leaves": len(leaves) if leaves is not None else None,
-                "nodes": len(found.nodes) if found is not None else None,
-            },
         )
         self.began(site, leaves)
         if losses[0].numel() == 1:

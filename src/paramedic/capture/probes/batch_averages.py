@@ -17,6 +17,7 @@ from paramedic.capture.probes.tally_source import Average, average_at
 from paramedic.capture.sizes import size_of
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of
+from paramedic.record.facts import AverageOfAverages
 
 MOST_PLACES = 50
 MOST_BATCHES = 200  # in such a pass a single batch has no weight
@@ -65,8 +66,14 @@ class BatchAverages:
 
         def use(right: list[float]) -> None:
             averaged = sum(count / size for count, size in zip(right, sizes, strict=True)) / len(sizes)
-            data = {"op": "average of averages", "counter": name, "averaged": averaged, "true": sum(right) / sum(sizes)}
-            data |= {"last": sizes[-1], "samples": sum(sizes), "batches": len(sizes)}
-            self.watcher.emit("op", site=site, step=step, data=data)
+            fact = AverageOfAverages(
+                counter=name,
+                averaged=averaged,
+                true=sum(right) / sum(sizes),
+                last=sizes[-1],
+                samples=sum(sizes),
+                batches=len(sizes),
+            )
+            self.watcher.state(fact, site=site, step=step)
 
         self.watcher.read(torch.stack(known.right).float(), use)

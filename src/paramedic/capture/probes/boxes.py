@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from paramedic.capture.facts import sample
+from paramedic.record.facts import Boxes
 
 MOST_EXAMPLES = 3
 
 
-def boxes(tensor: torch.Tensor) -> dict[str, Any] | None:
+def boxes(tensor: torch.Tensor) -> Boxes | None:
     """How many would be empty or turned around if they were x0, y0, x1, y1; and how many as x, y, width, height."""
     if tensor.dim() < 2 or tensor.shape[-1] != 4 or not tensor.numel():
         return None
@@ -22,11 +21,11 @@ def boxes(tensor: torch.Tensor) -> dict[str, Any] | None:
         return None
     corners = (rows[:, 2] <= rows[:, 0]) | (rows[:, 3] <= rows[:, 1])
     sizes = (rows[:, 2] <= 0) | (rows[:, 3] <= 0)
-    return {
-        "count": len(rows),
-        "bad_corners": int(corners.sum()),
-        "bad_sizes": int(sizes.sum()),
-        "negative": int((rows < 0).any(1).sum()),
-        "largest": float(rows.max()),
-        "examples": [[round(value, 2) for value in row] for row in rows[corners][:MOST_EXAMPLES].tolist()],
-    }
+    return Boxes(
+        count=len(rows),
+        bad_corners=int(corners.sum()),
+        bad_sizes=int(sizes.sum()),
+        negative=int((rows < 0).any(1).sum()),
+        largest=float(rows.max()),
+        examples=[[round(value, 2) for value in row] for row in rows[corners][:MOST_EXAMPLES].tolist()],
+    )

@@ -10,6 +10,7 @@ from torch import nn
 from paramedic.capture.facts import LARGE, PIECE, readable, some_values, wide
 from paramedic.capture.stats.layout import pieces
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import HiddenMoved
 
 MOST_LOOKS = 40
 
@@ -56,7 +57,7 @@ class ByHand:
 
     def _moved(self, holder: str) -> None:
         self._followed.pop(holder, None)
-        self.watcher.emit("hidden_moved", module=holder, key=holder)
+        self.watcher.state(HiddenMoved(), module=holder, key=holder)
 
 
 def _mark(tensor: torch.Tensor) -> torch.Tensor:

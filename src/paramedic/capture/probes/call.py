@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from paramedic.record.facts import ModePart
 from paramedic.record.writer import Site
 
 
@@ -25,7 +26,7 @@ class Call:
     nodes: list[Any] = field(default_factory=list)  # graph nodes of the outputs
     loader: int | None = None
     repeated: bool = False  # the very same input for the third time within a step, as in Monte-Carlo dropout
-    moody: list[dict[str, Any]] = field(default_factory=list)  # modules that differ in train() and eval()
+    moody: list[ModePart] = field(default_factory=list)  # modules that differ in train() and eval()
     random: Any = None  # the random state before a top-level call without gradients
     drew: bool = False  # random numbers, in such a call
     borrowed: bool = False  # it ran with weights that are not its own (torch.func.functional_call)

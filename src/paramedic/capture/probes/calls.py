@@ -23,6 +23,7 @@ from paramedic.capture.probes.rebuilt import Rebuilt
 from paramedic.capture.untouched import on_class, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.record.facts import BadInput, EvalForward, Forward, ModePart, ModuleCall, TrainForward
 from paramedic.record.writer import Site
 
 EXAMINED_PER_PATTERN = 64  # evaluation calls, so that the metric behind them is seen as well
@@ -75,7 +76,7 @@ class Calls:
         """Functional dropout that follows train() and eval() of the module which calls it."""
         if self.stack and len(self.stack[0].moody) < MOST_CALLS:
             path = self.stack[-1].path
-            about = {"path": path, "class": "F.dropout", "training": training, "norm": False, "trainable": False}
+            about = ModePart(path=path, class_="F.dropout", training=training, norm=False, trainable=False)
             self.stack[0].moody.append(about)
 
     def inside(self) -> str | None:
@@ -165,25 +166,24 @@ class Calls:
         if cut is not None and self._carries(module, args, kwargs):
             self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
         built_in = self.rebuilt.inside(module, call.root)
-        self.watcher.emit(
-            "module_call",
+        self.watcher.state(
+            ModuleCall(
+                class_=type(module).__name__,
+                order=self._order,
+                training=call.training,
+                grad=call.grad,
+                trainable=sum(p.requires_grad for p in own_parameters(module).values()),
+                inputs=[describe(t) for _, t in tensors_in((args, kwargs))][:8],
+                outputs=[describe(t) for _, t in tensors][:8],
+                p=stochastic if isinstance(stochastic, float) else None,
+                cut=cut,
+                built_in=built_in,
+                norm=isinstance(module, nn.modules.batchnorm._BatchNorm),
+                dropout=isinstance(module, nn.modules.dropout._DropoutNd),
+            ),
             site=call.site,
             module=call.path,
             key=(call.path, call.training, call.grad, built_in),
-            data={
-                "class": type(module).__name__,
-                "order": self._order,
-                "training": call.training,
-                "grad": call.grad,
-                "trainable": sum(p.requires_grad for p in own_parameters(module).values()),
-                "inputs": [describe(t) for _, t in tensors_in((args, kwargs))][:8],
-                "outputs": [describe(t) for _, t in tensors][:8],
-                "p": stochastic if isinstance(stochastic, float) else None,
-                "cut": list(cut) if cut is not None else None,
-                "built_in": built_in,
-                "norm": isinstance(module, nn.modules.batchnorm._BatchNorm),
-                "dropout": isinstance(module, nn.modules.dropout._DropoutNd),
-            },
         )
         top = self.stack[0] if self.stack else call
         if not top.fed and not module._modules and own_parameters(module):
@@ -234,13 +234,12 @@ class Calls:
 
     def _describe_inputs(self, call: Call, args: Any, kwargs: Any) -> None:
         inputs = [(path, tensor) for path, tensor in tensors_in((args, kwargs))][:8]
-        facts = [{"path": path, **describe(tensor)} for path, tensor in inputs]
-        self.watcher.emit(
-            "forward",
+        facts = [describe(tensor, path=path) for path, tensor in inputs]
+        self.watcher.state(
+            Forward(inputs=facts, training=call.training, grad=call.grad),
             site=call.site,
             module=call.path,
-            key=(call.path, call.training, call.grad, any(fact["requires_grad"] for fact in facts)),
-            data={"inputs": facts, "training": call.training, "grad": call.grad},
+            key=(call.path, call.training, call.grad, any(fact.requires_grad for fact in facts)),
         )
         for path, tensor in inputs:
             if tensor.dim() == 3 or (tensor.dim() == 2 and not tensor.dtype.is_floating_point):
@@ -254,13 +253,12 @@ class Calls:
         def use(numbers: list[float]) -> None:
             found = dict(zip(VALUE_NAMES, numbers, strict=True))
             if found["nan"] or found["inf"]:
-                self.watcher.emit(
-                    "bad_input",
+                self.watcher.state(
+                    BadInput(source="model input", path=path, nan=found["nan"], inf=found["inf"]),
                     site=call.site,
                     module=call.path,
                     step=step,
                     key=("model", call.path, path),
-                    data={"source": "model input", "path": path, "nan": found["nan"], "inf": found["inf"]},
                 )
 
         with torch.no_grad():
@@ -324,13 +322,17 @@ class Calls:
         """A backward pass is about to go through these nodes; a private one serves something else than training."""
         for call in self.open:
             if not private and not nodes.isdisjoint(call.nodes):
-                self._settle(call, "train_forward", "train")
+                self._settle(call, TrainForward, "train")
         self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
 
     def missed(self) -> None:
-        """A backward pass was not examined: it may have gone through any of the latest calls with a graph."""
+        """A backward pass was not examined: it may have gone through any of the latest calls with a graph.
+
+        But hardly through one from before the last step that was given the batch of another loader: a test loop.
+        """
         if self.open:
-            self.open = [call for call in self.open if not call.grad or call.age > 1]
+            now = self.loader()
+            self.open = [c for c in self.open if not c.grad or c.age > 1 or (c.age == 1 and c.loader != now)]
 
     def settle(self, *, final: bool = False) -> None:
         """After an optimizer step: what nobody has back-propagated by now was only looked at."""
@@ -338,33 +340,32 @@ class Calls:
         for call in self.open:
             call.age += 1
             if final or not call.grad or call.age > 2:
-                self._settle(call, "eval_forward", "eval")
+                self._settle(call, EvalForward, "eval")
             else:
                 still_open.append(call)
         self.open = still_open
         self._made.clear()
         self._nodes.clear()
 
-    def _settle(self, call: Call, kind: str, phase: str) -> None:
-        in_eval = tuple(m["path"] for m in call.moody if not m["training"])
+    def _settle(self, call: Call, kind: type[TrainForward] | type[EvalForward], phase: str) -> None:
+        in_eval = tuple(m.path for m in call.moody if not m.training)
         uses = tuple(sorted(call.uses))
-        self.watcher.emit(
-            kind,
+        self.watcher.state(
+            kind(
+                training=call.training,
+                grad=call.grad,
+                moody=call.moody[:200],
+                uses=uses,
+                loader=call.loader,
+                repeated=call.repeated,
+                drew=call.drew,
+                borrowed=call.borrowed,
+            ),
             site=call.site,
             module=call.path,
             phase=phase,
             step=call.step,
             key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader, call.repeated, call.drew),
-            data={
-                "training": call.training,
-                "grad": call.grad,
-                "moody": call.moody[:200],
-                "uses": uses,
-                "loader": call.loader,
-                "repeated": call.repeated,
-                "drew": call.drew,
-                "borrowed": call.borrowed,
-            },
         )
 
     def _path(self, module: nn.Module, root: nn.Module, parent: Call | None) -> str:

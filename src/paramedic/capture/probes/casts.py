@@ -10,6 +10,7 @@ from torch import nn
 from paramedic.capture import anatomy
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Autocast, Cast
 
 
 class Casts:
@@ -34,7 +35,7 @@ class Casts:
 
     def _entered(self, autocast: Any) -> None:
         site, dtype = user_site(), str(autocast.fast_dtype).removeprefix("torch.")
-        self.watcher.emit("autocast", site=site, data={"dtype": dtype, "device": autocast.device}, key=(site, dtype))
+        self.watcher.state(Autocast(dtype=dtype, device=autocast.device), site=site, key=(site, dtype))
 
     def _watch(self, name: str) -> None:
         def watched(original: Any) -> Any:
@@ -51,8 +52,8 @@ class Casts:
     def _told(self, module: nn.Module, before: set[torch.dtype] | None) -> None:
         for dtype in _types(module) - (before or set()):
             site, name = user_site(), self.watcher.registry.path(module)
-            data = {"dtype": str(dtype).removeprefix("torch.")}
-            self.watcher.emit("cast", site=site, module=name, phase="setup", data=data, key=(site, name, dtype))
+            data = Cast(dtype=str(dtype).removeprefix("torch."))
+            self.watcher.state(data, site=site, module=name, phase="setup", key=(site, name, dtype))
 
 
 def _types(module: nn.Module) -> set[torch.dtype]:

@@ -15,6 +15,8 @@ from paramedic.capture.probes.modules import Modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.symmetry import Symmetry
 from paramedic.capture.watcher import Watcher
+from paramedic.record import facts
+from paramedic.record.facts import Cut
 
 TRAINABLE, GRADIENT, NONZERO, MOVED, WATCHED = 1, 2, 4, 8, 16
 MOST_CENSUSES = 40  # per optimizer; then only every doubling
@@ -66,7 +68,7 @@ class Census:
             if id(p) not in held and id(p) in written and (name := registry.parameter_name(p))
         }
         self._tell_cuts([p for p, k in zip(parameters, flags, strict=True) if k & TRAINABLE and not k & GRADIENT])
-        data = {
+        data: dict[str, Any] = {
             "optimizer": number,
             "names": [registry.parameter_name(p) for p in parameters],
             "rates": [rates[id(p)] for p in parameters],
@@ -92,7 +94,7 @@ class Census:
                 name: known | (MOVED if moved else 0)
                 for name, known, moved in zip(outside, outside_flags, numbers[first:], strict=True)
             }
-            self.watcher.emit("census", phase="train", step=step, data={**data, "flags": bits, "outside": others})
+            self.watcher.state(facts.Census(**data, flags=bits, outside=others), phase="train", step=step)
 
         self.watcher.read(measured, use)
         self._parameters, self._marks = [], []
@@ -118,7 +120,7 @@ class Census:
             self._told_cuts[cut.site] += 1
             if self._told_cuts[cut.site] <= MOST_TOLD_CUTS:
                 names = [registry.parameter_name(p) for p in without if id(p) in behind]
-                self.watcher.emit("cut", site=cut.site, phase="train", data={"op": cut.op, "parameters": names})
+                self.watcher.state(Cut(op=cut.op, parameters=names), site=cut.site, phase="train")
 
 
 def _flags(p: torch.Tensor) -> int:

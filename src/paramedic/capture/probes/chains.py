@@ -11,6 +11,7 @@ from torch import nn
 
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record import facts
 from paramedic.record.writer import Site
 
 _AFFINE = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -25,7 +26,7 @@ class Chain(NamedTuple):
     node: Any  # of the graph, that made the output
     site: Site
     path: str  # of the second layer
-    data: dict[str, Any]
+    fact: facts.Chain
 
 
 class Chains:
@@ -36,7 +37,7 @@ class Chains:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, str, dict[str, Any]]] = {}
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, str, facts.Layer]] = {}
         self._waiting: list[Chain] = []
 
     def install(self) -> None:
@@ -56,8 +57,8 @@ class Chains:
         same = known is not None and known[0]() is given
         if known is not None and same and known[1] == given._version:
             site = self.watcher.registry.birth_site(call.module)
-            data = {"first": known[2], "first_layer": known[3], "second_layer": about}
-            self._waiting.append(Chain(self.watcher.step, given.grad_fn, site, call.path, data))
+            fact = facts.Chain(first=known[2], first_layer=known[3], second_layer=about)
+            self._waiting.append(Chain(self.watcher.step, given.grad_fn, site, call.path, fact))
             del self._waiting[:-MOST_WAITING]
         if isinstance(output, torch.Tensor) and len(self._made) < MOST_REMEMBERED:
             self._made[id(output)] = (weakref.ref(output), output._version, call.path, about)
@@ -72,15 +73,15 @@ class Chains:
         users = Counter(before for node in nodes for before, _ in node.next_functions if before in layers)
         for chain in chains:
             if users[chain.node] <= layers[chain.node]:
-                key = (chain.data["first"], chain.path)
-                self.watcher.emit("chain", site=chain.site, module=chain.path, phase="train", key=key, data=chain.data)
+                key = (chain.fact.first, chain.path)
+                self.watcher.state(chain.fact, site=chain.site, module=chain.path, phase="train", key=key)
 
 
-def _about(module: Any) -> dict[str, Any]:
+def _about(module: Any) -> facts.Layer:
     if isinstance(module, nn.Linear):
-        return {"class": "Linear", "in": module.in_features, "out": module.out_features, "kernel": 1, "groups": 1}
+        return facts.Layer(class_="Linear", in_=module.in_features, out=module.out_features, kernel=1, groups=1)
     kernel = 1
     for size in module.kernel_size:
         kernel *= size
-    sizes = {"in": module.in_channels, "out": module.out_channels}
-    return {"class": type(module).__name__, **sizes, "kernel": kernel, "groups": module.groups}
+    name, groups = type(module).__name__, module.groups
+    return facts.Layer(class_=name, in_=module.in_channels, out=module.out_channels, kernel=kernel, groups=groups)

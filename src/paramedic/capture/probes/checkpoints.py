@@ -14,6 +14,7 @@ from paramedic.capture.probes.snapshots import Snapshots
 from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Load
 from paramedic.record.writer import Site
 
 MOST_KEYS = 12
@@ -54,7 +55,7 @@ class Checkpoints:
         watcher.patches.wrap(torch.optim.Optimizer, "load_state_dict", watched_optimizer)
 
     def _restored(self, optimizer: Any) -> None:
-        self.watcher.emit("load", site=user_site(), data={"into": "optimizer", "class": type(optimizer).__name__})
+        self.watcher.state(Load(into="optimizer", class_=type(optimizer).__name__), site=user_site())
         for probe, listener in self.on_optimizer:
             self.watcher.ask_within(probe, listener, optimizer)
 
@@ -66,26 +67,25 @@ class Checkpoints:
         path, site = self.watcher.registry.path(module), user_site()
         for probe, listener in self.on_model:
             self.watcher.ask_within(probe, listener, module, state_dict, path, site)
-        self.watcher.emit(
-            "load",
+        self.watcher.state(
+            Load(
+                into="model",
+                keys=len(own),
+                numel=sum(value.numel() for value in own.values()),
+                given=len(given),
+                matched=matched,
+                matched_numel=matched_numel,
+                changed=different,
+                missing=missing[:MOST_KEYS],
+                unexpected=unexpected[:MOST_KEYS],
+                missing_count=len(missing),
+                unexpected_count=len(unexpected),
+                **_left_over(own, given, missing, unexpected),
+                snapshot=snapshot,
+            ),
             site=site,
             module=path,
             phase="setup",
-            data={
-                "into": "model",
-                "keys": len(own),
-                "numel": sum(value.numel() for value in own.values()),
-                "given": len(given),
-                "matched": matched,
-                "matched_numel": matched_numel,
-                "changed": different,
-                "missing": missing[:MOST_KEYS],
-                "unexpected": unexpected[:MOST_KEYS],
-                "missing_count": len(missing),
-                "unexpected_count": len(unexpected),
-                **_left_over(own, given, missing, unexpected),
-                "snapshot": snapshot,
-            },
         )
 
 
@@ -98,7 +98,7 @@ def _compare(module: nn.Module, state_dict: Any) -> tuple[int, int, int]:
     return len(matched), different, sum(mine.numel() for mine, _ in matched)
 
 
-def _left_over(own: Any, given: Any, missing: list[str], unexpected: list[str]) -> dict[str, int]:
+def _left_over(own: Any, given: Any, missing: list[str], unexpected: list[str]) -> dict[str, Any]:
     """How many values were left over, and how many of them would have had a place under another name."""
     places = Counter(_last_name_and_shape(key, own[key]) for key in missing if key in own)
     left = homeless = 0

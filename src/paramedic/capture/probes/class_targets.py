@@ -7,6 +7,7 @@ import torch
 from paramedic.capture.facts import readable
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import ClassTarget
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 MOST_CLASSES, MOST_VALUES = 100, 10_000
@@ -23,8 +24,8 @@ class ClassTargets:
             return
         if target.requires_grad or (count := classes(target)) is None:
             return
-        site, data = user_site(), {"function": name, "classes": count}
-        self.watcher.emit("class_target", site=site, phase="train", data=data, key=(site, count))
+        site, data = user_site(), ClassTarget(function=name, classes=count)
+        self.watcher.state(data, site=site, phase="train", key=(site, count))
 
 
 def classes(values: torch.Tensor) -> int | None:

@@ -14,6 +14,7 @@ import torch
 
 from paramedic.capture.device_clock import DeviceClock
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import SlowStep
 from paramedic.record.writer import Site
 
 DATA, MOVE, FORWARD, BACKWARD, OPTIMIZER, EVALUATION, OTHER = PARTS = (
@@ -241,10 +242,14 @@ class Clock:
             use(lap)
 
     def _tell_slow(self, lap: Lap) -> None:
-        lines = [list(site) for site in lap.seen]
-        data: dict[str, Any] = {"seconds": lap.seconds, "typical": self.typical, "parts": _rounded(lap.parts)}
-        data |= {"marks": sorted(lap.marks), "seen": lines[:20]}
-        self.watcher.emit("slow_step", phase="train", step=lap.step - 1, data=data)
+        slow = SlowStep(
+            seconds=lap.seconds,
+            typical=self.typical or 0.0,
+            parts=_rounded(lap.parts),
+            marks=sorted(lap.marks),
+            seen=list(lap.seen)[:20],
+        )
+        self.watcher.state(slow, phase="train", step=lap.step - 1)
 
 
 def _rounded(parts: dict[str, float]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from torch import nn
 
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.record.facts import Compile, Recompile
 from paramedic.record.writer import NOWHERE, Site
 
 MOST_TOLD = 200
@@ -30,10 +31,9 @@ class Compiles:
         target = args[0] if args else None
         function = type(target).forward if isinstance(target, nn.Module) else target
         code = getattr(function, "__code__", None)
-        data = {"function": getattr(function, "__qualname__", None)}
-        data |= {"code": [shown_path(code.co_filename), code.co_firstlineno] if code is not None else None}
-        site = user_site()
-        self.watcher.emit("compile", site=site, phase="setup", key=(site, data["function"]), data=data)
+        name, site = getattr(function, "__qualname__", None), user_site()
+        place = Site(shown_path(code.co_filename), code.co_firstlineno) if code is not None else None
+        self.watcher.state(Compile(function=name, code=place), site=site, phase="setup", key=(site, name))
 
     def look(self) -> None:
         """Tell what was compiled again since the last look."""
@@ -57,7 +57,14 @@ class Compiles:
         file = note.co_filename
         site = Site(shown_path(file), note.co_firstlineno, note.co_name) if file and is_users(file) else NOWHERE
         frame, _, version = str(note.compile_id).partition("/")
-        data = {"function": note.co_name, "frame": frame, "version": int(version) if version.isdigit() else None}
-        data |= {"reason": reason.partition(": ")[2] or reason, "seconds": note.entire_frame_compile_time_s}
-        data |= {"gave_up": note.fail_type, "line": note.co_firstlineno, "file": shown_path(file) if file else None}
-        self.watcher.emit("recompile", site=site, phase="train", data=data)
+        fact = Recompile(
+            function=note.co_name,
+            frame=frame,
+            version=int(version) if version.isdigit() else None,
+            reason=reason.partition(": ")[2] or reason,
+            seconds=note.entire_frame_compile_time_s,
+            gave_up=note.fail_type,
+            code_file=shown_path(file) if file else None,
+            code_line=note.co_firstlineno,
+        )
+        self.watcher.state(fact, site=site, phase="train")

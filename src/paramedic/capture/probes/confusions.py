@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 
 from paramedic.capture.facts import readable
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Confusion
 from paramedic.record.writer import Site
 
 MOST_CLASSES = 64
 MOST_TOLD = 400  # comparisons per place
+FEW_CLASSES = 20  # of which the whole table is told
 LEAST = 30  # answers of an evaluation that are worth telling
 
 
@@ -40,16 +41,16 @@ class Confusions:
         self._counts[site] = (self.watcher.step, counts)
         if int(counts.sum()) >= LEAST:
             self._told[site] += 1
-            self.watcher.emit("confusion", site=site, phase="eval", data=_summary(counts))
+            self.watcher.state(_summary(counts), site=site, phase="eval")
 
 
-def _summary(counts: torch.Tensor) -> dict[str, Any]:
-    """Per label: how often it occurred, the answer that it got most often, and how often that was."""
-    table = counts.reshape(MOST_CLASSES, MOST_CLASSES)
-    return {
-        "labels": [
-            [label, int(row.sum()), int(row.argmax()), int(row.max())]
-            for label, row in enumerate(table)
-            if int(row.sum())
-        ]
-    }
+def _summary(counts: torch.Tensor) -> Confusion:
+    """Per label: how often it occurred, the answer that it got most often, and how often that was; every answer, too,
+    where there are few classes."""
+    table = counts.reshape(MOST_CLASSES, MOST_CLASSES).tolist()
+    seen = [(label, row) for label, row in enumerate(table) if sum(row)]
+    few = len(seen) <= FEW_CLASSES
+    return Confusion(
+        labels=[[label, sum(row), row.index(max(row)), max(row)] for label, row in seen],
+        rows=[(label, [(answer, n) for answer, n in enumerate(row) if n]) for label, row in seen] if few else (),
+    )

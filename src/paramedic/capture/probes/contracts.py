@@ -15,6 +15,8 @@ import torch
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path
+from paramedic.record import facts
+from paramedic.record.site import Site
 
 ANNOTATION = re.compile(r"\[\s*(?:torch\.)?Tensor\s*,\s*([\"'])(.*?)\1\s*\]")
 DOCUMENTED = re.compile(r"^\s*(\w+)\s*:\s*(?:[\w. ]*\bshape\s*)?[(\[]([\w*. ]+(?:,[\w*. ]*)+)[)\]]", re.MULTILINE)
@@ -49,17 +51,17 @@ class Contracts:
 
     def _tell(self, call: Call, kind: type, name: str, how: str, dims: list[str], tensor: Any, broken: str) -> None:
         code = kind.forward.__code__  # type: ignore[attr-defined]
-        data = {
-            "class": kind.__name__,
-            "name": name,
-            "how": how,
-            "declared": dims,
-            "got": list(tensor.shape),
-            "broken": broken,
-            "forward": [shown_path(code.co_filename), code.co_firstlineno],
-        }
+        data = facts.Contract(
+            class_=kind.__name__,
+            name=name,
+            how=how,
+            declared=dims,
+            got=list(tensor.shape),
+            broken=broken,
+            forward=Site(shown_path(code.co_filename), code.co_firstlineno),
+        )
         site, phase = call.site, "train" if call.grad else "eval"
-        self.watcher.emit("contract", site=site, module=call.path, phase=phase, data=data, key=(kind, name, broken))
+        self.watcher.state(data, site=site, module=call.path, phase=phase, key=(kind, name, broken))
 
 
 def contracts_of(kind: type) -> dict[str, Contract]:

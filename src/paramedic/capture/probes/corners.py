@@ -12,6 +12,7 @@ from paramedic.capture.facts import readable, sample
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Corners as CornersFact
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -59,15 +60,15 @@ class Corners:
         boxes = rows.any(1)  # others fill up samples that have fewer
         turned = (rows[:, 2:] <= rows[:, :2]).any(1) & boxes
         numbers = torch.stack([turned.sum(), ((rows[:, 2:] <= 0).any(1) & boxes).sum()])
-        example = rows.gather(0, turned.float().argmax().expand(1, 4))[0].double()
+        worst = rows.gather(0, turned.float().argmax().expand(1, 4))[0].double()
         count = len(rows)
 
         def use(found: list[float]) -> None:
-            data = {"op": "corners", "count": count, "bad_corners": int(found[0]), "bad_sizes": int(found[1])}
-            data["example"] = [round(value, 2) for value in found[2:]]
-            self.watcher.emit("op", site=site, step=step, data=data)
+            example = [round(value, 2) for value in found[2:]]
+            fact = CornersFact(boxes=count, bad_corners=int(found[0]), bad_sizes=int(found[1]), example=example)
+            self.watcher.state(fact, site=site, step=step)
 
-        self.watcher.read(torch.cat([numbers.double(), example]), use)
+        self.watcher.read(torch.cat([numbers.double(), worst]), use)
 
 
 def _whole(view: torch.Tensor, column: int) -> torch.Tensor | None:

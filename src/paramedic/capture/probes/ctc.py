@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record import facts
 from paramedic.record.writer import Site
 
 LOOKS = 200  # per place
@@ -52,18 +53,19 @@ class Ctc:
         )
         needed = [len(row) + int((row[1:] == row[:-1]).sum()) for row in rows]
         short = [i for i, (need, have) in enumerate(zip(needed, room, strict=True)) if need > have]
-        data = {
-            "short": len(short),
-            "samples": len(rows),
-            "needed": max((needed[i] for i in short), default=0),
-            "room": min((room[i] for i in short), default=0),
-            "zero_infinity": bool(given.get("zero_infinity", False)),
-            "total": _total(given["log_probs"]),
-            "blank": (blank := int(given.get("blank", 0))),
-            "blanks": sum(int((row == blank).sum()) for row in rows),
-            "labels": sum(len(row) for row in rows),
-        }
-        self.watcher.emit("ctc", site=site, key=(site, bool(short), bool(data["blanks"])), data=data)
+        blank = int(given.get("blank", 0))
+        fact = facts.Ctc(
+            short=len(short),
+            samples=len(rows),
+            needed=max((needed[i] for i in short), default=0),
+            room=min((room[i] for i in short), default=0),
+            zero_infinity=bool(given.get("zero_infinity", False)),
+            total=_total(given["log_probs"]),
+            blank=blank,
+            blanks=sum(int((row == blank).sum()) for row in rows),
+            labels=sum(len(row) for row in rows),
+        )
+        self.watcher.state(fact, site=site, key=(site, bool(short), bool(fact.blanks)))
 
 
 def _total(log_probs: Any) -> float | None:

@@ -25,6 +25,8 @@ from paramedic.capture.untouched import (
     stored,
 )
 from paramedic.capture.where import is_users, shown_path
+from paramedic.record.facts import Filled, GeneratorPart, LabelOrder, SamplerFit
+from paramedic.record.site import Site
 
 MOST_LABELS = 2_000_000
 _GENERATORS = (numpy.random.Generator, numpy.random.RandomState, random.Random, torch.Generator)
@@ -57,9 +59,9 @@ def reader(dataset: Any) -> CodeType | None:
     return code if code is not None and is_users(code.co_filename) else None
 
 
-def reader_site(dataset: Any) -> list[Any] | None:
+def reader_site(dataset: Any) -> Site | None:
     code = reader(dataset)
-    return [shown_path(code.co_filename), code.co_firstlineno, code.co_name] if code is not None else None
+    return Site(shown_path(code.co_filename), code.co_firstlineno, code.co_name) if code is not None else None
 
 
 def speaks_of(dataset: Any, word: str) -> bool:
@@ -68,7 +70,7 @@ def speaks_of(dataset: Any, word: str) -> bool:
     return code is not None and any(word in name.lower() for name in (*code.co_varnames, *code.co_names))
 
 
-def generator_in_use(dataset: Any) -> dict[str, Any] | None:
+def generator_in_use(dataset: Any) -> GeneratorPart | None:
     """A random generator that lives on the dataset and is drawn from while samples are made.
 
     Each worker process gets a copy of it, in the same state.
@@ -84,7 +86,7 @@ def generator_in_use(dataset: Any) -> dict[str, Any] | None:
         drawn = _drawn(methods)
         for attribute, value in list(dict.items(attributes(owner))):
             if isinstance(value, _GENERATORS) and attribute in drawn and not _reassigned(codes, attribute):
-                return {"attribute": f"{path}.{attribute}", "class": type(value).__name__}
+                return GeneratorPart(attribute=f"{path}.{attribute}", class_=type(value).__name__)
     return None
 
 
@@ -131,7 +133,7 @@ def _reassigned(codes: list[CodeType], attribute: str) -> bool:
     return any(step.opname == "STORE_ATTR" and step.argval == attribute for step in steps)
 
 
-def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
+def sampler_fit(sampler: Any, dataset: Any) -> SamplerFit | None:
     """How many samples a sampler can reach, against how many there are."""
     size = size_of(dataset)
     if size is None:
@@ -141,14 +143,14 @@ def sampler_fit(sampler: Any, dataset: Any) -> dict[str, Any] | None:
         if type(weights) is not torch.Tensor:
             return None
         positive = int((weights > 0).sum())
-        return {"kind": "weights", "entries": len(weights), "positive": positive, "size": size}
+        return SamplerFit(kind="weights", entries=len(weights), positive=positive, size=size)
     indices = integers(stored(sampler, "indices")) if isinstance(sampler, torch_data.SubsetRandomSampler) else None
     if indices is not None:
-        return {"kind": "indices", "entries": len(indices), "highest": max(indices, default=-1), "size": size}
+        return SamplerFit(kind="indices", entries=len(indices), highest=max(indices, default=-1), size=size)
     return None
 
 
-def label_order(dataset: Any) -> dict[str, int] | None:
+def label_order(dataset: Any) -> LabelOrder | None:
     """How often the label changes from one sample to the next, where labels can be had without loading samples."""
     try:
         found = _labels(dataset)
@@ -157,7 +159,7 @@ def label_order(dataset: Any) -> dict[str, int] | None:
     if found is None:
         return None
     classes = int(found.unique().numel())
-    return {"count": len(found), "classes": classes, "changes": int((found[1:] != found[:-1]).sum())}
+    return LabelOrder(count=len(found), classes=classes, changes=int((found[1:] != found[:-1]).sum()))
 
 
 def _labels(dataset: Any) -> torch.Tensor | None:
@@ -191,7 +193,7 @@ def _as_tensor(values: Any) -> torch.Tensor | None:
     return torch.as_tensor(values) if is_plain else None
 
 
-def filled_while_loading(dataset: Any) -> list[tuple[Any, ...]]:
+def filled_while_loading(dataset: Any) -> list[Filled]:
     """What a data set stores while samples are loaded: name, type, file, line, function."""
     root = root_of(dataset)
-    return [(name, type(attributes(root)[name]).__name__, *site) for name, site in filled_in(root)]
+    return [Filled(name, type(attributes(root)[name]).__name__, *site) for name, site in filled_in(root)]

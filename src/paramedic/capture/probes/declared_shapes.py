@@ -21,6 +21,7 @@ from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, source_at, user_site
+from paramedic.record import facts
 from paramedic.record.writer import Site
 from paramedic.shapes.contract import Contract, fit
 from paramedic.shapes.declared import listen
@@ -56,7 +57,10 @@ class DeclaredShapes:
         if broken is not None:
             name = "return" if broken.place.startswith("output") else broken.place
             code = function.__code__
-            data = {"function": function.__qualname__, "forward": [shown_path(code.co_filename), code.co_firstlineno]}
+            data = {
+                "function": function.__qualname__,
+                "forward": Site(shown_path(code.co_filename), code.co_firstlineno),
+            }
             self._tell(user_site(), None, name, "contract", broken.dims, broken.shape, broken.words, data)
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
@@ -71,7 +75,7 @@ class DeclaredShapes:
             words = fit(dims, tuple(tensor.shape), sizes) if hasattr(tensor, "shape") else ""
             if words:
                 code = kind.forward.__code__
-                data = {"class": kind.__name__, "forward": [shown_path(code.co_filename), code.co_firstlineno]}
+                data = {"class_": kind.__name__, "forward": Site(shown_path(code.co_filename), code.co_firstlineno)}
                 self._tell(call.site, call.path, name, how, dims, tuple(tensor.shape), words, data)
                 return
         self._check_line(call, output)
@@ -86,7 +90,7 @@ class DeclaredShapes:
             return
         words = fit(dims, tuple(output.shape), {})
         if words:
-            data = {"function": f"{file}:{call.site.line}", "forward": [file, call.site.line]}
+            data = {"function": f"{file}:{call.site.line}", "forward": Site(file, call.site.line)}
             self._tell(call.site, call.path, "return", "comment", dims, tuple(output.shape), words, data)
 
     def _tell(
@@ -100,8 +104,8 @@ class DeclaredShapes:
         words: str,
         data: dict[str, Any],
     ) -> None:
-        found = {"name": name, "how": how, "declared": dims, "got": list(shape), "broken": words, **data}
-        self.watcher.emit("contract", site=site, module=module, data=found, key=(data.get("function"), name, words))
+        found = facts.Contract(name=name, how=how, declared=dims, got=list(shape), broken=words, **data)
+        self.watcher.state(found, site=site, module=module, key=(data.get("function"), name, words))
 
 
 def forward_shapes(kind: type) -> dict[str, tuple[str, Dims]]:

@@ -14,6 +14,7 @@ from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Drawn
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -90,8 +91,8 @@ class Draws:
         for node, draw in self._uses if not self._likely else ():
             if node in nodes and draw.node in nodes and not _goes_by(draw, nodes):
                 behind = [self.watcher.registry.parameter_name(leaf) for leaf in reach(draw.node).leaves[:MOST_BEHIND]]
-                data = {"op": "drawn", "function": draw.function, "behind": behind}
-                self.watcher.emit("op", site=draw.site, phase="train", data=data, key=("drawn", draw.site))
+                data = Drawn(function=draw.function, behind=behind)
+                self.watcher.state(data, site=draw.site, phase="train", key=("drawn", draw.site))
 
 
 def _goes_by(draw: Draw, nodes: set[Any]) -> bool:

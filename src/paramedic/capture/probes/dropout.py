@@ -5,16 +5,19 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from torch import nn
 from torch.nn import functional as F
 
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, locals_of, user_frame
+from paramedic.capture.where import OWN, frame_site, locals_of, user_frame
+from paramedic.record.facts import Dropout as DropoutFact
 from paramedic.record.writer import Site
 
 FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+ATTENTION = "scaled_dot_product_attention"  # its dropout is on whenever `dropout_p` is not 0
 CALLS_PER_SITE = 40
 
 
@@ -30,6 +33,32 @@ class Dropout:
     def install(self) -> None:
         for name in FUNCTIONS:
             self._watch(name)
+        self.watcher.patches.wrap(F, ATTENTION, self._watched_attention, light=True)
+
+    def _watched_attention(self, original: Any) -> Any:
+        def attend(*args: Any, **kwargs: Any) -> Any:
+            p = kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)
+            if p and not self.watcher.resting:
+                self.watcher.ask("dropout", self._attended, p)
+            return original(*args, **kwargs)
+
+        return attend
+
+    def _attended(self, p: float) -> None:
+        frame = user_frame()
+        if frame is None or not self._called_from(frame):
+            return  # a library's attention, which knows its own mode
+        self._tell(ATTENTION, frame, p=float(p), training=True, explicit=True)
+
+    @staticmethod
+    def _called_from(frame: FrameType) -> bool:
+        """Whether nothing but our own calls lies between here and the user's frame."""
+        inner = inspect.currentframe()
+        while inner is not None and inner is not frame:
+            if not inner.f_code.co_filename.startswith(OWN):
+                return False
+            inner = inner.f_back
+        return True
 
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
@@ -55,9 +84,12 @@ class Dropout:
             return
         given = signature.bind(*args, **kwargs).arguments
         training = bool(given.get("training", True))
+        self._tell(name, frame, p=float(given.get("p", 0.5)), training=training, explicit="training" in given)
+
+    def _tell(self, name: str, frame: FrameType, *, p: float, training: bool, explicit: bool) -> None:
         site = frame_site(frame)
         caller = locals_of(frame).get("self")
-        if given.get("p", 0.5) > 0 and isinstance(caller, nn.Module) and caller.training == training:
+        if p > 0 and isinstance(caller, nn.Module) and caller.training == training:
             self.on_tied(training)
         place = (site, training, getattr(caller, "training", None))
         self._seen[place] += 1
@@ -66,17 +98,16 @@ class Dropout:
         is_module = isinstance(caller, nn.Module)
         # A Dropout module passes its own flag on: then the module is to be judged, not this call.
         through_module = self._through_module()
-        data = {
-            "op": name,
-            "p": float(given.get("p", 0.5)),
-            "training": training,
-            "explicit": "training" in given,
-            "caller": type(caller).__name__ if is_module else None,
-            "caller_training": caller.training if isinstance(caller, nn.Module) else None,
-            "through_module": through_module,
-        }
-        key = (name, site, training, data["caller_training"], through_module)
-        self.watcher.emit("op", site=site, key=key, data=data)
+        fact = DropoutFact(
+            function=name,
+            p=p,
+            training=training,
+            explicit=explicit,
+            caller=type(caller).__name__ if is_module else None,
+            caller_training=caller.training if isinstance(caller, nn.Module) else None,
+            through_module=through_module,
+        )
+        self.watcher.state(fact, site=site, key=(name, site, training, fact.caller_training, through_module))
 
     def _through_module(self) -> bool:
         frame = inspect.currentframe()

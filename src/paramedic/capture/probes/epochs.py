@@ -16,6 +16,7 @@ from torch.utils.data import get_worker_info
 from torch.utils.data._utils import fetch
 
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Epoch
 
 PASSES, WORKERS = 64, 32  # passes at the same time, and workers of each, whose times can be told apart
 _CELL = struct.Struct("qdd")  # batches, seconds, those of the first batch
@@ -130,20 +131,19 @@ class Epochs:
         if not found.batches or (self._count > MOST_TOLD and self._count & (self._count - 1)):
             return
         batches, seconds = self._fetched_in(found.slot)
-        self.watcher.emit(
-            "epoch",
-            data={
-                "loader": found.loader,
-                "workers": found.workers,
-                "began": found.began,
-                "batches": found.batches,
-                "seconds": now - found.began,
-                "start": found.start,
-                "first": found.first,
-                "wait": found.wait,
-                "fetched": batches - found.earlier[0],  # by the workers
-                "fetching": max(seconds - found.earlier[1], 0.0),
-            },
+        self.watcher.state(
+            Epoch(
+                loader=found.loader,
+                workers=found.workers,
+                began=found.began,
+                batches=found.batches,
+                seconds=now - found.began,
+                start=found.start,
+                first=found.first,
+                wait=found.wait,
+                fetched=batches - found.earlier[0],  # by the workers
+                fetching=max(seconds - found.earlier[1], 0.0),
+            ),
         )
 
     def _fetched_in(self, slot: int) -> tuple[int, float]:

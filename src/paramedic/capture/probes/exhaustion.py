@@ -19,6 +19,7 @@ from paramedic.capture.storing import assigned_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, locals_of, shown_path
 from paramedic.errors import message_of
+from paramedic.record.facts import LargeTensor, OutOfMemory
 from paramedic.record.writer import Site
 
 MOST_TENSORS = 6
@@ -79,22 +80,21 @@ def tell_exhaustion(
     )
     buffers = _sizes(b for root in watcher.registry.roots() for b in anatomy.buffers(root))
     kept = set(parameters) | set(gradients) | set(state) | set(buffers)
-    watcher.emit(
-        "out_of_memory",
+    watcher.state(
+        OutOfMemory(
+            **space._asdict(),
+            asked=_asked(message_of(error)),
+            base=base[1 if space.source == "ulimit" else 0] if space.source != "device" else 0,
+            parameters=sum(parameters.values()),
+            trainable=sum(_sizes(trainable).values()),
+            gradients=sum(gradients.values()),
+            state=sum(state.values()),
+            buffers=sum(buffers.values()),
+            progress=_progress(error),
+            largest=_largest(space.device, kept, _frames(error), lambda tensor: maker(tensor) or _function(tensor)),
+        ),
         site=site,
         phase="train",
-        data={
-            **space._asdict(),
-            "asked": _asked(message_of(error)),
-            "base": base[1 if space.source == "ulimit" else 0] if space.source != "device" else 0,
-            "parameters": sum(parameters.values()),
-            "trainable": sum(_sizes(trainable).values()),
-            "gradients": sum(gradients.values()),
-            "state": sum(state.values()),
-            "buffers": sum(buffers.values()),
-            "progress": _progress(error),
-            "largest": _largest(space.device, kept, _frames(error), lambda tensor: maker(tensor) or _function(tensor)),
-        },
     )
 
 
@@ -163,7 +163,7 @@ def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
     return found[::-1]
 
 
-def _largest(device: str, kept: set[int], frames: list[tuple[FrameType, int]], maker: Maker) -> list[dict[str, Any]]:
+def _largest(device: str, kept: set[int], frames: list[tuple[FrameType, int]], maker: Maker) -> list[LargeTensor]:
     """The largest tensors that are neither weights, gradients nor optimizer state."""
     by_storage: dict[int, tuple[int, torch.Tensor]] = {}
     for found in gc.get_objects():
@@ -174,7 +174,7 @@ def _largest(device: str, kept: set[int], frames: list[tuple[FrameType, int]], m
                     by_storage[identity] = (size, found)
     names = dict(_variables(frames))
     return [
-        {"bytes": size, "shape": list(tensor.shape), "maker": maker(tensor), **names.get(identity, {})}
+        LargeTensor(bytes=size, shape=list(tensor.shape), maker=maker(tensor), **names.get(identity, {}))
         for identity, (size, tensor) in sorted(by_storage.items(), key=lambda item: -item[1][0])[:MOST_TENSORS]
     ]
 

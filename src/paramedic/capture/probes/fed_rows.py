@@ -13,6 +13,7 @@ import torch
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record import facts
 
 MOST_ROWS = 20_000
 MOST_BYTES = 4_000_000  # of a batch
@@ -66,8 +67,10 @@ class FedRows:
         shared = (found & self._trained) - self._tested_first
         # In train mode a model without gradients acts, or collects data: what it meets is trained on afterwards.
         if shared and not call.training and len(self._known) == LATEST:
-            data = {"rows": len(found), "shared": len(shared), "trained": len(self._trained), "known": min(self._known)}
-            self.watcher.emit("fed_rows", site=call.site, module=call.path, step=call.step, phase="eval", data=data)
+            data = facts.FedRows(
+                rows=len(found), shared=len(shared), trained=len(self._trained), known=min(self._known)
+            )
+            self.watcher.state(data, site=call.site, module=call.path, step=call.step, phase="eval")
 
 
 def _digests(rows: torch.Tensor) -> set[bytes]:

@@ -17,6 +17,7 @@ from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
+from paramedic.record.facts import Copy
 from paramedic.record.writer import NOWHERE, Site
 
 T = torch.Tensor
@@ -95,15 +96,15 @@ class Followers:
         site = self.written_at(call.module)
         path, step = call.path, self.watcher.step
         copied = self.watcher.registry.birth(call.module) is None
-        about = {
+        about: dict[str, Any] = {
             "source": self.watcher.registry.root_name(source),
-            "evaluated": list(call.site),
+            "evaluated": call.site,
             "written": copied and all(p._version for p in parameters),  # a copy's parameters begin with 0
         }
 
         def use(numbers: list[float]) -> None:
-            data = dict(zip(_LOOK, numbers, strict=True))
-            self.watcher.emit("copy", site=site, module=path, phase="eval", step=step, data={**data, **about})
+            fact = Copy(**{**about, **dict(zip(_LOOK, numbers, strict=True))})
+            self.watcher.state(fact, site=site, module=path, phase="eval", step=step)
 
         self.watcher.read(torch.stack([value.to(device) for value in sums]), use)
 

@@ -16,6 +16,7 @@ from paramedic.capture.probes.loop import Loop
 from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, locals_of
+from paramedic.record import facts
 from paramedic.record.writer import Site
 
 MOST_FILES, MOST_TENSORS, MOST_FRAMES = 4, 20_000, 30
@@ -48,7 +49,7 @@ class Forgotten:
         self.loop = loop
         self._files: list[Checkpoint] = []
         self._taken: list[Taken] = []
-        self._suspects: list[tuple[Taken, tuple[str, int, str], dict[str, Any]]] = []
+        self._suspects: list[tuple[Taken, tuple[str, int, str], facts.Forgotten]] = []
         self._looks = 0
 
     def install(self) -> None:
@@ -110,19 +111,19 @@ class Forgotten:
         fits = len(held) == len(saved) and all(s is None or s == h for s, h in zip(saved, held, strict=True))
         counter = _counted(taken.checkpoint.counters) if fits else None
         if counter is not None:
-            data = {"class": type(optimizer).__name__, "counter": list(counter), "tensors": len(saved)}
-            self._suspects.append((taken, counter, data))
+            fact = facts.Forgotten(class_=type(optimizer).__name__, counter=counter, tensors=len(saved))
+            self._suspects.append((taken, counter, fact))
 
     def _confirm(self) -> None:
         """Only what goes on counting is a counter: a variable that was left over stays as it is."""
         self._looks += 1
         for suspect in list(self._suspects) if self._looks <= MOST_LOOKS else ():
-            taken, (name, value, _), data = suspect
+            taken, (name, value, _), fact = suspect
             now = next((v for n, v in _nearest(name) if n == name), None)
             if now != value:
                 self._suspects.remove(suspect)
             if now is not None and now > value:
-                self.watcher.emit("forgotten", site=taken.site, module=taken.path, phase="setup", data=data)
+                self.watcher.state(fact, site=taken.site, module=taken.path, phase="setup")
 
 
 def _is_optimizer(value: Any) -> bool:

@@ -18,6 +18,7 @@ from paramedic.capture.facts import address
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_restoring, is_users, locals_of, shown_path, user_frame, user_site
+from paramedic.record.facts import Freeze
 from paramedic.record.writer import Site
 
 MOST_NAMES = 40
@@ -101,13 +102,12 @@ class Freezes:
 
     def _on_module(self, module: nn.Module, value: Any) -> None:
         count = sum(1 for _ in anatomy.parameters(module))
-        self.watcher.emit(
-            "freeze",
+        self.watcher.state(
+            Freeze(target="module", value=bool(value), names=[], tensors=count),
             site=user_site(),
             module=self.watcher.registry.path(module),
             phase="setup",
             key=("module", id(module), bool(value)),
-            data={"target": "module", "value": bool(value), "names": [], "count": count},
         )
 
     def tell(self) -> None:
@@ -119,23 +119,22 @@ class Freezes:
                 if not tensors:
                     continue
             names = [registry.parameter_name(tensor) for tensor in tensors]
-            self.watcher.emit(
-                "freeze",
+            self.watcher.state(
+                Freeze(
+                    target="copy" if target == "tensor" else "parameter",
+                    value=value,
+                    names=names[:MOST_NAMES],
+                    tensors=len(tensors),
+                    now=sum(tensor.requires_grad for tensor in tensors),
+                ),
                 site=site,
                 phase="setup",
-                data={
-                    "target": "copy" if target == "tensor" else "parameter",
-                    "value": value,
-                    "names": names[:MOST_NAMES],
-                    "count": len(tensors),
-                    "now": sum(tensor.requires_grad for tensor in tensors),
-                },
             )
         for site, held in self._again:
             if not any(p.requires_grad for p in held):
                 names = [registry.parameter_name(p) for p in held]
-                data = {"target": "nothing", "value": True, "names": names[:MOST_NAMES], "count": len(held), "now": 0}
-                self.watcher.emit("freeze", site=site, phase="setup", data=data)
+                data = Freeze(target="nothing", value=True, names=names[:MOST_NAMES], tensors=len(held), now=0)
+                self.watcher.state(data, site=site, phase="setup")
         self._again.clear()
         self._tried.clear()
 
@@ -172,9 +171,9 @@ def tell_misspelt(watcher: Watcher, parameters: list[torch.Tensor]) -> None:
                 odd.setdefault(name, []).append(parameter)
     for attribute, tensors in odd.items():
         names = [watcher.registry.parameter_name(tensor) for tensor in tensors]
-        data = {"target": "misspelt", "value": True, "attribute": attribute, "names": names[:MOST_NAMES]}
-        site = _assigned_at(attribute) or user_site()
-        watcher.emit("freeze", site=site, phase="setup", data={**data, "count": len(tensors)}, key=("misspelt", site))
+        site, count = _assigned_at(attribute) or user_site(), len(tensors)
+        fact = Freeze(target="misspelt", value=True, attribute=attribute, names=names[:MOST_NAMES], tensors=count)
+        watcher.state(fact, site=site, phase="setup", key=("misspelt", site))
 
 
 def _assigned_at(attribute: str) -> Site | None:

@@ -12,6 +12,7 @@ from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import GivenTarget
 from paramedic.record.writer import Site
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -47,11 +48,11 @@ class GivenTargets:
         same = (last == wanted).all(0).any()
         # Few different numbers are classes; those may be told by many columns.
         various = target.reshape(-1).sort().values.diff().ne(0).float().mean()
-        step, data = self.watcher.step, {"sequence": x.dim() == 3, "columns": x.shape[1]}
+        step, sequence, columns = self.watcher.step, x.dim() == 3, x.shape[1]
 
         def use(found: list[float]) -> None:
             if found[1] > 0.5:
-                seen = {**data, "given": bool(found[0])}
-                self.watcher.emit("given_target", site=site, step=step, data=seen, key=(site, seen["given"]))
+                fact = GivenTarget(sequence=sequence, columns=columns, given=bool(found[0]))
+                self.watcher.state(fact, site=site, step=step, key=(site, fact.given))
 
         self.watcher.read(torch.stack([same.float(), various]), use)

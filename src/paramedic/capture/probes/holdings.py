@@ -20,6 +20,8 @@ from paramedic.capture.storing import is_begun_anew, is_window, stored_at
 from paramedic.capture.untouched import count_in, is_users_code
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Hoard, Retained
+from paramedic.record.site import Site
 
 FIRST_LOOK = 4  # after so many steps; then after half as many again, and so on
 CLOSE_LOOKS = 8  # in a row, once a graph seems to be kept
@@ -156,40 +158,38 @@ class Holdings:
             return
         track.told = count
         site = stored_at(names)
-        self._emit(
-            "retained",
-            names[0],
-            site if site.file else user_site(),
+        retained = Retained(
+            variable=names[0].path,
             how=how,
-            count=count,
+            tensors=count,
             per_step=(count - first_count) / max(1, last_step - first_step),
             function=type(tensor.grad_fn).__name__,
             shape=list(tensor.shape),
             line_known=bool(site.file),
         )
+        self._state(retained, site if site.file else user_site())
 
     def _tell_hoard(self, track: Track, value: Any, each: int, device: str, names: list[Holder]) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
         track.told = count
         bounded = _maxlen(value) is not None or max(holder.room for holder in names) > count
         site = stored_at(names)
-        self._emit(
-            "hoard",
-            names[0],
-            site if site.file else user_site(),
+        hoard = Hoard(
+            variable=names[0].path,
             how=type(value).__name__,
-            count=count,
+            items=count,
             bytes=each * count,
             per_step=each * (count - first_count) / max(1, last_step - first_step),
             device=device,
             bounded=bounded or is_window(names) or is_begun_anew(names),
             line_known=bool(site.file),
         )
+        self._state(hoard, site if site.file else user_site())
 
-    def _emit(self, kind: str, holder: Holder, site: Any, **data: Any) -> None:
+    def _state(self, fact: Retained | Hoard, site: Site) -> None:
         if self._told < MOST_TOLD:
             self._told += 1
-            self.watcher.emit(kind, site=site, phase="train", data={"variable": holder.path, **data})
+            self.watcher.state(fact, site=site, phase="train")
 
 
 def _maxlen(value: Any) -> int | None:

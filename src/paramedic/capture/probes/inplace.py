@@ -13,6 +13,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.errors import message_of
+from paramedic.record import facts
 
 T = torch.Tensor
 _NAMES = (
@@ -61,4 +62,4 @@ class InPlace:
     def tell(self, error: BaseException) -> None:
         if "modified by an inplace operation" in message_of(error):
             for name, shape, site in self._last:
-                self.watcher.emit("op", site=site, data={"op": "in-place", "function": name, "shape": shape})
+                self.watcher.state(facts.InPlace(function=name, shape=shape), site=site)

@@ -12,6 +12,7 @@ from torch import nn
 from paramedic.capture.facts import LARGE, readable, sample, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Input
 
 LOOKS = 12  # calls that are measured, per layer and mode
 NAMES = (
@@ -65,7 +66,7 @@ class Inputs:
         with torch.no_grad():
             self._add(key, seen, _by_feature(x, isinstance(call.module, nn.Linear)), _texture(x))
         if key not in self._about:
-            facts = {"class": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad, "loader": loader}
+            facts = {"class_": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad, "loader": loader}
             self._about[key] = (Call(None, None, call.path, call.site, call.training, call.grad, call.step), facts)
         if self._seen[key].calls == LOOKS:
             self._tell(key)
@@ -101,11 +102,9 @@ class Inputs:
         data = {**facts, "calls": seen.calls, "features": mean.numel(), "samples": seen.count}
 
         def use(found: list[float]) -> None:
-            values = dict(zip(NAMES, found, strict=True))
+            fact = Input(**{**data, **dict(zip(NAMES, found, strict=True))})
             phase = "train" if call.grad else "eval"
-            self.watcher.emit(
-                "input", site=call.site, module=call.path, phase=phase, step=call.step, data=data | values
-            )
+            self.watcher.state(fact, site=call.site, module=call.path, phase=phase, step=call.step)
 
         self.watcher.read(torch.stack([number.double() for number in numbers]), use)
 

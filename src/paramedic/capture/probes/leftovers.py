@@ -7,6 +7,7 @@ from typing import Any
 from paramedic.capture.graph import terms
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import LossOfEarlierSteps
 
 
 class Leftovers:
@@ -31,7 +32,7 @@ class Leftovers:
         loss = max(made, key=lambda node: node._sequence_nr())
         if self._before and not self._before.isdisjoint(_summed(loss)):
             site = user_site()
-            self.watcher.emit("op", site=site, phase="train", data={"op": "loss of earlier steps"}, key=("sum", site))
+            self.watcher.state(LossOfEarlierSteps(), site=site, phase="train", key=("sum", site))
         self._now.add(loss._sequence_nr())
 
 

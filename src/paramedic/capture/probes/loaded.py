@@ -16,6 +16,7 @@ from paramedic.capture.facts import address, readable
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Overwritten
 from paramedic.record.writer import NOWHERE, Site
 
 T = torch.Tensor
@@ -88,12 +89,11 @@ class Loaded:
 
     def _compare(self, load: Load, now: list[torch.Tensor]) -> None:
         likeness = [alike(a, b) for a, b in zip(now, load.values, strict=True)]
-        about = {"loaded_at": list(load.site), "names": load.names}
 
         def use(numbers: list[float]) -> None:
             if max(numbers) < 0.9:  # the usual case is not worth a fact
-                data = {**about, "likeness": numbers}
-                self.watcher.emit("overwritten", site=load.written, module=load.path, phase="setup", data=data)
+                fact = Overwritten(loaded_at=load.site, names=load.names, likeness=numbers)
+                self.watcher.state(fact, site=load.written, module=load.path, phase="setup")
 
         self.watcher.read(torch.stack(likeness), use)
 

@@ -39,6 +39,7 @@ from paramedic.capture.untouched import Notes, integer, integers, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site, variable_name
 from paramedic.errors import message_of
+from paramedic.record.facts import BadInput, BadSample, Batch, Loader, Values
 from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
@@ -191,48 +192,47 @@ class Loaders:
         entry = re.search(r"at entry 0 and .* at entry (\d+)", text)
         place = int(entry.group(1)) if entry else sample_in_traceback(error, index)
         indices = integers(index) or []
-        data = {
-            "loader": known.number,
-            "type": type(error).__name__,
-            "message": text.strip().splitlines()[-1][:300] if text.strip() else "",
-            "samples": indices[:MOST_ROWS],
-            "sample": indices[place] if place is not None and place < len(indices) else None,
-            "collate": entry is not None,
-            "reader": reader_site(known.dataset),
-            "in_reader": entry is not None or raised_in_reader(error, known.dataset),
-        }
-        self.watcher.emit("bad_sample", site=raised_at(error), data=data)
+        data = BadSample(
+            loader=known.number,
+            type=type(error).__name__,
+            message=text.strip().splitlines()[-1][:300] if text.strip() else "",
+            samples=indices[:MOST_ROWS],
+            sample=indices[place] if place is not None and place < len(indices) else None,
+            collate=entry is not None,
+            reader=reader_site(known.dataset),
+            in_reader=entry is not None or raised_in_reader(error, known.dataset),
+        )
+        self.watcher.state(data, site=raised_at(error))
 
     def _describe(self, loader: Any, number: int) -> None:
         dataset, sampler = loader.dataset, loader.sampler
         batch_sampler = loader.batch_sampler
-        self.watcher.emit(
-            "loader",
+        self.watcher.state(
+            Loader(
+                number=number,
+                dataset=type(dataset).__name__,
+                size=size_of(dataset),
+                batch_size=integer(loader.batch_size) or integer(stored(batch_sampler, "batch_size")),
+                batches=size_of(batch_sampler),
+                sampler=type(sampler).__name__,
+                own_batch_sampler=type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
+                drop_last=stored(loader, "drop_last") is True,
+                workers=loader.num_workers,
+                iterable=isinstance(dataset, torch_data.IterableDataset),
+                labels=label_order(dataset),
+                labels_at=label_sites(loader),
+                variable=variable_name(user_frame(), loader),
+                reader=reader_site(dataset),
+                boxes=speaks_of(dataset, "box"),
+                fit=sampler_fit(sampler, dataset),
+                sampler_at=self._births.get(sampler),
+                generator=generator_in_use(dataset),
+                worker_init=loader.worker_init_fn is not None,
+                persistent=stored(loader, "persistent_workers") is True,
+                filled=filled_while_loading(dataset) if loader.num_workers else [],
+            ),
             site=self._births.get(loader, user_site()),
             phase="setup",
-            data={
-                "number": number,
-                "dataset": type(dataset).__name__,
-                "size": size_of(dataset),
-                "batch_size": integer(loader.batch_size) or integer(stored(batch_sampler, "batch_size")),
-                "batches": size_of(batch_sampler),
-                "sampler": type(sampler).__name__,
-                "own_batch_sampler": type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
-                "drop_last": stored(loader, "drop_last") is True,
-                "workers": loader.num_workers,
-                "iterable": isinstance(dataset, torch_data.IterableDataset),
-                "labels": label_order(dataset),
-                "labels_at": label_sites(loader),
-                "variable": variable_name(user_frame(), loader),
-                "reader": reader_site(dataset),
-                "boxes": speaks_of(dataset, "box"),
-                "fit": sampler_fit(sampler, dataset),
-                "sampler_at": list(self._births[sampler]) if sampler in self._births else None,
-                "generator": generator_in_use(dataset),
-                "worker_init": loader.worker_init_fn is not None,
-                "persistent": stored(loader, "persistent_workers") is True,
-                "filled": filled_while_loading(dataset) if loader.num_workers else [],
-            },
         )
 
     def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
@@ -368,15 +368,14 @@ class Loaders:
         described = []
         with torch.no_grad():
             for path, tensor in tensors:
-                facts = {"path": path, **describe(tensor)}
+                seen: dict[str, Any] = {}
                 if tensor.device.type == "cpu" and readable(tensor):
-                    facts["values"] = dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True))
-                    if tensor.nbytes <= LARGE:
-                        facts["hash"] = content_hash(tensor)
-                    facts["boxes"] = boxes(tensor)
-                described.append(facts)
-        data = {"loader": number, "position": position, "epoch": epoch, "place": place, "tensors": described}
-        self.watcher.emit("batch", site=user_site(), data=data)
+                    seen["values"] = Values(**dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True)))
+                    seen["hash"] = content_hash(tensor) if tensor.nbytes <= LARGE else None
+                    seen["boxes"] = boxes(tensor)
+                described.append(describe(tensor, path=path, **seen))
+        batch = Batch(loader=number, position=position, epoch=epoch, place=place, tensors=described)
+        self.watcher.state(batch, site=user_site())
 
     def _look_for_bad_values(self, number: int, position: int, path: str, tensor: torch.Tensor, index: Any) -> None:
         # The sum is the cheapest number that any NaN or infinity spoils.
@@ -390,6 +389,14 @@ class Loaders:
         places = rows.nonzero().reshape(-1).tolist()[:MOST_ROWS]
         known = integers(index) or []
         samples = [known[row] for row in places] if len(known) == len(rows) else []
-        data = {"source": "loader", "loader": number, "position": position, "path": path}
-        data |= {"nan": nan, "inf": inf, "rows": places, "samples": samples}
-        self.watcher.emit("bad_input", site=user_site(), key=("loader", number, path), data=data)
+        bad = BadInput(
+            source="loader",
+            loader=number,
+            position=position,
+            path=path,
+            nan=nan,
+            inf=inf,
+            rows=places,
+            samples=samples,
+        )
+        self.watcher.state(bad, site=user_site(), key=("loader", number, path))

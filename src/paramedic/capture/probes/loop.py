@@ -32,6 +32,7 @@ from paramedic.capture.probes.touches import Touches
 from paramedic.capture.rhythm import Beat, Rhythm
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import built_at, user_site
+from paramedic.record import facts
 from paramedic.record.writer import NOWHERE, Site
 
 MOST_OPS = 200  # per cycle
@@ -393,4 +394,4 @@ class Loop:
         self.rhythm.close()
         ops, self._ops = tuple(self._ops), []
         self._written = set()
-        self.watcher.emit("loop", phase="train", key=ops, data={"ops": ops})
+        self.watcher.state(facts.Loop(ops=ops), phase="train", key=ops)

@@ -6,6 +6,7 @@ import inspect
 import weakref
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +20,8 @@ from paramedic.capture.probes.failures import call_in_traceback
 from paramedic.capture.probes.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import BadLabels, KLDiv, Labels, LossCall, LossValues, NoLabels, Padding
+from paramedic.record.site import MadeAt
 from paramedic.record.writer import NOWHERE, Site
 
 LOSSES = (
@@ -81,8 +84,8 @@ class Losses:
 
         def use(numbers: list[float]) -> None:
             below = numbers[0] < -1e-6
-            data = {"op": "kl_div", "value": numbers[0], "below": below}
-            self.watcher.emit("op", site=site, step=step, key=("kl_div", site, below), data=data)
+            data = KLDiv(value=numbers[0], below=below)
+            self.watcher.state(data, site=site, step=step, key=("kl_div", site, below))
 
         self.watcher.read(result.detach().reshape(1).float(), use)
 
@@ -187,26 +190,26 @@ class Losses:
         made_by = producer(prediction.grad_fn)
         maker = self.calls.maker(prediction)
         made = self.calls.ops.made(prediction)
-        data: dict[str, Any] = {
-            "function": name,
-            "input": {**describe(prediction), "made_by": type(made_by).__name__ if made_by is not None else None},
-            "target": describe(target),
-            "reduction": given.get("reduction", "mean"),
-            "ignore_index": int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
-            "log_target": bool(given.get("log_target", False)),
-            "log_input": bool(given.get("log_input", True)) if name == "poisson_nll_loss" else None,
-            "smoothing": float(given.get("label_smoothing", 0.0)),
-            "weighted": given.get("weight") is not None or given.get("pos_weight") is not None,
-            "maker": maker,
-            "target_maker": self.calls.maker(target),
-            "made_at": [made.op, *made.site] if made is not None else None,
-            "built_at": list(built) if (built := self.calls.loss_site()) is not None else None,
-            "reconstructs": target.dtype.is_floating_point and name == "cross_entropy" and self.calls.is_input(target),
+        call = LossCall(
+            function=name,
+            input=describe(prediction, made_by=type(made_by).__name__ if made_by is not None else None),
+            target=describe(target),
+            reduction=given.get("reduction", "mean"),
+            ignore_index=int(given.get("ignore_index", -100)) if name in CLASS_LOSSES else None,
+            log_target=bool(given.get("log_target", False)),
+            log_input=bool(given.get("log_input", True)) if name == "poisson_nll_loss" else None,
+            smoothing=float(given.get("label_smoothing", 0.0)),
+            weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
+            maker=maker,
+            target_maker=self.calls.maker(target),
+            made_at=MadeAt(made.op, *made.site) if made is not None else None,
+            built_at=self.calls.loss_site(),
+            reconstructs=target.dtype.is_floating_point and name == "cross_entropy" and self.calls.is_input(target),
             **branches(prediction, target),
-        }
+        )
         path = maker.partition(" ")[0] if maker else None
         if not (readable(prediction) and readable(target)):
-            self.watcher.emit("loss_call", site=site, module=path, phase=phase, data=data)
+            self.watcher.state(call, site=site, module=path, phase=phase)
             return
         classes = _class_dimension(name, prediction)
         parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target), _spread(target)]
@@ -216,10 +219,8 @@ class Losses:
         names += [*ROW_NAMES, *BEYOND_NAMES, "target_spread", *SUM_NAMES]
 
         def use(found: list[float]) -> None:
-            measured = dict(zip(names, found, strict=True))
-            self.watcher.emit(
-                "loss_call", site=site, module=path, phase=phase, step=step, data={**data, "values": measured}
-            )
+            measured = replace(call, values=LossValues(**dict(zip(names, found, strict=True))))
+            self.watcher.state(measured, site=site, module=path, phase=phase, step=step)
 
         self.watcher.read(numbers, use)
 
@@ -254,12 +255,13 @@ class Losses:
             labels = labels[:, :-1]  # shifted inside the model, which leaves the last place without a label
         inputs = self.calls.sequence() if self.calls.sequence is not None else None
         inputs = inputs if inputs is not None else self.embedded()  # a loss inside the model comes before its inputs
-        step, phase = self.watcher.step, self._phase
+        step, phase, total = self.watcher.step, self._phase, target.numel()
 
         def use(found: list[float]) -> None:
-            data = {**dict(zip(TAIL_NAMES, found, strict=True)), "ignore_index": ignored, "total": target.numel()}
-            if data["padded_rows"] and data["agreeing"]:
-                self.watcher.emit("padding", site=site, phase=phase, step=step, data=data)
+            tail: dict[str, Any] = dict(zip(TAIL_NAMES, found, strict=True))
+            if tail["padded_rows"] and tail["agreeing"]:
+                padding = Padding(**tail, ignore_index=ignored, total=total)
+                self.watcher.state(padding, site=site, phase=phase, step=step)
 
         self.watcher.read(tails(labels, inputs), use)
 
@@ -282,17 +284,16 @@ class Losses:
 
         def use(found: list[float]) -> None:
             counts = [int(n) for n in found]
-            self.watcher.emit(
-                "labels",
+            self.watcher.state(
+                Labels(
+                    classes=classes,
+                    counts={str(i): n for i, n in enumerate(counts[:classes]) if n},
+                    left_out=counts[classes],
+                    guessed={str(i): n for i, n in enumerate(counts[classes + 1 :]) if n},
+                ),
                 site=site,
                 phase=phase,
                 step=step,
-                data={
-                    "classes": classes,
-                    "counts": {i: n for i, n in enumerate(counts[:classes]) if n},
-                    "left_out": counts[classes],
-                    "guessed": {i: n for i, n in enumerate(counts[classes + 1 :]) if n},
-                },
             )
 
         self.watcher.read(numbers, use)
@@ -310,25 +311,24 @@ class Losses:
 
         def use(found: list[float]) -> None:
             count, lowest, highest, most, least, ignored_count, total = (int(n) for n in found)
-            shared = {"function": name, "classes": classes, "ignore_index": ignored, "total": total}
+            shared: dict[str, Any] = {"function": name, "classes": classes, "ignore_index": ignored, "total": total}
             if count:
-                self.watcher.emit(
-                    "bad_labels",
+                self.watcher.state(
+                    BadLabels(**shared, bad=count, min=lowest, max=highest, wrong=sorted({least, most})),
                     site=site,
                     phase=phase,
                     step=step,
-                    data={**shared, "count": count, "min": lowest, "max": highest, "wrong": sorted({least, most})},
                 )
                 self.watcher.writer.flush()  # the next thing to happen may be a crash
             if ignored_count == total:
-                data = {**shared, "reduction": reduction}
-                self.watcher.emit("no_labels", site=site, phase=phase, step=step, key=site, data=data)
+                data = NoLabels(**shared, reduction=reduction)
+                self.watcher.state(data, site=site, phase=phase, step=step, key=site)
 
         total = torch.full((), target.numel(), device=target.device)
         self.watcher.read(torch.stack([wrong.sum(), low, high, first_wrong, last_wrong, left_out, total]), use)
 
 
-BEYOND_NAMES = ("below_0", "below_-1", "above_1")
+BEYOND_NAMES = ("below_0", "below_minus_1", "above_1")
 ROW_NAMES = ("rows", "row_sum_min", "row_sum_max", "row_exp_min", "row_exp_max", "row_spread")
 
 

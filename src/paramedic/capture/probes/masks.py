@@ -18,6 +18,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.padding import run_at_end
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Mask, MaskAdded, MaskAsFactor, Tokens
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -129,8 +130,8 @@ class Masks:
                 continue
             for reference, site in self._products:
                 if reference() is mask:
-                    data = {"op": "mask as factor", "argument": name, "module": call.path}
-                    self.watcher.emit("op", site=site, module=call.path, data=data, key=("factor", site))
+                    data = MaskAsFactor(argument=name)
+                    self.watcher.state(data, site=site, module=call.path, key=("factor", site))
             ids, own = self._ids_under(mask)
             if ids is not None and not name.startswith("memory"):
                 self._compare(call.site, call.path, ids, own, ignored=True)
@@ -151,8 +152,8 @@ class Masks:
             return
         ones = mask == 1
         if bool(ones.any()) and bool((mask == 0).any()) and bool((ones | (mask == 0)).all()):
-            data = {"op": "mask added", "argument": name, "module": path, "dtype": str(mask.dtype)}
-            self.watcher.emit("op", site=site, module=path, data=data, key=("mask added", site))
+            data = MaskAdded(argument=name, dtype=str(mask.dtype))
+            self.watcher.state(data, site=site, module=path, key=("mask added", site))
 
     def model(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called with token ids and something of the same shape that holds only zeros and ones."""
@@ -178,11 +179,17 @@ class Masks:
         same = ids == value
         lengths = run_at_end(same)
         found = [value, lengths.min(), lengths.max(), lengths.sum(), same.sum() - lengths.sum()]
-        numbers = zip(
-            ("value", "shortest", "longest", "padding", "inside"), [int(number) for number in found], strict=True
+        value, shortest, longest, padding, inside = (int(number) for number in found)
+        fact = Tokens(
+            value=value,
+            shortest=shortest,
+            longest=longest,
+            padding=padding,
+            inside=inside,
+            rows=ids.shape[0],
+            width=ids.shape[1],
         )
-        data = {**dict(numbers), "rows": ids.shape[0], "width": ids.shape[1]}
-        self.watcher.emit("tokens", site=call.site, module=call.path, data=data)
+        self.watcher.state(fact, site=call.site, module=call.path)
 
     def _compare(
         self,
@@ -211,10 +218,10 @@ class Masks:
         found = [padding.sum(), (out & padding).sum(), (out & ~padding).sum(), (~padding).sum()]
         found += [lengths.new_tensor(len(ids)), (lengths > 0).sum(), lengths.min(), lengths.max()]
         found += [((ids == value) & ~padding).sum(), value]
-        numbers = dict(zip(NAMES, [int(number) for number in found], strict=True))
-        data = {**numbers, "all_ones": not ignored and not bool(out.any()), "none": not bool(out.any()), "over": over}
-        data["declared"] = declared
-        self.watcher.emit("mask", site=site, module=path, data=data)
+        numbers: dict[str, Any] = dict(zip(NAMES, [int(number) for number in found], strict=True))
+        none = not bool(out.any())
+        fact = Mask(**numbers, all_ones=not ignored and none, none=none, over=over, declared=declared)
+        self.watcher.state(fact, site=site, module=path)
 
 
 def argument_name(model: nn.Module, path: str) -> str | None:

@@ -18,6 +18,8 @@ from paramedic import descriptors
 from paramedic.capture.apart.process import at_work
 from paramedic.capture.host import footprint, limit, peak, proportional
 from paramedic.capture.watcher import Watcher
+from paramedic.record import facts
+from paramedic.record.facts import DeviceMemory, MemoryPeak, ProbeFailed, Process
 
 OFTEN, RARELY = 0.025, 1.0  # seconds between two polls, at least and at most
 POLLS = 100  # a poll each time that the run has become longer by this part: short runs need points too
@@ -63,7 +65,7 @@ class Memory:
         """How high it ever was; what is left now that the script is over says nothing."""
         if self._owner == os.getpid() and self._thread is not None:
             self._stop_thread()
-            self.watcher.emit("memory_peak", phase="train", data={"rss": peak()})
+            self.watcher.state(MemoryPeak(rss=peak()), phase="train")
 
     # The thread -------------------------------------------------------------------------------------------------
 
@@ -72,8 +74,8 @@ class Memory:
         self._owner, self._stop = os.getpid(), threading.Event()
         self._processes, self._children, self._told = {}, {}, set()
         most = limit()
-        data = {"limit": most.bytes, "used": most.used, "source": most.source, "pid": self._owner}
-        self.watcher.emit("memory", phase="train", data=data)
+        data = facts.Memory(limit=most.bytes, used=most.used, source=most.source, pid=self._owner)
+        self.watcher.state(data, phase="train")
         self._thread = threading.Thread(target=self._run, args=(self._stop,), name="paramedic-memory", daemon=True)
         self._thread.start()
 
@@ -93,8 +95,8 @@ class Memory:
                     self._poll(now, dear=now >= self._next_dear)
             except Exception as error:  # a thread has nobody to tell; the record has
                 with suppress(Exception):
-                    data = {"probe": "memory", "error": f"{type(error).__name__}: {error}"}
-                    self.watcher.emit("probe_failed", phase="train", data=data)
+                    data = ProbeFailed(probe="memory", error=f"{type(error).__name__}: {error}")
+                    self.watcher.state(data, phase="train")
                 return
             if stop.wait(min(RARELY, max(OFTEN, (now - started) / POLLS))):
                 return
@@ -143,7 +145,7 @@ class Memory:
     def _tell_process(self, pid: int, name: str) -> None:
         if pid not in self._told and len(self._told) < MOST_PROCESSES:
             self._told.add(pid)
-            self.watcher.emit("process", phase="train", data={"pid": pid, "name": name})
+            self.watcher.state(Process(pid=pid, name=name), phase="train")
 
     def _point(self, what: str, process: str, value: int) -> None:
         self.watcher.writer.point(f"memory:{what}:{process}", self.watcher.step, value)
@@ -161,7 +163,7 @@ class Memory:
                 self._point("reserved", name, found["reserved_bytes.all.current"])
                 total = torch.cuda.get_device_properties(index).total_memory
                 retries = found.get("num_alloc_retries", 0)
-                data = {"name": name, "total": total}
-                self.watcher.emit("device_memory", phase="train", key=name, data=data)
+                data = DeviceMemory(name=name, total=total)
+                self.watcher.state(data, phase="train", key=name)
                 if retries:
                     self._point("retries", name, retries)

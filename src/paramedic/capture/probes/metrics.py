@@ -15,6 +15,14 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.tallies import Tallies
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site
+from paramedic.record.facts import (
+    AnswersCompared,
+    ArgmaxAcrossSamples,
+    BroadcastComparison,
+    FlatArgmax,
+    ScoresCompared,
+    Threshold,
+)
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -33,7 +41,9 @@ class Decision(NamedTuple):
 
     how: str
     flattened: list[int] | None = None  # of an argmax over everything: the scores' shape
-    across: dict[str, Any] | None = None  # of an argmax over the first axis: what went in, and the module that made it
+    across: ArgmaxAcrossSamples | None = (
+        None  # of an argmax over the first axis: what went in, and the module that made it
+    )
     broken: torch.Tensor | None = None  # of the largest scores themselves: whether they have broken parts
 
 
@@ -71,7 +81,7 @@ class Metrics:
         flat = how == "argmax" and result.dim() == 0 and sum(n > 1 for n in scores.shape) > 1
         across = None
         if how == "argmax" and not flat and scores.dim() > 1 and _axis(args, kwargs) in (0, -scores.dim()):
-            across = {"shape": list(scores.shape), "maker": self.ops.maker(scores)}
+            across = ArgmaxAcrossSamples(shape=list(scores.shape), maker=self.ops.maker(scores))
         self._remember(result, Decision(how, list(scores.shape) if flat else None, across))
 
     def _largest(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -96,8 +106,8 @@ class Metrics:
 
         def use(found: list[float]) -> None:
             if found[0] < 0 or found[1] > 1:
-                data = {"op": "threshold", "how": how, "min": found[0], "max": found[1], "maker": maker}
-                self.watcher.emit("op", site=site, step=step, data=data, key=("threshold", site, maker))
+                data = Threshold(how=how, min=found[0], max=found[1], maker=maker)
+                self.watcher.state(data, site=site, step=step, key=("threshold", site, maker))
 
         self.watcher.read(torch.stack([x.min(), x.max()]).float(), use)
 
@@ -120,17 +130,14 @@ class Metrics:
                     self.watcher.ask_within("batch_averages", self._averages.compared, user_frame(), result)
             site, flat = user_site(), decision.flattened
             if flat is not None and other.dim() == 1 and other.numel() in flat and other.numel() > 1:
-                data = {"op": "flat argmax", "shape": flat, "labels": other.numel()}
-                self.watcher.emit("op", site=site, data=data, key=("flat argmax", site))
+                self.watcher.state(FlatArgmax(shape=flat, labels=other.numel()), site=site, key=("flat argmax", site))
             elif decision.broken is not None:
                 self._compare_scores(site, decision.broken, mine, other)
             elif _pairs_up(mine, other, result):
-                data = {"op": "broadcast comparison", "a": list(mine.shape), "b": list(other.shape)}
-                data["result"] = list(result.shape)
-                self.watcher.emit("op", site=site, data=data, key=("broadcast comparison", site))
-            elif decision.across is not None and mine.shape == other.shape and decision.across["maker"]:
-                data = {"op": "argmax across samples", **decision.across}
-                self.watcher.emit("op", site=site, data=data, key=("argmax across samples", site))
+                table = BroadcastComparison(a=list(mine.shape), b=list(other.shape), result=list(result.shape))
+                self.watcher.state(table, site=site, key=("broadcast comparison", site))
+            elif decision.across is not None and mine.shape == other.shape and decision.across.maker:
+                self.watcher.state(decision.across, site=site, key=("argmax across samples", site))
             elif mine.shape == other.shape:
                 self._one_with_one(site, decision, mine, other)
             return
@@ -140,7 +147,7 @@ class Metrics:
             self.confusions.compared(site, answers, labels)
         if (count := classes(labels)) is not None:
             key = (decision.how, count)
-            self.watcher.emit("answers_compared", site=site, data={"how": key[0], "classes": count}, key=key)
+            self.watcher.state(AnswersCompared(how=key[0], classes=count), site=site, key=key)
 
     def _compare_scores(self, site: Site, broken: torch.Tensor, mine: torch.Tensor, other: torch.Tensor) -> None:
         """The largest scores, not their places, against whole numbers."""
@@ -149,8 +156,8 @@ class Metrics:
 
         def use(found: list[float]) -> None:
             if found[0]:
-                data = {"op": "scores compared", "labels": other.numel()}
-                self.watcher.emit("op", site=site, data=data, key=("scores compared", site))
+                data = ScoresCompared(labels=other.numel())
+                self.watcher.state(data, site=site, key=("scores compared", site))
 
         self.watcher.read(broken.reshape(1).float(), use)
 

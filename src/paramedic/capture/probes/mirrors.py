@@ -13,6 +13,7 @@ from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Mirrors as MirrorsFact
 from paramedic.record.writer import Site
 
 LOOKS, SAMPLES, SIDE = 24, 16, 32  # per place; per look; pixels to which pictures are reduced
@@ -51,8 +52,8 @@ class Mirrors:
         step = self.watcher.step
 
         def use(found: list[float]) -> None:
-            data = {"straight": found[0], **dict(zip(AXES, found[1:], strict=True))}
-            self.watcher.emit("mirrors", site=site, phase="train", step=step, data=data)
+            fact = MirrorsFact(straight=found[0], mirrored=dict(zip(AXES, found[1:], strict=True)))
+            self.watcher.state(fact, site=site, phase="train", step=step)
 
         self.watcher.read(counts, use)
 

@@ -15,6 +15,7 @@ from paramedic.capture.probes.ledger import Account
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Mixture
 from paramedic.record.writer import Site
 
 MOST_TOLD = 40
@@ -71,14 +72,13 @@ class Mixtures:
         total = torch.cat([_flat(p.grad, before) for p, before in kept.gradients])
         cosine = torch.nn.functional.cosine_similarity(first, total - first, dim=0)
         self._told += 1
-        about = {"optimizer": account.number, "first": list(kept.first)}
-        step = self.watcher.step
-        self.watcher.read(
-            cosine.reshape(1),
-            lambda found: self.watcher.emit(
-                "mixture", site=kept.second, phase="train", step=step, data={**about, "cosine": found[0]}
-            ),
-        )
+        step, number = self.watcher.step, account.number
+
+        def use(found: list[float]) -> None:
+            fact = Mixture(optimizer=number, first=kept.first, cosine=found[0])
+            self.watcher.state(fact, site=kept.second, phase="train", step=step)
+
+        self.watcher.read(cosine.reshape(1), use)
 
 
 def _flat(gradient: torch.Tensor | None, before: torch.Tensor) -> torch.Tensor:

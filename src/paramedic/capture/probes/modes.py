@@ -9,6 +9,7 @@ from torch import nn
 
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Mode
 
 
 class Modes:
@@ -42,12 +43,11 @@ class Modes:
         site = user_site()
         self._known.add((id(module), mode))
         path = self.watcher.registry.path(module)
-        if self.watcher.emit(
-            "mode",
+        if self.watcher.state(
+            Mode(training=mode, class_=type(module).__name__, address=id(module)),
             site=site,
             module=path,
             key=(path, mode, site),
-            data={"training": mode, "class": type(module).__name__, "id": id(module)},
         ):
             self.watcher.news()
         elif not mode:  # an evaluation begins, between two steps: the 2nd, 4th, 8th … is worth a look as well

@@ -17,9 +17,11 @@ from paramedic.capture.names import hidden_in, join
 from paramedic.capture.probes.by_hand import ByHand
 from paramedic.capture.probes.freezes import tell_misspelt
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, shown_path, source_at, user_site
+from paramedic.capture.where import built_at, shown_path, source_at
 from paramedic.capture.written import function_around
+from paramedic.capture.written_before import WrittenBefore
 from paramedic.logbook import model_seen
+from paramedic.record.facts import Hidden, Model, ModulePart, ParameterPart
 from paramedic.record.writer import Site
 
 MOST_PARAMETERS = 5_000
@@ -55,14 +57,14 @@ class Modules:
 
     def adopt_existing(self) -> None:
         """Modules built before paramedic was attached, as in a notebook."""
-        for found in gc.get_objects():
-            # Not isinstance: it would run foreign __class__ properties of whatever lies around.
-            if (
-                issubclass(type(found), nn.Module)
-                and "_modules" in found.__dict__
-                and not self.watcher.registry.birth(found)
-            ):
-                self.watcher.registry.born(found, user_site(), None)
+        registry = self.watcher.registry
+        # Not isinstance: it would run foreign __class__ properties of whatever lies around.
+        modules = [found for found in gc.get_objects() if issubclass(type(found), nn.Module)]
+        modules = [module for module in modules if "_modules" in module.__dict__]
+        before = WrittenBefore(modules)
+        for module in modules:
+            if not registry.birth(module):
+                registry.born(module, before.site(module), None)
 
     def describe(self, held: set[int], optimised: dict[int, int]) -> None:
         """Record each model that has a parameter in `held` (ids), once, and again when it has grown.
@@ -86,7 +88,7 @@ class Modules:
         name = registry.root_name(root)
         model_seen(name, root)
         first_path: dict[int, str] = {}
-        modules: list[dict[str, Any]] = []
+        modules: list[ModulePart] = []
         repeated: list[list[str]] = []
         for path, module in anatomy.named_modules(root, again=True):
             if id(module) in first_path:
@@ -95,40 +97,39 @@ class Modules:
             first_path[id(module)] = path
             site = registry.birth_site(module)
             modules.append(
-                {
-                    "path": join(name, path, root),
-                    "class": type(module).__name__,
-                    "own_parameters": [n for n, p in own_parameters(module).items() if p.requires_grad],
-                    "children": len(module._modules),
-                    "file": site.file,
-                    "line": site.line,
-                    "container": isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)),
-                    "norm": isinstance(module, nn.modules.batchnorm._BatchNorm),
-                }
+                ModulePart(
+                    path=join(name, path, root),
+                    class_=type(module).__name__,
+                    own_parameters=[n for n, p in own_parameters(module).items() if p.requires_grad],
+                    children=len(module._modules),
+                    file=site.file,
+                    line=site.line,
+                    container=isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)),
+                    norm=isinstance(module, nn.modules.batchnorm._BatchNorm),
+                )
             )
-        self.watcher.emit(
-            "model",
+        self.watcher.state(
+            Model(
+                name=name,
+                class_=type(root).__name__,
+                modules=modules[:MOST_PARAMETERS],
+                repeated=repeated[:100],
+                handed_over=self._handed_over(root, name, repeated[:100]),
+                parameters=[
+                    ParameterPart(
+                        name=join(name, path, root),
+                        shape=list(p.shape),
+                        numel=p.numel(),
+                        dtype=str(p.dtype).removeprefix("torch."),
+                        requires_grad=p.requires_grad,
+                        optimizer=optimised.get(id(p)),
+                    )
+                    for path, p in parameters[:MOST_PARAMETERS]
+                ],
+            ),
             site=registry.birth_site(root),
             module=name,
             phase="setup",
-            data={
-                "name": name,
-                "class": type(root).__name__,
-                "modules": modules[:MOST_PARAMETERS],
-                "repeated": repeated[:100],
-                "handed_over": self._handed_over(root, name, repeated[:100]),
-                "parameters": [
-                    {
-                        "name": join(name, path, root),
-                        "shape": list(p.shape),
-                        "numel": p.numel(),
-                        "dtype": str(p.dtype).removeprefix("torch."),
-                        "requires_grad": p.requires_grad,
-                        "optimizer": optimised.get(id(p)),
-                    }
-                    for path, p in parameters[:MOST_PARAMETERS]
-                ],
-            },
         )
         tell_misspelt(self.watcher, [p for _, p in parameters])
         self._describe_hidden(root, name, optimised)
@@ -165,25 +166,24 @@ class Modules:
             if not parameters:
                 continue
             self._by_hand.follow(holder, root, [p for p in parameters if id(p) not in optimised])
-            self.watcher.emit(
-                "hidden",
+            self.watcher.state(
+                Hidden(
+                    class_=type(first).__name__,
+                    first=path,
+                    members=len(members),
+                    is_module=isinstance(first, nn.Module),
+                    # A parameter in an attribute is registered, so this attribute holds what was made of it.
+                    derived=isinstance(first, nn.Parameter) and "[" not in path,
+                    parameters=len(parameters),
+                    numel=sum(p.numel() for p in parameters),
+                    trainable=sum(p.requires_grad for p in parameters),
+                    in_optimizer=sum(id(p) in optimised for p in parameters),
+                    with_gradient=sum(p.grad is not None for p in parameters),
+                ),
                 site=registry.birth_site(first) if isinstance(first, nn.Module) else lines[holder],
                 module=holder,
                 phase="setup",
                 key=holder,
-                data={
-                    "class": type(first).__name__,
-                    "first": path,
-                    "members": len(members),
-                    "is_module": isinstance(first, nn.Module),
-                    # A parameter in an attribute is registered, so this attribute holds what was made of it.
-                    "derived": isinstance(first, nn.Parameter) and "[" not in path,
-                    "parameters": len(parameters),
-                    "numel": sum(p.numel() for p in parameters),
-                    "trainable": sum(p.requires_grad for p in parameters),
-                    "in_optimizer": sum(id(p) in optimised for p in parameters),
-                    "with_gradient": sum(p.grad is not None for p in parameters),
-                },
             )
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import nn
 
 from paramedic.capture import anatomy
 from paramedic.capture.facts import own_parameters
 from paramedic.capture.names import join
+from paramedic.record.facts import ModePart
 
 
-def moody_modules(root: nn.Module, name: str) -> list[dict[str, Any]]:
+def moody_modules(root: nn.Module, name: str) -> list[ModePart]:
     """The modules that behave differently in train() and eval()."""
     return [
-        {
-            "path": join(name, path, root),
-            "class": type(module).__name__,
-            "training": module.training,
-            "trainable": any(p.requires_grad for p in own_parameters(module).values()),
-            "weights": bool(own_parameters(module)),
-            "norm": isinstance(module, nn.modules.batchnorm._NormBase),
-        }
+        ModePart(
+            path=join(name, path, root),
+            class_=type(module).__name__,
+            training=module.training,
+            trainable=any(p.requires_grad for p in own_parameters(module).values()),
+            weights=bool(own_parameters(module)),
+            norm=isinstance(module, nn.modules.batchnorm._NormBase),
+        )
         for path, module in anatomy.named_modules(root)
         if _is_moody(module)
     ]

@@ -13,6 +13,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import ConstantTerm
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -61,9 +62,9 @@ class Numbers:
         return False
 
     def _wait(self, site: Site, cut: Cut, number: float, result: torch.Tensor) -> None:
-        data = {"op": "constant term", "cut": cut.op, "cut_file": cut.site.file, "cut_line": cut.site.line}
+        fact = ConstantTerm(cut=cut.op, cut_file=cut.site.file, cut_line=cut.site.line, value=number)
 
         def tell() -> None:
-            self.watcher.emit("op", site=site, data={**data, "value": number}, key=("term", site, False))
+            self.watcher.state(fact, site=site, key=("term", site, False))
 
         self.ops.waiting.append(Waiting(result.grad_fn, tell, term=True, constant=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,11 +15,13 @@ from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.record.facts import ClippedSurrogate, Divergence, Entropy, LogProb, Pushed, Quotient
 from paramedic.record.writer import Site
 
 T = torch.Tensor
 _SUMS = [T.add, T.__add__, T.__radd__, torch.add, T.__iadd__]
 _PRODUCTS = [T.mul, T.__mul__, T.__rmul__, torch.mul, T.div, T.__truediv__, torch.div, T.neg, T.__neg__, torch.neg]
+_QUOTIENTS = [T.div, T.__truediv__, torch.div]
 _REDUCTIONS = [T.mean, torch.mean, T.sum, torch.sum]
 _LEAST = [torch.min, torch.minimum, T.min, T.minimum]
 _MOST = [torch.max, torch.maximum, T.max, T.maximum]
@@ -27,6 +30,8 @@ DISTANCES = (
     "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
     "smooth_l1_loss", "huber_loss",
 )  # fmt: skip
+
+_Objective = partial[ClippedSurrogate] | partial[Entropy] | partial[LogProb]  # all but which way it is pushed
 
 
 class Objectives:
@@ -66,13 +71,13 @@ class Objectives:
         }
         clipped = ["Clamp" in found.values() for found in (a, b)]
         if ratios and sum(clipped) == 1:
-            self._push("clipped surrogate", result, {"which": which})
+            self._push(partial(ClippedSurrogate, which=which), result)
 
-    def _push(self, op: str, result: torch.Tensor, data: dict[str, Any]) -> None:
+    def _push(self, make: _Objective, result: torch.Tensor) -> None:
         """Tell which way the loss depends on a value, once the backward pass comes by."""
         site = user_site()
-        self._looks[(op, site)] += 1
-        if self._looks[(op, site)] > LOOKS:
+        self._looks[(make.func, site)] += 1
+        if self._looks[(make.func, site)] > LOOKS:
             return
         watcher, step = self.watcher, self.watcher.step
 
@@ -84,8 +89,8 @@ class Objectives:
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
-            found = {"op": op, "slope": slope, "both_ways": numbers[1] < 0 < numbers[2], **data}
-            watcher.emit("op", site=site, step=step, key=(op, site, slope, found["both_ways"]), data=found)
+            fact = make(slope=slope, both_ways=numbers[1] < 0 < numbers[2])
+            watcher.state(fact, site=site, step=step, key=(site, slope, fact.both_ways))
 
         result.register_hook(came_by)
 
@@ -103,8 +108,8 @@ class Objectives:
             watcher.ask("objectives", watcher.read, torch.stack([slope.detach(), value]).float(), tell)
 
         def tell(numbers: list[float]) -> None:
-            data = {"function": function, "slope": numbers[0], "value": numbers[1]}
-            watcher.emit("pushed", site=site, phase="train", step=step, data=data)
+            data = Pushed(function=function, slope=numbers[0], value=numbers[1])
+            watcher.state(data, site=site, phase="train", step=step)
 
         result.register_hook(came_by)
 
@@ -115,9 +120,8 @@ class Objectives:
             def entropy(distribution: Any) -> Any:
                 result = original(distribution)
                 if self.watcher.examining and isinstance(result, T) and result.grad_fn is not None:
-                    self.watcher.ask(
-                        "objectives", self._push, "entropy", result, {"class": type(distribution).__name__}
-                    )
+                    made = partial(Entropy, class_=type(distribution).__name__)
+                    self.watcher.ask("objectives", self._push, made, result)
                 return result
 
             return entropy
@@ -126,9 +130,8 @@ class Objectives:
             def log_prob(distribution: Any, value: Any) -> Any:
                 result = original(distribution, value)
                 if self.watcher.examining and isinstance(result, T) and result.grad_fn is not None:
-                    self.watcher.ask(
-                        "objectives", self._push, "log_prob", result, {"class": type(distribution).__name__}
-                    )
+                    made = partial(LogProb, class_=type(distribution).__name__)
+                    self.watcher.ask("objectives", self._push, made, result)
                 return result
 
             return log_prob
@@ -144,6 +147,23 @@ class Objectives:
             source = next((value for value in args[:2] if self._known(value) is not None), None)
             reference = weakref.ref(source) if source is not None and func not in _REDUCTIONS else None
             self._scalars[id(result)] = (weakref.ref(result), user_site(), reference)
+            if func in _QUOTIENTS and all(isinstance(value, T) and value.grad_fn is not None for value in args[:2]):
+                self._look_at_quotient(args[0], args[1], result)
+
+    def _look_at_quotient(self, above: torch.Tensor, below: torch.Tensor, result: torch.Tensor) -> None:
+        """A number divided by what was made from it, with gradients on both sides: is it always the same?"""
+        site, step = user_site(), self.watcher.step
+        if kinds_behind(above.grad_fn, 6).keys().isdisjoint(kinds_behind(below.grad_fn, 6)):
+            return
+        self._looks[("quotient", site)] += 1
+        if self._looks[("quotient", site)] > LOOKS:
+            return
+
+        def tell(numbers: list[float]) -> None:
+            value = float(f"{numbers[0]:.4g}")
+            self.watcher.state(Quotient(value=value), site=site, step=step, key=(site, value))
+
+        self.watcher.read(result.detach().reshape(1).float(), tell)
 
     def _known(self, value: Any) -> tuple[Site, Any] | None:
         known = self._scalars.get(id(value))
@@ -171,13 +191,13 @@ class Objectives:
             return
         made = self._known(source) if source is not None else None
         measured = source if source is not None and source.dim() == 0 else value
-        data = {"op": "divergence", "name": name, "closed_form": _closed_form(measured.grad_fn)}
+        closed = _closed_form(measured.grad_fn)
         place, step = made[0] if made is not None else site, self.watcher.step
 
         def tell(numbers: list[float]) -> None:
             below = numbers[0] < -1e-3  # beyond rounding
-            found = {**data, "value": numbers[0], "below": below}
-            self.watcher.emit("op", site=place, step=step, key=("divergence", place, below), data=found)
+            fact = Divergence(name=name, value=numbers[0], below=below, closed_form=closed)
+            self.watcher.state(fact, site=place, step=step, key=(place, below))
 
         self.watcher.read(measured.detach().reshape(1).float(), tell)
 

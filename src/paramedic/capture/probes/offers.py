@@ -15,6 +15,7 @@ from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph import kinds_behind
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Offered
 
 MOST_ANSWERS = 16
 
@@ -33,7 +34,7 @@ class Offers:
         for answer in answers[:MOST_ANSWERS]:
             part = self._part(call.path, answer)
             if part is not None:
-                self.watcher.emit("offered", site=call.site, module=part, key=part, data={"by": call.path})
+                self.watcher.state(Offered(by=call.path), site=call.site, module=part, key=part)
 
     def _part(self, path: str, answer: torch.Tensor) -> str | None:
         """The child of the module that made this answer, perhaps with a function applied to it since."""

@@ -21,6 +21,7 @@ from paramedic.capture.probes.functions import ACTIVATIONS, ARITHMETIC, COMPARIS
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_restoring, is_users, user_site
+from paramedic.record.facts import Broadcast, ConstantTerm, Flat, Softmax, Terms
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -178,7 +179,7 @@ class OpMode(TorchFunctionMode):
 
         def tell() -> None:
             def use(found: list[float]) -> None:
-                self.watcher.emit("terms", site=site, phase="train", step=step, data={"values": found, "kinds": kinds})
+                self.watcher.state(Terms(values=found, kinds=kinds), site=site, phase="train", step=step)
 
             self._sums[site] += 1
             if self._sums[site] <= MOST_SUMS:
@@ -188,11 +189,10 @@ class OpMode(TorchFunctionMode):
 
     def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         site = user_site()
-        data: dict[str, Any] = {"op": "broadcast", "symbol": op, "a": describe(a), "b": describe(b)}
-        data["result"] = list(result.shape)
-        data["axis_at"] = axis_kept_at(a if a.dim() > b.dim() else b)
+        kept, made = axis_kept_at(a if a.dim() > b.dim() else b), list(result.shape)
+        fact = Broadcast(symbol=op, a=describe(a), b=describe(b), result=made, axis_at=kept)
         maker = self.maker(a if a.requires_grad else b)
-        tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("broadcast", site))  # noqa: E731
+        tell = lambda: self.watcher.state(fact, site=site, module=maker, key=site)  # noqa: E731
         self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
 
     def _constant_term(self, live: torch.Tensor, constant: torch.Tensor, result: torch.Tensor) -> None:
@@ -214,13 +214,11 @@ class OpMode(TorchFunctionMode):
         value = constant.detach()
 
         def tell() -> None:
-            data = {"op": "constant term", "cut": cut.op, "cut_file": cut.site.file, "cut_line": cut.site.line}
-            self.watcher.read(
-                value.reshape(1).float(),
-                lambda numbers: self.watcher.emit(
-                    "op", site=site, data={**data, "value": numbers[0]}, key=("term", site, numbers[0] == 0.0)
-                ),
-            )
+            self.watcher.read(value.reshape(1).float(), use)
+
+        def use(numbers: list[float]) -> None:
+            fact = ConstantTerm(cut=cut.op, cut_file=cut.site.file, cut_line=cut.site.line, value=numbers[0])
+            self.watcher.state(fact, site=site, key=("term", site, numbers[0] == 0.0))
 
         self.waiting.append(Waiting(result.grad_fn, tell, term=True, constant=True))
 
@@ -251,9 +249,12 @@ class OpMode(TorchFunctionMode):
         # Ordinary calls are told as well: a dimension that is only sometimes of size one is no fault.
         kind = "single" if x.shape[dim] == 1 else "first" if dim == 0 else "ordinary"
         maker = self.maker(x)
-        data = {"op": func.__name__, "shape": list(x.shape), "dim": dim, "size": x.shape[dim], "implicit": implicit}
-        data["products"] = "Bmm" in kinds_behind(x.grad_fn, 8).values()  # scores of queries with keys
-        tell = lambda: self.watcher.emit("op", site=site, module=maker, data=data, key=("softmax", site, kind))  # noqa: E731
+        products = "Bmm" in kinds_behind(x.grad_fn, 8).values()  # scores of queries with keys
+        sizes = list(x.shape)
+        fact = Softmax(
+            function=func.__name__, shape=sizes, dim=dim, size=sizes[dim], implicit=implicit, products=products
+        )
+        tell = lambda: self.watcher.state(fact, site=site, module=maker, key=(site, kind))  # noqa: E731
         if result.grad_fn is not None:
             self.waiting.append(Waiting(result.grad_fn, tell))
 
@@ -303,8 +304,8 @@ class OpMode(TorchFunctionMode):
 
         def tell() -> None:
             behind = [self.watcher.registry.parameter_name(leaf) for leaf in reach(node).leaves[:MOST_BEHIND]]
-            data = {"op": "flat", "function": op, "behind": behind}
-            self.watcher.emit("op", site=site, data=data, key=("flat", site))
+            data = Flat(function=op, behind=behind)
+            self.watcher.state(data, site=site, key=("flat", site))
 
         self.waiting.append(Waiting(node, tell))
 

@@ -8,6 +8,8 @@ from torch.optim import Optimizer
 from paramedic.capture import anatomy
 from paramedic.capture.probes.ledger import Account, Backward
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Discard, Group, Rates, StaleBackward, Step
+from paramedic.record.facts import Optimizer as OptimizerFact
 from paramedic.record.writer import Site
 
 
@@ -20,30 +22,29 @@ def describe_optimizer(watcher: Watcher, optimizer: Optimizer, account: Account,
     names = registry.parameter_names()
     live = {id(p) for root in registry.roots() for p in anatomy.parameters(root)}
     groups = [
-        {
-            "lr": float(group["lr"]) if "lr" in group else None,
-            "weight_decay": float(group.get("weight_decay") or 0.0),
-            "momentum": float(group.get("momentum") or 0.0),
-            "parameters": [registry.parameter_name(p) for p in group["params"]],
-            "types": [str(p.dtype).removeprefix("torch.") for p in group["params"]],
-            "strangers": [list(p.shape) for p in group["params"] if id(p) not in names],
-            "frozen": sum(not p.requires_grad for p in group["params"]),
-        }
+        Group(
+            lr=float(group["lr"]) if "lr" in group else None,
+            weight_decay=float(group.get("weight_decay") or 0.0),
+            momentum=float(group.get("momentum") or 0.0),
+            parameters=[registry.parameter_name(p) for p in group["params"]],
+            types=[str(p.dtype).removeprefix("torch.") for p in group["params"]],
+            strangers=[list(p.shape) for p in group["params"] if id(p) not in names],
+            frozen=sum(not p.requires_grad for p in group["params"]),
+        )
         for group in optimizer.param_groups
     ]
-    watcher.emit(
-        "optimizer",
+    watcher.state(
+        OptimizerFact(
+            number=account.number,
+            class_=type(optimizer).__name__,
+            torchs_own=type(optimizer).__module__.startswith("torch.optim"),
+            groups=groups,
+            fresh=account.empty and (born or bool(optimizer.state)),
+            held=sum(len(group["params"]) for group in optimizer.param_groups),
+            in_models=sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
+        ),
         site=site,
         phase="setup",
-        data={
-            "number": account.number,
-            "class": type(optimizer).__name__,
-            "torchs_own": type(optimizer).__module__.startswith("torch.optim"),
-            "groups": groups,
-            "fresh": account.empty and (born or bool(optimizer.state)),
-            "held": sum(len(group["params"]) for group in optimizer.param_groups),
-            "in_models": sum(id(p) in live for group in optimizer.param_groups for p in group["params"]),
-        },
     )
 
 
@@ -71,39 +72,36 @@ def tell_step(
     watcher: Watcher, account: Account, site: Site, gradients: str, *, scaled: bool = False, closure: bool = False
 ) -> None:
     """A step is taken with gradients that are new, old, none, or untouched by the backward passes since the last."""
-    data = {"optimizer": account.number, "gradients": gradients, "scaled": scaled, "closure": closure}
-    data["first"] = account.steps == 0
-    watcher.emit("step", site=site, phase="train", key=(account.number, site, gradients, scaled, closure), data=data)
+    fact = Step(optimizer=account.number, gradients=gradients, scaled=scaled, closure=closure, first=account.steps == 0)
+    watcher.state(fact, site=site, phase="train", key=(account.number, site, gradients, scaled, closure))
 
 
 def tell_discard(watcher: Watcher, account: Account, backward: Backward, site: Site) -> None:
     """Gradients were cleared that no optimizer has used."""
-    watcher.emit(
-        "discard",
+    watcher.state(
+        Discard(
+            optimizer=account.number,
+            measured=backward.measured,
+            backward_file=backward.site.file,
+            backward_line=backward.site.line,
+        ),
         site=site,
         phase="train",
         key=(backward.site, site, backward.measured),
-        data={
-            "optimizer": account.number,
-            "measured": backward.measured,
-            "backward_file": backward.site.file,
-            "backward_line": backward.site.line,
-        },
     )
 
 
 def tell_stale(watcher: Watcher, account: Account, backward: Backward, soiled: list[torch.Tensor]) -> None:
     """A step whose gradients are known to be its own, or known to lie on top of used ones."""
-    watcher.emit(
-        "stale_backward",
+    watcher.state(
+        StaleBackward(
+            optimizer=account.number,
+            parameters=[watcher.registry.parameter_name(p) for p in soiled],
+            stale=bool(soiled),
+        ),
         site=backward.site,
         phase="train",
         key=(backward.site, account.number, bool(soiled)),
-        data={
-            "optimizer": account.number,
-            "parameters": [watcher.registry.parameter_name(p) for p in soiled],
-            "stale": bool(soiled),
-        },
     )
 
 
@@ -112,14 +110,11 @@ def tell_end(watcher: Watcher, optimizer: Optimizer, account: Account) -> None:
     _raise_highest(optimizer, account)  # a group may have been woken in steps that nobody watched
     names = watcher.registry.parameter_names()
     used = [p for g in optimizer.param_groups for p in g["params"] if p.grad is not None or optimizer.state.get(p)]
-    watcher.emit(
-        "rates",
+    watcher.state(
+        Rates(
+            optimizer=account.number, highest=account.highest_rates, used=[names[id(p)] for p in used if id(p) in names]
+        ),
         phase="train",
-        data={
-            "optimizer": account.number,
-            "highest": account.highest_rates,
-            "used": [names[id(p)] for p in used if id(p) in names],
-        },
     )
 
 

@@ -12,6 +12,7 @@ from paramedic.capture.sizes import size_of
 from paramedic.capture.untouched import has_method, integer, integers, names_in, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.record.facts import Order
 
 MOST_TOLD = 20  # passes of a loader
 FIRST = 16  # indices of a pass
@@ -51,19 +52,19 @@ class Orders:
         sampler = reference()
         if sampler is None:
             return
-        data = {
-            "loader": number,
-            "pass": epoch,
-            "sampler": type(sampler).__name__,
-            "variable": variable_name(user_frame(), sampler),
-            "told": has_method(sampler, "set_epoch"),  # has to be told the epoch; others draw a new order by themselves
-            "epoch": integer(stored(sampler, "epoch")),
-            "seed": integer(stored(sampler, "seed")) if isinstance(sampler, DistributedSampler) else None,
-            "set": self._set[id(sampler)],
-            "first": first[:FIRST],
-            "batches": batches,
-        }
-        self.watcher.emit("order", site=user_site(), data=data)
+        data = Order(
+            loader=number,
+            pass_=epoch,
+            sampler=type(sampler).__name__,
+            variable=variable_name(user_frame(), sampler),
+            told=has_method(sampler, "set_epoch"),  # has to be told the epoch; others draw a new order by themselves
+            epoch=integer(stored(sampler, "epoch")),
+            seed=integer(stored(sampler, "seed")) if isinstance(sampler, DistributedSampler) else None,
+            set=self._set[id(sampler)],
+            first=first[:FIRST],
+            batches=batches,
+        )
+        self.watcher.state(data, site=user_site())
 
 
 def _told_the_epoch(loader: Any) -> Any:

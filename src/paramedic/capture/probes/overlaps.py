@@ -14,6 +14,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.record.facts import OverlapTerm
 
 T = torch.Tensor
 _USES = [
@@ -68,10 +69,9 @@ class Overlaps:
                 watcher.ask("overlaps", watcher.read, torch.stack([gradient.detach().sum().float(), highest]), use)
 
         def use(found: list[float]) -> None:
-            data = {"op": "overlap", "name": name, "slope": (found[0] > 0) - (found[0] < 0), "max": found[1]}
-            data["between_outputs"] = between
-            key = ("overlap", site, data["slope"], found[1] > 1.001, between)
-            watcher.emit("op", site=site, step=step, key=key, data=data)
+            slope = (found[0] > 0) - (found[0] < 0)
+            fact = OverlapTerm(name=name or "", slope=slope, max=found[1], between_outputs=between)
+            watcher.state(fact, site=site, step=step, key=(site, slope, found[1] > 1.001, between))
 
         self.ops.waiting.append(Waiting(result.grad_fn, tell, term=True))
         value.register_hook(came_by)

@@ -11,6 +11,7 @@ from torch import nn
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path
+from paramedic.record.facts import OverwrittenProbability
 from paramedic.record.writer import Site
 
 
@@ -45,14 +46,8 @@ class Overwrites:
             self._trained[module] = now
 
     def _tell(self, call: Call, name: str, before: float, after: float, site: Site) -> None:
-        data = {
-            "op": "overwritten",
-            "attribute": name,
-            "before": before,
-            "after": after,
-            "class": type(call.module).__name__,
-        }
-        self.watcher.emit("op", site=site, module=call.path, data=data, key=("overwritten", call.path, name))
+        data = OverwrittenProbability(attribute=name, before=before, after=after, class_=type(call.module).__name__)
+        self.watcher.state(data, site=site, module=call.path, key=("overwritten", call.path, name))
 
 
 def _stores(kind: type) -> dict[str, Site]:

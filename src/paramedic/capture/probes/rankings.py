@@ -13,6 +13,7 @@ from paramedic.capture.graph import kinds_behind, producer
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.record.facts import RankedDistance
 
 T = torch.Tensor
 _USES = [
@@ -53,8 +54,8 @@ class Rankings:
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)
-            data = {"op": "ranked distance", "name": name, "side": side, "slope": slope}
-            watcher.emit("op", site=site, step=step, key=("ranked distance", site, name, slope), data=data)
+            data = RankedDistance(name=name, side=side, slope=slope)
+            watcher.state(data, site=site, step=step, key=("ranked distance", site, name, slope))
 
         value.register_hook(came_by)
 

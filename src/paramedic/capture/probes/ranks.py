@@ -22,6 +22,8 @@ from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site
 from paramedic.capture.written import assigns_attribute
 from paramedic.errors import message_of
+from paramedic.record.facts import Exchange, Owner, Unreduced, Wrapper
+from paramedic.record.site import Site
 
 FIRST_LOOK = 4  # steps
 MOST_NAMED = 200  # parameters
@@ -110,17 +112,17 @@ class Ranks:
 
     def _wrapped(self, wrapper: Any) -> None:
         self._reduced[wrapper] = [id(p) for p in wrapper._module_parameters if p.requires_grad]
-        data = {
-            "class": type(wrapper).__name__,
-            "find_unused": bool(wrapper.find_unused_parameters),
-            "static": bool(wrapper.static_graph),
-            "members": distributed.get_process_group_ranks(wrapper.process_group),
-        }
         site, frame = built_at(wrapper), user_frame()
         source = "".join(linecache.getlines(frame.f_code.co_filename)) if frame is not None else ""
         line = assigns_attribute(source, "require_backward_grad_sync")  # what no_sync does, by hand
-        data["sync_set_at"] = [site.file, line, None] if line is not None and site.file else None
-        self.watcher.emit("wrapper", site=site, phase="setup", data=data)
+        fact = Wrapper(
+            class_=type(wrapper).__name__,
+            find_unused=bool(wrapper.find_unused_parameters),
+            static=bool(wrapper.static_graph),
+            members=distributed.get_process_group_ranks(wrapper.process_group),
+            sync_set_at=Site(site.file, line) if line is not None and site.file else None,
+        )
+        self.watcher.state(fact, site=site, phase="setup")
 
     def _look(self) -> None:
         """Now and then: how each wrapper was used so far. Later they may be gone."""
@@ -130,13 +132,13 @@ class Ranks:
         self._due = 2 * self.watcher.step
         names = self.watcher.registry.module_names()
         for wrapper in list(self._reduced):
-            data = {
-                "name": names.get(id(wrapper)),
-                "entered": id(wrapper) in self._entered,
-                "apart": id(wrapper) in self._apart or bool(getattr(wrapper, "_comm_hooks", ())),
-                "ignored": sorted(getattr(wrapper, "parameters_to_ignore", ()))[:MOST_NAMED],
-            }
-            self.watcher.emit("exchange", data=data)
+            data = Exchange(
+                name=names.get(id(wrapper)),
+                entered=id(wrapper) in self._entered,
+                apart=id(wrapper) in self._apart or bool(getattr(wrapper, "_comm_hooks", ())),
+                ignored=sorted(getattr(wrapper, "parameters_to_ignore", ()))[:MOST_NAMED],
+            )
+            self.watcher.state(data)
         for root in self.watcher.registry.roots() if summed else ():
             gradients = [p.grad for p in anatomy.parameters(root) if p.requires_grad]
             if gradients and all(g is not None and address(g) in summed for g in gradients):
@@ -145,8 +147,8 @@ class Ranks:
     def _averaged(self, root: nn.Module) -> None:
         """All gradients of a model were summed over the ranks by the script itself."""
         registry = self.watcher.registry
-        data = {"name": registry.root_name(root), "entered": True, "apart": False, "ignored": [], "by_hand": True}
-        self.watcher.emit("exchange", site=registry.birth_site(root), data=data)
+        data = Exchange(name=registry.root_name(root), entered=True, apart=False, ignored=[], by_hand=True)
+        self.watcher.state(data, site=registry.birth_site(root))
 
     def _unfinished(self, wrapper: Any, error: RuntimeError) -> None:
         """A new step began while gradients of the last one were still being waited for."""
@@ -155,28 +157,28 @@ class Ranks:
         missing = {reduced[int(i)] for i in found.group(1).split() if int(i) < len(reduced)} if found else set()
         parameters = [p for p in anatomy.parameters(wrapper.module) if id(p) in missing]
         owners = [self._owner(wrapper.module, path, own) for path, own in _owners(wrapper.module, missing)]
-        data = {
-            "parameters": [self.watcher.registry.parameter_name(p) for p in parameters[:MOST_NAMED]],
-            "count": len(missing),
-            "frozen": sum(not p.requires_grad for p in parameters),
-            "owners": owners[:MOST_NAMED],
-            "find_unused": bool(wrapper.find_unused_parameters),
-        }
-        self.watcher.emit("unreduced", site=user_site(), data=data)
+        data = Unreduced(
+            parameters=[self.watcher.registry.parameter_name(p) for p in parameters[:MOST_NAMED]],
+            tensors=len(missing),
+            frozen=sum(not p.requires_grad for p in parameters),
+            owners=owners[:MOST_NAMED],
+            find_unused=bool(wrapper.find_unused_parameters),
+        )
+        self.watcher.state(data, site=user_site())
         self.watcher.writer.start()
         self.watcher.writer.flush()  # the parent ends all ranks as soon as it knows of one that failed
 
-    def _owner(self, root: nn.Module, path: str, parameter: str) -> dict[str, Any]:
+    def _owner(self, root: nn.Module, path: str, parameter: str) -> Owner:
         """A module that holds missing parameters, and the line that made it, or them."""
         registry, module = self.watcher.registry, root.get_submodule(path)
         users = not type(module).__module__.startswith("torch.")
         site = assigned_at(root, ".".join(filter(None, (path, parameter)))) if users else None
-        return {
-            "path": registry.module_names().get(id(module), path),
-            "class": type(module).__name__,
-            "own": users,  # parameters of a class of the user's own, which need not belong to one operation
-            "site": list(site or registry.birth_site(module)),
-        }
+        return Owner(
+            path=registry.module_names().get(id(module), path),
+            class_=type(module).__name__,
+            own=users,  # parameters of a class of the user's own, which need not belong to one operation
+            site=site or registry.birth_site(module),
+        )
 
 
 def _owners(root: nn.Module, missing: set[int]) -> Iterator[tuple[str, str]]:

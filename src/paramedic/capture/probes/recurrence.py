@@ -10,6 +10,7 @@ import torch
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import CarriedState
 
 MOST_REMEMBERED = 256
 NEAR = 12  # nodes looked at behind an output: a stack or a view may lie on top
@@ -29,8 +30,8 @@ class Recurrence:
         for path, tensor in tensors_in((args, kwargs)):
             known = self._outputs.get(id(tensor))
             if known is not None and known[0]() is tensor and known[1] == call.path and id(tensor) in self._used:
-                data = {"op": "carried state", "input": path, "class": type(call.module).__name__}
-                self.watcher.emit("op", site=call.site, module=call.path, data=data, key=("carried", call.path))
+                data = CarriedState(input=path, class_=type(call.module).__name__)
+                self.watcher.state(data, site=call.site, module=call.path, key=("carried", call.path))
         for _, tensor in tensors_in(output):
             if tensor.grad_fn is not None and len(self._outputs) < MOST_REMEMBERED:
                 self._outputs[id(tensor)] = (weakref.ref(tensor), call.path)

@@ -9,6 +9,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
+from paramedic.record.facts import Resumed
 from paramedic.record.writer import Site
 
 
@@ -19,7 +20,7 @@ class Resumes:
         self.watcher = watcher
         self._building = 0
         self._restored: weakref.WeakKeyDictionary[Any, list[float]] = weakref.WeakKeyDictionary()
-        self._made: list[tuple[weakref.ref[Any], Site, dict[str, Any]]] = []
+        self._made: list[tuple[weakref.ref[Any], Site, str, list[float]]] = []
 
     def restored(self, optimizer: Any) -> None:
         """An optimizer has loaded a saved state."""
@@ -49,15 +50,16 @@ class Resumes:
         return restored if restored == _rates(optimizer) else None
 
     def _built(self, scheduler: Any, restored: list[float]) -> None:
-        data = {"class": type(scheduler).__name__, "restored": restored}
-        self._made.append((weakref.ref(scheduler.optimizer), built_at(scheduler), data))
+        name = type(scheduler).__name__
+        self._made.append((weakref.ref(scheduler.optimizer), built_at(scheduler), name, restored))
 
     def _tell(self) -> None:
         """The first step after it: what was set right in between does not count."""
         made, self._made = self._made, []
-        for reference, site, data in made:
+        for reference, site, name, restored in made:
             if (optimizer := reference()) is not None:
-                self.watcher.emit("resumed", site=site, phase="setup", data={**data, "used": _rates(optimizer)})
+                fact = Resumed(class_=name, restored=restored, used=_rates(optimizer))
+                self.watcher.state(fact, site=site, phase="setup")
 
 
 def _rates(optimizer: Any) -> list[float]:

@@ -16,6 +16,7 @@ from paramedic.capture.probes.datasets import in_root
 from paramedic.capture.probes.selections import together
 from paramedic.capture.untouched import integers
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Contents, Overlap, Repeats
 from paramedic.record.thinning import thinned
 
 MOST_INDICES = 200_000  # remembered per loader
@@ -102,21 +103,21 @@ class Samples:
         """Samples that several workers gave, in one pass."""
         seen = self.given[number]
         if seen.passes > 1 and seen.across:
-            data = {"loader": number, "rows": seen.first_rows, "across": seen.across, "within": seen.within}
-            self.watcher.emit("repeats", phase="setup", data=data, key=("repeats", number))
+            data = Repeats(loader=number, rows=seen.first_rows, across=seen.across, within=seen.within)
+            self.watcher.state(data, phase="setup", key=("repeats", number))
 
     def _tell_contents(self, number: int) -> None:
         """For the other ranks, whose samples cannot be seen from here."""
         seen = self.given[number]
         if seen.contents and self._told.get((number, number)) != seen.rows:
             self._told[(number, number)] = seen.rows
-            data = {
-                "loader": number,
-                "digests": thinned([int.from_bytes(digest) for digest in seen.contents]),
-                "first_rows": seen.first_rows,
-                "first_contents": seen.first_contents,
-            }
-            self.watcher.emit("contents", phase="setup", data=data)
+            data = Contents(
+                loader=number,
+                digests=thinned([int.from_bytes(digest) for digest in seen.contents]),
+                first_rows=seen.first_rows,
+                first_contents=seen.first_contents,
+            )
+            self.watcher.state(data, phase="setup")
 
     def _tell_pair(self, number: int, other: int) -> None:
         a, b = self.given[number], self.given[other]
@@ -128,21 +129,21 @@ class Samples:
         alive = a.loader() is not None and b.loader() is not None
         by_index, by_content = len(a.indices & b.indices) if alive else 0, len(a.contents & b.contents)
         if by_index or by_content:
-            data = {
-                "loader": number,
-                "other": other,
-                "shared_indices": by_index,
-                "indices": len(a.indices),
-                "other_indices": len(b.indices),
-                "shared_contents": by_content,
-                "contents": len(a.contents),
-                "other_contents": len(b.contents),
-                "first_rows": a.first_rows,
-                "first_contents": a.first_contents,
-                "other_first_rows": b.first_rows,
-                "other_first_contents": b.first_contents,
-            }
-            self.watcher.emit("overlap", phase="setup", data=data)
+            data = Overlap(
+                loader=number,
+                other=other,
+                shared_indices=by_index,
+                indices=len(a.indices),
+                other_indices=len(b.indices),
+                shared_contents=by_content,
+                contents=len(a.contents),
+                other_contents=len(b.contents),
+                first_rows=a.first_rows,
+                first_contents=a.first_contents,
+                other_first_rows=b.first_rows,
+                other_first_contents=b.first_contents,
+            )
+            self.watcher.state(data, phase="setup")
 
 
 def _by_worker(seen: Given, digest: bytes, worker: int) -> None:

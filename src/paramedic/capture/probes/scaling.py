@@ -12,6 +12,7 @@ from paramedic.capture.facts import tensors_in
 from paramedic.capture.probes.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Clip, ScalerCall
 
 
 class Clipping:
@@ -62,21 +63,21 @@ class Clipping:
         covered = sum(id(p) in loop.owners for p in with_gradient)
         loop.note("clip", site, stale=stale, scaled=scaled, empty=not with_gradient)
         limit = kwargs.get("max_norm", kwargs.get("clip_value", args[0] if args else None))
-        data = {
-            "function": name,
-            "limit": float(limit) if isinstance(limit, (int, float)) else None,
-            "tensors": len(tensors),
-            "with_gradient": len(with_gradient),
-            "covered": covered,
-            "optimised_with_gradient": trainable,
-            "pending": pending,
-            "stale": stale,
-            "scaled": scaled,
-            "scale": loop.scale,
-        }
+        data = Clip(
+            function=name,
+            limit=float(limit) if isinstance(limit, (int, float)) else None,
+            tensors=len(tensors),
+            with_gradient=len(with_gradient),
+            covered=covered,
+            optimised_with_gradient=trainable,
+            pending=pending,
+            stale=stale,
+            scaled=scaled,
+            scale=loop.scale,
+        )
         key = (site, len(tensors) > 0, bool(with_gradient), covered > 0, pending, stale, scaled)
-        self.watcher.emit("clip", site=site, phase="train", data=data, key=key)
-        if name == "clip_grad_norm_" and data["limit"] and pending and isinstance(result, torch.Tensor):
+        self.watcher.state(data, site=site, phase="train", key=key)
+        if name == "clip_grad_norm_" and data.limit and pending and isinstance(result, torch.Tensor):
             step = self.watcher.step
             norm = result.detach().reshape(1).float() / (1.0 if not scaled else loop.scale)
             self.watcher.read(norm, lambda found: self.watcher.writer.point("norm_before_clip", step, found[0]))
@@ -112,15 +113,15 @@ class Scaling:
         return init
 
     def _born(self, scaler: Any) -> None:
-        data = {
-            "call": "built",
-            "scale": float(scaler._init_scale),
-            "growth_interval": int(scaler._growth_interval),
-            "growth_factor": float(scaler._growth_factor),
-            "backoff_factor": float(scaler._backoff_factor),
-        }
+        data = ScalerCall(
+            call="built",
+            scale=float(scaler._init_scale),
+            growth_interval=int(scaler._growth_interval),
+            growth_factor=float(scaler._growth_factor),
+            backoff_factor=float(scaler._backoff_factor),
+        )
         site = user_site()
-        self.watcher.emit("scaler", site=site, phase="setup", data=data, key=("built", site))
+        self.watcher.state(data, site=site, phase="setup", key=("built", site))
 
     def scale_of(self, loss: torch.Tensor) -> Any:
         """The factor a GradScaler put on this loss."""
@@ -144,7 +145,7 @@ class Scaling:
         self.loop.scale = float(scaler._init_scale)
         site = user_site()
         self.loop.note("scale", site)
-        self.watcher.emit("scaler", site=site, phase="train", key=("scale", site), data={"call": "scale"})
+        self.watcher.state(ScalerCall(call="scale"), site=site, phase="train", key=("scale", site))
 
     def _watched_unscale(self, original: Any) -> Any:
         def unscale(scaler: Any, optimizer: Any) -> Any:
@@ -159,7 +160,7 @@ class Scaling:
         self.loop.scaled = False
         site = user_site()
         self.loop.note("unscale_", site)
-        self.watcher.emit("scaler", site=site, phase="train", key=("unscale_", site), data={"call": "unscale_"})
+        self.watcher.state(ScalerCall(call="unscale_"), site=site, phase="train", key=("unscale_", site))
 
     def _watched_step(self, original: Any) -> Any:
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -194,12 +195,11 @@ class Scaling:
             self.loop.scaled = False
         self._steps_since_update += 1
         site = user_site()
-        self.watcher.emit(
-            "scaler",
+        self.watcher.state(
+            ScalerCall(call="step", skipped=skipped, steps_since_update=self._steps_since_update),
             site=site,
             phase="train",
             key=("step", site, skipped, self._steps_since_update > 2),
-            data={"call": "step", "skipped": skipped, "steps_since_update": self._steps_since_update},
         )
 
     def _watched_update(self, original: Any) -> Any:
@@ -215,4 +215,4 @@ class Scaling:
         self._steps_since_update = 0
         site = user_site()
         self.loop.note("update", site)
-        self.watcher.emit("scaler", site=site, phase="train", key=("update", site), data={"call": "update"})
+        self.watcher.state(ScalerCall(call="update"), site=site, phase="train", key=("update", site))

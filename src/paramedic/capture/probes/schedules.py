@@ -18,6 +18,7 @@ from paramedic.capture.untouched import Notes, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import source_at, user_frame, user_site
 from paramedic.capture.written import calls_method
+from paramedic.record.facts import Schedule, SchedulerStep
 from paramedic.record.writer import NOWHERE, Site
 
 SMALL = 0.01  # of the highest rate: what is left of it hardly moves a weight
@@ -180,37 +181,36 @@ class Schedulers:
             course.site = site
         rates = [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []
         self.loop.note("scheduler", site, account.number if account else None, on=id(scheduler))
-        data = {"class": type(scheduler).__name__, "before_first_step": before, "rates": rates}
-        self.watcher.emit("scheduler", site=site, phase="train", key=(site, before), data=data)
+        data = SchedulerStep(class_=type(scheduler).__name__, before_first_step=before, rates=rates)
+        self.watcher.state(data, site=site, phase="train", key=(site, before))
 
     def finish(self) -> None:
         """Only the end tells how far a schedule has come."""
         self._look()
         for course in self._all[:100]:
-            self.watcher.emit(
-                "schedule",
+            self.watcher.state(
+                Schedule(
+                    class_=course.kind,
+                    born=course.born,
+                    by_library=_stepped_by_library(course),
+                    settings=course.settings,
+                    calls=course.calls,
+                    written=not course.calls and _steps_somewhere(course),
+                    inner=course.inner,
+                    steps=course.steps,
+                    optimizer=course.number,
+                    peak=course.peak,
+                    last=course.last,
+                    low_since=course.low_since,
+                    idle=course.idle,
+                    heir=course.heir,
+                    heir_steps=course.heir_steps,
+                    told=course.told,
+                    meaning=course.meaning,
+                    mode=course.mode,
+                ),
                 site=course.site if course.site.file else course.born,
                 phase="train",
-                data={
-                    "class": course.kind,
-                    "born": list(course.born),
-                    "by_library": _stepped_by_library(course),
-                    "settings": course.settings,
-                    "calls": course.calls,
-                    "written": not course.calls and _steps_somewhere(course),
-                    "inner": course.inner,
-                    "steps": course.steps,
-                    "optimizer": course.number,
-                    "peak": course.peak,
-                    "last": course.last,
-                    "low_since": course.low_since,
-                    "idle": course.idle,
-                    "heir": course.heir,
-                    "heir_steps": course.heir_steps,
-                    "told": course.told,
-                    "meaning": course.meaning,
-                    "mode": course.mode,
-                },
             )
 
 

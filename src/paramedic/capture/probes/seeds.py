@@ -12,6 +12,8 @@ import torch
 
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users, user_frame, user_site
+from paramedic.record.facts import Seed
+from paramedic.record.site import Site
 
 
 class Seeds:
@@ -61,15 +63,15 @@ class Seeds:
     def _seeded(self, library: str, args: Any, kwargs: Any) -> None:
         value = next(iter([*args, *kwargs.values()]), None)
         site, caller = user_site(), _caller()
-        data = {"library": library, "seed": value if isinstance(value, int) else None, "caller": caller}
+        data = Seed(library=library, seed=value if isinstance(value, int) else None, caller=caller)
         key = (library, site, *caller) if caller else (library, site)
-        self.watcher.emit("seed", site=site, phase="setup", key=key, data=data)
+        self.watcher.state(data, site=site, phase="setup", key=key)
 
 
-def _caller() -> list[Any] | None:
+def _caller() -> Site | None:
     """Who called the function of the user's own that seeds, if there is one."""
     inner = user_frame()
     outer = inner.f_back if inner is not None else None
     if outer is None or not is_users(outer.f_code.co_filename):
         return None
-    return list(frame_site(outer))
+    return frame_site(outer)

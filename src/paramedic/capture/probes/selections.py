@@ -19,6 +19,7 @@ from paramedic.capture.sizes import size_of
 from paramedic.capture.untouched import Notes, attributes, integers, length_of, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
+from paramedic.record.facts import Selection
 from paramedic.record.thinning import thinned
 from paramedic.record.writer import NOWHERE, Site
 
@@ -56,16 +57,16 @@ class Selections:
         if indices is None or not len(indices):
             return
         root = root_of(loader.dataset)
-        data = {
-            "loader": number,
-            "root": type(root).__name__,
-            "size": size_of(root),
-            "prints": prints(root),
-            "count": len(indices),
-            "indices": thinned(indices),
-        }
+        data = Selection(
+            loader=number,
+            root=type(root).__name__,
+            size=size_of(root),
+            prints=prints(root),
+            chosen=len(indices),
+            indices=thinned(indices),
+        )
         site = self._births.get(loader.dataset, NOWHERE)
-        self.watcher.emit("selection", site=site, phase="setup", data=data)
+        self.watcher.state(data, site=site, phase="setup")
 
 
 def together() -> bool:

@@ -12,6 +12,7 @@ from torch import nn
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.padding import as_sequences, run_at_end
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import LeftOut, Shift
 from paramedic.record.writer import Site
 
 LOOKS = 16  # per place
@@ -63,9 +64,9 @@ class Shifts:
         step = self.watcher.step
 
         def use(found: list[float]) -> None:
-            data = {"agreement": dict(zip(map(str, PLACES), found, strict=False))}
-            data["hidden"] = dict(zip(HIDDEN, found[len(PLACES) :], strict=True))
-            self.watcher.emit("shift", site=site, phase="train", step=step, data=data)
+            agreement = dict(zip(map(str, PLACES), found, strict=False))
+            hidden = LeftOut(**dict(zip(HIDDEN, found[len(PLACES) :], strict=True)))
+            self.watcher.state(Shift(agreement=agreement, hidden=hidden), site=site, phase="train", step=step)
 
         self.watcher.read(torch.stack(shares), use)
 

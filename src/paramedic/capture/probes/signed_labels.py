@@ -14,6 +14,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record import facts
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -71,8 +72,8 @@ class SignedLabels:
         def use(found: list[float]) -> None:
             ones, zeros, minus = found
             kind = "signed" if minus else "zero_one" if zeros and ones + zeros > 0.9999 else "other"
-            data = {"function": function, "kind": kind, "zeros": zeros, "ones": ones}
-            self.watcher.emit("signed_labels", site=site, key=(site, kind), data=data)
+            data = facts.SignedLabels(function=function, kind=kind, zeros=zeros, ones=ones)
+            self.watcher.state(data, site=site, key=(site, kind))
 
         self.watcher.read(shares, use)
 

@@ -15,6 +15,7 @@ from paramedic.capture.facts import address
 from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import LateSave, Snapshot
 from paramedic.record.writer import Site
 
 REMEMBERED = 3  # tensors of each state dict; one is enough to know it by
@@ -78,7 +79,7 @@ class Snapshots:
         taken = self._taken.get(id(value))
         return taken if taken is not None and taken.ref() is value else None
 
-    def behind(self, module: nn.Module, state: Any) -> dict[str, Any] | None:
+    def behind(self, module: nn.Module, state: Any) -> Snapshot | None:
         """When and where the state that is about to be loaded was taken, if it is the module's own memory."""
         own = read_state(module)
         shared = [value for key, value in entries(state) if _same_memory(own.get(key), value)]
@@ -87,17 +88,15 @@ class Snapshots:
         taken = next((found for value in shared if (found := self._of(value)) is not None), None)
         if taken is None:
             return None
-        return {"taken_at": list(taken.site), "taken_step": taken.step, "moved": shared[0]._version > taken.version}
+        return Snapshot(taken_at=taken.site, taken_step=taken.step, moved=shared[0]._version > taken.version)
 
     def _saved(self, found: Any) -> None:
         """Saved long after it was taken: what is written is the model as it is now."""
         for value in _tensors(found, 0):
             taken = self._of(value)
             if taken is not None and taken.step < self.watcher.step and value._version > taken.version:
-                data = {"taken_at": list(taken.site), "taken_step": taken.step}
-                self.watcher.emit(
-                    "late_save", site=user_site(), phase="setup", key=(user_site(), taken.site), data=data
-                )
+                data = LateSave(taken_at=taken.site, taken_step=taken.step)
+                self.watcher.state(data, site=user_site(), phase="setup", key=(user_site(), taken.site))
                 return
 
 

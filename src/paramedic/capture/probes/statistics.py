@@ -21,6 +21,7 @@ from paramedic.capture.stats import Batch, Collector, layout, prepare
 from paramedic.capture.stats.calm import undisturbed
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import NotSummarised
 from paramedic.record.samples import NewSample
 
 TOGETHER = 128  # module outputs summarised in one go
@@ -230,8 +231,8 @@ class Statistics:
 
     def _tell_missing(self, step: int, role: str, names: Sequence[str], missing: dict[int, str]) -> None:
         for index, reason in missing.items():
-            data = {"role": role, "name": names[index], "reason": reason}
-            self.watcher.emit("not_summarised", phase="train", step=step, key=(role, names[index]), data=data)
+            data = NotSummarised(role=role, name=names[index], reason=reason)
+            self.watcher.state(data, phase="train", step=step, key=(role, names[index]))
 
     def _gradient_norm(self, step: int, rows: layout.Array) -> bool:
         """Record the norm of all gradients together; returns whether it is a spike."""

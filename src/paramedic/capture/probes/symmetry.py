@@ -12,6 +12,7 @@ from torch import nn
 from paramedic.capture.facts import readable
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record import facts
 from paramedic.record.writer import NOWHERE, Site
 
 LOOKS = 8  # examined steps of each optimizer
@@ -63,7 +64,7 @@ class Symmetry:
         if not matrices:
             return
         names = [self.watcher.registry.parameter_name(p) for p in matrices]
-        sites, rows = [list(self._site(p)) for p in matrices], [len(p) for p in matrices]
+        sites, rows = [self._site(p) for p in matrices], [len(p) for p in matrices]
         step, device = self.watcher.step, matrices[0].device
         numbers = torch.stack([_facts(p).to(device) for p in matrices]).reshape(-1)
 
@@ -71,16 +72,16 @@ class Symmetry:
             for index, name in enumerate(names):
                 alike, zero, gradient_alike, gradient_zero = (bool(n) for n in found[4 * index : 4 * index + 4])
                 if alike or zero:
-                    data = {
-                        "optimizer": number,
-                        "name": name,
-                        "rows": rows[index],
-                        "zero": zero,
-                        "gradient_alike": gradient_alike,
-                        "gradient_zero": gradient_zero,
-                        "made_at": sites[index],
-                    }
-                    self.watcher.emit("symmetry", phase="train", step=step, data=data)
+                    data = facts.Symmetry(
+                        optimizer=number,
+                        name=name,
+                        rows=rows[index],
+                        zero=zero,
+                        gradient_alike=gradient_alike,
+                        gradient_zero=gradient_zero,
+                        made_at=sites[index],
+                    )
+                    self.watcher.state(data, phase="train", step=step)
 
         self.watcher.read(numbers, use)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Broadcast
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -29,7 +31,7 @@ class Table(NamedTuple):
 
     tensor: weakref.ref[torch.Tensor]
     site: Site
-    data: dict[str, Any]
+    fact: Broadcast
     weight: bool  # a difference, such as an advantage, that a loss may be multiplied with; else only a target
 
 
@@ -63,9 +65,14 @@ class Tables:
         said = self._is_said(a), self._is_said(b)
         if result.numel() <= max(a.numel(), b.numel()) or said[0] == said[1] or len(self._tables) >= MOST_TABLES:
             return
-        sides = {"a": {**describe(a), "requires_grad": said[0]}, "b": {**describe(b), "requires_grad": said[1]}}
-        data = {"op": "broadcast", "symbol": _SYMBOLS[func], **sides, "result": list(result.shape), "answers": True}
-        self._tables[id(result)] = Table(weakref.ref(result), user_site(), data, _SYMBOLS[func] == "-")
+        fact = Broadcast(
+            symbol=_SYMBOLS[func],
+            a=replace(describe(a), requires_grad=said[0]),
+            b=replace(describe(b), requires_grad=said[1]),
+            result=list(result.shape),
+            answers=True,
+        )
+        self._tables[id(result)] = Table(weakref.ref(result), user_site(), fact, _SYMBOLS[func] == "-")
 
     def _is_said(self, value: torch.Tensor) -> bool:
         return self.ops.taint_of(value) is not None or self.answered(value)
@@ -109,6 +116,5 @@ class Tables:
             self._wait(table, node if node is not None else prediction.grad_fn)
 
     def _wait(self, table: Table, node: Any) -> None:
-        site, data = table.site, table.data
-        tell = lambda: self.watcher.emit("op", site=site, data=data, key=("broadcast", site))  # noqa: E731
+        tell = lambda: self.watcher.state(table.fact, site=table.site, key=table.site)  # noqa: E731
         self.ops.waiting.append(Waiting(node, tell, unless_pairwise=True))

@@ -21,6 +21,8 @@ from paramedic.capture.sizes import size_of
 from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of, shown_path, user_frame
+from paramedic.record.facts import CounterNotReset, WrongDenominator
+from paramedic.record.site import Site
 
 MOST_PLACES = 50
 FAR = 1.25  # a denominator this many times off is no matter of a short last batch
@@ -83,14 +85,13 @@ class Tallies:
             count = float(count) if count.dim() == 0 and count.device.type == "cpu" else None  # no waiting for a device
         if not isinstance(count, int | float) or count <= 0:
             return
-        data = {
-            "op": "counter not reset",
-            "counter": ast.unparse(before.counter.counter),
-            "begins_with": count,
-            "line": [shown_path(frame.f_code.co_filename), before.counter.born, frame.f_code.co_name],
-        }
+        data = CounterNotReset(
+            counter=ast.unparse(before.counter.counter),
+            begins_with=count,
+            made_at=Site(shown_path(frame.f_code.co_filename), before.counter.born, frame.f_code.co_name),
+        )
         site = frame_site(frame)
-        self.watcher.emit("op", site=site, step=self.watcher.step, data=data, key=("counter not reset", site))
+        self.watcher.state(data, site=site, step=self.watcher.step, key=("counter not reset", site))
 
     def _look_at_denominators(self, frame: FrameType, counter: Counter, loader: Any, names: dict[str, Any]) -> None:
         samples = _samples(loader)
@@ -99,17 +100,16 @@ class Tallies:
             divisor = size_of(sized) if isinstance(sized, _SIZED) else None
             if not samples or not divisor or max(divisor, samples) <= FAR * min(divisor, samples):
                 continue
-            data = {
-                "op": "wrong denominator",
-                "counter": ast.unparse(counter.counter),
-                "denominator": f"len({ast.unparse(denominator.sized)})",
-                "divisor": divisor,
-                "samples": samples,
-                "batches": sized is loader,
-                "line": [shown_path(frame.f_code.co_filename), denominator.line, frame.f_code.co_name],
-            }
+            data = WrongDenominator(
+                counter=ast.unparse(counter.counter),
+                denominator=f"len({ast.unparse(denominator.sized)})",
+                divisor=divisor,
+                samples=samples,
+                batches=sized is loader,
+                divided_at=Site(shown_path(frame.f_code.co_filename), denominator.line, frame.f_code.co_name),
+            )
             site = frame_site(frame)
-            self.watcher.emit("op", site=site, data=data, key=("wrong denominator", site, denominator.line))
+            self.watcher.state(data, site=site, key=("wrong denominator", site, denominator.line))
 
 
 _SIZED = (DataLoader, torch.utils.data.Dataset, list, tuple, range, torch.Tensor)

@@ -12,6 +12,7 @@ from paramedic.capture import anatomy
 from paramedic.capture.probes.averages import some_of
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Teacher
 
 MOST_LOOKS = 64
 
@@ -41,7 +42,7 @@ class Teachers:
         path, site, step = call.path, call.site, self.watcher.step
 
         def use(found: list[float]) -> None:
-            data = {"moved": bool(found[0]), "norms": len(norms)}
-            self.watcher.emit("teacher", site=site, module=path, step=step, data=data, key=(path, data["moved"]))
+            data = Teacher(moved=bool(found[0]), norms=len(norms))
+            self.watcher.state(data, site=site, module=path, step=step, key=(path, data.moved))
 
         self.watcher.read((now != known).any().float().reshape(1), use)

@@ -14,6 +14,7 @@ from paramedic.capture import anatomy
 from paramedic.capture.facts import address, readable
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Untied
 from paramedic.record.writer import Site
 
 CONVERSIONS = ("to", "half", "bfloat16", "float", "double", "cuda", "cpu")
@@ -134,8 +135,8 @@ class Ties:
             if not (self.held(id(first)) and self.held(id(second))):
                 continue
             names = [self.watcher.registry.parameter_name(p) for p in (first, second)]
-            data = {"names": names, "how": parted.how, "numel": first.numel()}
-            self.watcher.emit("untied", site=parted.site, data=data, key=(parted.site, *names))
+            data = Untied(names=names, how=parted.how, numel=first.numel())
+            self.watcher.state(data, site=parted.site, key=(parted.site, *names))
 
 
 def _apart(first: Slot, second: Slot) -> bool:

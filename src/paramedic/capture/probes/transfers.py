@@ -13,6 +13,7 @@ from paramedic.capture.probes.clock import MOVE, Clock
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import OWN, is_users, user_site
+from paramedic.record.facts import Sync
 
 T = torch.Tensor
 MOVES = (T.to, T.cuda)
@@ -57,7 +58,7 @@ class Transfers:
     def _tell(self, call: str) -> None:
         if torch.is_grad_enabled() and _called_by_the_script():
             site = user_site()
-            self.watcher.emit("sync", site=site, key=(site, call), data={"call": call})
+            self.watcher.state(Sync(call=call), site=site, key=(site, call))
 
 
 def _called_by_the_script() -> bool:

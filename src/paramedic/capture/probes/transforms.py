@@ -14,6 +14,7 @@ from paramedic.capture.probes.datasets import root_of
 from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_frame
+from paramedic.record.facts import ExchangedTransform
 from paramedic.record.writer import NOWHERE, Site
 
 MOST_TOLD = 4  # passes of a loader
@@ -58,8 +59,8 @@ class Transforms:
             if through:
                 self._told[number] += 1
                 one = self._objects.setdefault((id(root), id(now)), len(self._objects))
-                data = {"loader": number, "attribute": name, "through": through, "object": one}
-                self.watcher.emit("exchanged_transform", site=site, phase="setup", data=data)
+                data = ExchangedTransform(loader=number, attribute=name, through=through, object=one)
+                self.watcher.state(data, site=site, phase="setup")
 
 
 def _transforms(dataset: Any) -> dict[str, Any]:

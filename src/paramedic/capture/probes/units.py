@@ -13,6 +13,7 @@ from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
+from paramedic.record.facts import Units as UnitsFact
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -77,11 +78,12 @@ class Units:
             layer.alive = layer.alive | fired
             layer.samples += len(values)
             numbers = torch.stack([layer.alive.sum().float(), pinned])
-        data = {"op": kind, "units": units, "call": index, "since": layer.since, "samples": layer.samples}
+        since, samples = layer.since, layer.samples
 
         def use(found: list[float]) -> None:
-            facts = {**data, "alive": int(found[0]), "pinned": found[1]}
-            self.watcher.emit("units", site=site, module=module, phase="train", step=step, data=facts)
+            alive, pinned = int(found[0]), found[1]
+            fact = UnitsFact(op=kind, units=units, call=index, since=since, samples=samples, alive=alive, pinned=pinned)
+            self.watcher.state(fact, site=site, module=module, phase="train", step=step)
 
         self.watcher.read(numbers, use)
 

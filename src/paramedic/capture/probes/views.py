@@ -21,6 +21,7 @@ from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users, user_site
+from paramedic.record.facts import CrossedRows, CuttingView, NormalisedAcrossSamples, ScramblingView
 from paramedic.record.writer import Site
 
 T = torch.Tensor
@@ -48,8 +49,8 @@ class Views:
         if not isinstance(x, T) or x.dim() < 2 or x.grad_fn is None or dim not in (0, -x.dim()):
             return
         if self.ops.inside_model():
-            data, site = {"op": "normalised across samples", "shape": list(x.shape)}, user_site()
-            self.watcher.emit("op", site=site, data=data, key=("normalised across samples", site))
+            data, site = NormalisedAcrossSamples(shape=list(x.shape)), user_site()
+            self.watcher.state(data, site=site, key=("normalised across samples", site))
 
     def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("input")
@@ -58,26 +59,25 @@ class Views:
             return
         site = frame_site(caller)
         if self.ops.inside_model() and cuts_samples(x.shape, result.shape):
-            cut = {"op": "cutting view", "function": func.__name__, "from": list(x.shape), "to": list(result.shape)}
-            self.watcher.emit("op", site=site, data=cut, key=("cutting view", site))
+            cut = CuttingView(function=func.__name__, from_=list(x.shape), to=list(result.shape))
+            self.watcher.state(cut, site=site, key=("cutting view", site))
         found = scrambled(list(x.shape), list(result.shape))
         if not found or x.dim() < 3 or not x.dtype.is_floating_point:
             return
         before, after = found[0]
         if _fits_together(before, after) and (_is_product(x) or _is_computed(caller)):
             return
-        data = {
-            "op": "scrambling view",
-            "function": func.__name__,
-            "from": list(x.shape),
-            "to": list(result.shape),
-            "axes": before,
-            "new_axes": after,
-            "permutation": sorted(before) == sorted(after),
-        }
+        data = ScramblingView(
+            function=func.__name__,
+            from_=list(x.shape),
+            to=list(result.shape),
+            axes=before,
+            new_axes=after,
+            permutation=sorted(before) == sorted(after),
+        )
 
         def tell() -> None:
-            self.watcher.emit("op", site=site, data=data, key=("view", site))
+            self.watcher.state(data, site=site, key=("view", site))
 
         if result.grad_fn is not None:
             self.ops.waiting.append(Waiting(result.grad_fn, tell))
@@ -107,8 +107,8 @@ class Views:
         if a[0]() is not prediction or b[0]() is not target:
             return
         if a[1] == b[1][::-1] and a[1][0] != a[1][1] and 1 not in a[1]:
-            data = {"op": "crossed rows", "function": function, "prediction": list(a[1]), "target": list(b[1])}
-            self.watcher.emit("op", site=a[2], data=data, key=("crossed rows", a[2]))
+            data = CrossedRows(function=function, prediction=list(a[1]), target=list(b[1]))
+            self.watcher.state(data, site=a[2], key=("crossed rows", a[2]))
 
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called: with a reshaped input?"""

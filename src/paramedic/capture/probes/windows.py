@@ -7,6 +7,7 @@ from typing import Any
 
 from paramedic.capture.probes.clock import Clock, Lap
 from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Time
 
 SHORTEST = 0.5  # seconds covered by one fact
 SHARE = 1 / 200  # of the run's length so far: the number of facts grows with the logarithm of the run's length
@@ -44,6 +45,6 @@ class Windows:
     def tell(self) -> None:
         """Write the window that is open, and open the next."""
         for examined, sums in self._sums.items():
-            data = {**sums, "examined": examined, "device": "cuda" if self.clock.device.active else "cpu"}
-            self.watcher.emit("time", phase="train", data=data)
+            data = Time(**sums, examined=examined, device="cuda" if self.clock.device.active else "cpu")
+            self.watcher.state(data, phase="train")
         self._sums = {}

@@ -81,7 +81,9 @@ def read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     try:
         from safetensors import safe_open
     except ImportError:
-        raise ParamedicError("safetensors is not installed", fix="pip install safetensors, or write an .npz") from None
+        raise ParamedicError(
+            "safetensors is not installed", fix="pip install 'paramedic[parity]', or write an .npz"
+        ) from None
     with safe_open(str(path), framework="pt") as file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         return arrays, json.loads((file.metadata() or {}).get("meta", "{}"))

@@ -49,7 +49,7 @@ class OnnxSide:
             import onnx
         except ImportError:
             raise ParamedicError(
-                "onnx is not installed, so an ONNX model cannot be read", fix="pip install onnx onnxruntime"
+                "onnx is not installed, so an ONNX model cannot be read", fix="pip install 'paramedic[parity]'"
             ) from None
         self.label, self.is_double = label, double
         self.model = onnx.load(str(model)) if isinstance(model, str | Path) else model
@@ -101,7 +101,7 @@ def _by_runtime(model: Any, names: list[str], feeds: dict[str, Any]) -> list[Any
     try:
         import onnxruntime
     except ImportError:
-        raise ParamedicError("onnxruntime is not installed", fix="pip install onnxruntime") from None
+        raise ParamedicError("onnxruntime is not installed", fix="pip install 'paramedic[parity]'") from None
     known = {output.name for output in model.graph.output}
     model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(n) for n in names if n not in known)
     options = onnxruntime.SessionOptions()

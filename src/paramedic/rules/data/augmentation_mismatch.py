@@ -1,15 +1,15 @@
 """PM317."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Batch, EvalForward, ExchangedTransform, Forward, Loader, Mirrors, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 
-@rule("PM317", "augmentation-mismatch", severity="warning", needs=["forward"])
+@rule("PM317", "augmentation-mismatch", severity="warning", needs=[Forward])
 def check(run: Run) -> Iterator[Finding]:
     """Evaluation data is augmented at random, training data is not, or pictures are flipped and their targets are not.
 
@@ -31,22 +31,22 @@ def check(run: Run) -> Iterator[Finding]:
     """
     yield from _mirrored(run)
     yield from _shared_object(run)
-    if not run.events("batch"):
+    if not run.facts(Batch):
         raise Abstain("no DataLoader is used")
-    trained = {event["loader"] for event in run.events("train_forward")}
-    evaluated = {event["loader"] for event in run.events("eval_forward")} - trained - {None}
-    loaders = [loader for loader in run.events("loader") if loader["number"] in evaluated]
+    trained = {event.loader for event in run.facts(TrainForward)}
+    evaluated = {event.loader for event in run.facts(EvalForward)} - trained - {None}
+    loaders = [loader for loader in run.facts(Loader) if loader.number in evaluated]
     judged = 0
     for loader in loaders:
-        if loader["iterable"] or loader["sampler"] != "SequentialSampler":
+        if loader.iterable or loader.sampler != "SequentialSampler":
             continue
-        firsts = [b for b in run.events("batch") if b["loader"] == loader["number"] and b["place"] == 0]
+        firsts = [b for b in run.facts(Batch) if b.loader == loader.number and b.place == 0]
         judged += len(firsts) > 1
         changing = _changing(firsts)
-        if changing is None or any(word in (loader.get("variable") or "").lower() for word in _DECLARED):
+        if changing is None or any(word in (loader.variable or "").lower() for word in _DECLARED):
             continue
         yield Finding(
-            what=f"the first evaluation batch of {loader.get('variable') or loader['dataset']} holds the same labels "
+            what=f"the first evaluation batch of {loader.variable or loader.dataset} holds the same labels "
             f"in {len(firsts)} epochs, but {changing} different versions of the inputs",
             why="a random transform is at work on the evaluation data, so two evaluations of one model disagree",
             remedy="use a second dataset object without the random transform for evaluation, with the same indices",
@@ -60,18 +60,18 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _shared_object(run: Run) -> Iterator[Finding]:
     """`val_set.dataset.transform = …` after random_split: `train_set.dataset` is the same object."""
-    events = run.events("exchanged_transform")
-    trained = {event["loader"] for event in run.events("train_forward")}
-    evaluated = {event["loader"] for event in run.events("eval_forward")} - trained
+    events = run.facts(ExchangedTransform)
+    trained = {event.loader for event in run.facts(TrainForward)}
+    evaluated = {event.loader for event in run.facts(EvalForward)} - trained
     for event in events:
-        alike = {other["loader"] for other in events if other["object"] == event["object"]}
-        others = {e["object"] for e in events if e["attribute"] == event["attribute"]} - {event["object"]}
-        through = event["through"]
+        alike = {other.loader for other in events if other.object == event.object}
+        others = {e.object for e in events if e.attribute == event.attribute} - {event.object}
+        through = event.through
         if others or not (alike & trained and alike & evaluated) or len(through) > 1:
             continue  # exchanged again and again, as each part needs it
         if any(word in through[0].lower() for word in _HELD_OUT):
             yield Finding(
-                what=f"{event['attribute']} was assigned through {through[0]}.dataset, and training gets it, too",
+                what=f"{event.attribute} was assigned through {through[0]}.dataset, and training gets it, too",
                 why="the parts of a split share one dataset object, so training lost its own transform",
                 remedy="make two dataset objects, one per transform, and a Subset of each with the same indices",
                 where=event.where,
@@ -83,9 +83,11 @@ def _shared_object(run: Run) -> Iterator[Finding]:
 
 def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Finding]:
     """Both kinds must be there, each clearly: pictures that always hang upside down are another matter."""
-    looks = run.events("mirrors", phase="train")
-    straight = sum(look["straight"] for look in looks)
-    flipped = {axis: sum(look[axis] for look in looks) for axis in ("left and right", "top and bottom", "both")}
+    looks = run.facts(Mirrors, phase="train")
+    straight = sum(look.straight for look in looks)
+    flipped = {
+        axis: sum(look.mirrored[axis] for look in looks) for axis in ("left and right", "top and bottom", "both")
+    }
     wrong = sum(flipped.values())
     if straight + wrong < fewest or min(straight, wrong) < share * (straight + wrong):
         return
@@ -101,20 +103,20 @@ def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Fi
     )
 
 
-def _changing(firsts: list[Event]) -> int | None:
+def _changing(firsts: list[Batch]) -> int | None:
     """How many versions of the inputs came with one and the same labels; None unless it is more than one."""
     if len(firsts) < 2:
         return None
-    tensors: list[Mapping[str, Any]] = [tensor for batch in firsts for tensor in batch["tensors"] if "hash" in tensor]
-    versions: dict[str, set[str]] = {}
+    tensors = [tensor for batch in firsts for tensor in batch.tensors if tensor.hash is not None]
+    versions: dict[str, set[str | None]] = {}
     for tensor in tensors:
-        versions.setdefault(tensor["path"], set()).add(tensor["hash"])
-    kinds = {tensor["path"]: tensor for tensor in tensors}
-    labels = [p for p, t in kinds.items() if "int" in t["dtype"] and len(t["shape"]) == 1 and t["values"]["std"] > 0]
-    inputs = [p for p, t in kinds.items() if "float" in t["dtype"] and len(t["shape"]) > 1]
+        versions.setdefault(tensor.path, set()).add(tensor.hash)
+    kinds = {tensor.path: tensor for tensor in tensors}
+    labels = [p for p, t in kinds.items() if "int" in t.dtype and len(t.shape) == 1 and t.values and t.values.std > 0]
+    inputs = [p for p, t in kinds.items() if "float" in t.dtype and len(t.shape) > 1]
     if not labels or not inputs or any(len(versions[path]) > 1 for path in labels):
         return None
-    if len({tuple(kinds[path]["shape"]) for path in inputs}) < len(inputs):
+    if len({tuple(kinds[path].shape) for path in inputs}) < len(inputs):
         return None  # several views of each sample, as contrastive learning wants them in an evaluation, too
     most = max(len(versions[path]) for path in inputs)
     return most if most > 1 else None

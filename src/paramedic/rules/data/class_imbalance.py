@@ -1,14 +1,16 @@
 """PM305."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from paramedic.findings import Severity
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import EvalForward, Labels, LossCall, TrainForward
+from paramedic.record.site import Site
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, label_batches, many
 
 
-@rule("PM305", "class-imbalance", severity="warning", needs=["labels"], causes=["PM209"])
+@rule("PM305", "class-imbalance", severity="warning", needs=[Labels], causes=["PM209"])
 def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 100) -> Iterator[Finding]:
     """One class is far more frequent than another.
 
@@ -32,25 +34,25 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
     for events in label_batches(run):
         seen: Counter[int] = Counter()
         for event in events:
-            seen.update({int(label): count for label, count in event["counts"].items()})
+            seen.update({int(label): count for label, count in event.counts.items()})
         total = sum(seen.values())
         if len(seen) < 2 or total < fewest or len(seen) > 20:  # above that it is a vocabulary
             continue
         (frequent, most), (rare, least) = seen.most_common()[0], seen.most_common()[-1]
         if most < ratio * least or least < 5:
             continue
-        guessed, real = _last(events, "guessed"), _last(events, "counts")
+        guessed, real = _last([event.guessed for event in events]), _last([event.counts for event in events])
         others = sum(real.values()) - real[frequent]
         found = sum(guessed.values()) - guessed[frequent]
         only = others >= 10 and found <= 0.1 * others
-        calls = [call for call in run.events("loss_call") if call.where.line == events[0].where.line]
-        if only and any(call["weighted"] for call in calls):
+        calls = [call for call in run.facts(LossCall) if call.where.line == events[0].where.line]
+        if only and any(call.weighted for call in calls):
             only = False  # something is being done about it
         if only and not _decides(run):
             only = False  # probabilities are what is wanted, as for click rates: nobody asks for a class
         if only and (events[-1].step - events[0].step < patience or _growing(events, frequent)):
             raise Abstain("too few steps to tell whether the rare class is learnt")
-        weights = f"pos_weight={most / least:.0f}" if events[0]["classes"] == 2 else "weight=1 / counts"
+        weights = f"pos_weight={most / least:.0f}" if events[0].classes == 2 else "weight=1 / counts"
         severity: Severity = "warning" if only else "note"
         yield Finding(
             what=f"class {frequent} is {most / least:.0f} times as frequent as class {rare} ({many(total, 'label')})"
@@ -71,24 +73,25 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
 
 def _decides(run: Run) -> bool:
     """Whether predictions are compared with labels as classes somewhere."""
-    return any("metric" in e["uses"] for kind in ("eval_forward", "train_forward") for e in run.events(kind))
+    return any("metric" in e.uses for e in (*run.facts(EvalForward), *run.facts(TrainForward)))
 
 
-def _last(events: list[Event], what: str) -> Counter[int]:
+def _last(batches: list[Mapping[str, int]]) -> Counter[int]:
     """Labels or guesses of the last twenty batches."""
     counted: Counter[int] = Counter()
-    for event in events[-20:]:
-        counted.update({int(label): count for label, count in event[what].items()})
+    for batch in batches[-20:]:
+        counted.update({int(label): count for label, count in batch.items()})
     return counted
 
 
-def _growing(events: list[Event], frequent: int) -> bool:
+def _growing(events: list[Labels], frequent: int) -> bool:
     """Whether the others are answered more and more often."""
-    late, before = _last(events[-10:], "guessed"), _last(events[-20:-10], "guessed")
+    guesses = [event.guessed for event in events]
+    late, before = _last(guesses[-10:]), _last(guesses[-20:-10])
     later, earlier = (sum(guessed.values()) - guessed[frequent] for guessed in (late, before))
     return later >= 3 and later > 2 * earlier
 
 
-def _built_at(run: Run, event: Event) -> list[object] | None:
-    calls = [call for call in run.events("loss_call") if call.where.line == event.where.line]
-    return next((call["built_at"] for call in calls if call.get("built_at")), None)
+def _built_at(run: Run, event: Labels) -> Site | None:
+    calls = [call for call in run.facts(LossCall) if call.where.line == event.where.line]
+    return next((call.built_at for call in calls if call.built_at), None)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
+from paramedic.record.facts import Batch, Forward, Input, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at
@@ -10,7 +11,7 @@ from paramedic.rules.support import at
 _FEW = 8  # numbers that may well be the same
 
 
-@rule("PM303", "constant-input", severity="warning", needs=["forward"], causes=["PM209", "PM207"])
+@rule("PM303", "constant-input", severity="warning", needs=[Forward], causes=["PM209", "PM207"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Every sample has the same input.
 
@@ -30,25 +31,23 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     ## Options
     `fewest`: batches to be seen.
     """
-    trained = {event["loader"] for event in run.events("train_forward")}
+    trained = {event.loader for event in run.facts(TrainForward)}
     judged = 0
-    for loader in run.events("loader"):
-        batches = [b for b in run.events("batch") if b["loader"] == loader["number"] and b["tensors"]]
-        if loader["number"] not in trained or len(batches) < fewest:
+    for loader in run.facts(Loader):
+        batches = [b for b in run.facts(Batch) if b.loader == loader.number and b.tensors]
+        if loader.number not in trained or len(batches) < fewest:
             continue
-        inputs = [batch["tensors"][0] for batch in batches]
-        measured = [
-            t["values"] for t in inputs if t.get("values") and "float" in t["dtype"] and t["values"]["size"] > _FEW
-        ]
+        inputs = [batch.tensors[0] for batch in batches]
+        measured = [t.values for t in inputs if t.values and "float" in t.dtype and t.values.size > _FEW]
         judged += bool(measured)
-        value = measured[0]["min"] if measured else 0.0
-        if len(measured) >= fewest and all(v["min"] == v["max"] == value for v in measured):
-            yield _finding(f"of {len(measured)} examined training batches", value, at(loader, loader.get("reader")))
+        value = measured[0].min if measured else 0.0
+        if len(measured) >= fewest and all(v.min == v.max == value for v in measured):
+            yield _finding(f"of {len(measured)} examined training batches", value, at(loader, loader.reader))
     if not trained - {None}:
-        for event in run.events("input", phase="train"):
+        for event in run.facts(Input, phase="train"):
             judged += 1
-            if event["calls"] >= fewest and event["features"] > _FEW and event["min"] == event["max"] and _stuck(run):
-                yield _finding(f"that {event.module} got in {event['calls']} calls", event["min"], event.where)
+            if event.calls >= fewest and event.features > _FEW and event.min == event.max and _stuck(run):
+                yield _finding(f"that {event.module} got in {event.calls} calls", event.min, event.where)
                 return
     if not judged:
         raise Abstain("no batches of floating-point inputs were seen in training")

@@ -2,17 +2,17 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from paramedic.findings import Where
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Batch, Boxes, Corners, Forward, Input, Loader, LossCall
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, many
 
 _OTHER_FORMAT = "they look like x, y, width, height; read as two corners, they have a negative size"
 _TO_CORNERS = "boxes[:, 2:] += boxes[:, :2] turns them into corners"
 
 
-@rule("PM312", "degenerate-box", severity="error", needs=["forward"], causes=["PM1"])
+@rule("PM312", "degenerate-box", severity="error", needs=[Forward], causes=["PM1"])
 def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     """Boxes without an area, with swapped corners, or in a different format than the code expects.
 
@@ -34,15 +34,15 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     `share`: share of boxes with swapped corners above which they are assumed to be in another format.
     """
     judged = 0
-    for loader in run.events("loader"):
-        place = at(loader, loader.get("reader"))
+    for loader in run.facts(Loader):
+        place = at(loader, loader.reader)
         for path, found in _by_path(run, loader).items():
             judged += 1
-            named = "box" in path.lower() or loader.get("boxes")
-            count, bad = sum(f["count"] for f in found), sum(f["bad_corners"] for f in found)
-            other = sum(f["bad_sizes"] for f in found) == 0
-            pixels = max(f["largest"] for f in found) > 2
-            examples = [example for f in found for example in f["examples"]][:1]
+            named = "box" in path.lower() or loader.boxes
+            count, bad = sum(f.count for f in found), sum(f.bad_corners for f in found)
+            other = sum(f.bad_sizes for f in found) == 0
+            pixels = max(f.largest for f in found) > 2
+            examples = [example for f in found for example in f.examples][:1]
             if bad and bad > share * count and other and pixels:
                 if _fails(run) and (named or not _are_features(run)):
                     what = f"{many(bad, 'box')} of {count:,} end before they begin, as {examples[0]}"
@@ -51,10 +51,10 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
             elif bad and named and bad <= share * count and pixels:
                 what = f"{many(bad, 'box')} of {count:,} have no area or are turned around, as {examples[0]}"
                 yield _finding(place, what, "x1 <= x0 or y1 <= y0", "leave these boxes out when samples are made", bad)
-    intersected = [op for op in run.events("op") if op["op"] == "corners"]
-    count, bad = sum(op["count"] for op in intersected), sum(op["bad_corners"] for op in intersected)
-    if bad > share * count and not any(op["bad_sizes"] for op in intersected):
-        example = next(op["example"] for op in intersected if op["bad_corners"])
+    intersected = run.facts(Corners)
+    count, bad = sum(op.boxes for op in intersected), sum(op.bad_corners for op in intersected)
+    if bad > share * count and not any(op.bad_sizes for op in intersected):
+        example = next(op.example for op in intersected if op.bad_corners)
         what = (
             f"{many(bad, 'box')} of {count:,} that are intersected as two corners end before they begin, as {example}"
         )
@@ -74,24 +74,24 @@ def _finding(where: Where, what: str, why: str, remedy: str, bad: int) -> Findin
     )
 
 
-def _by_path(run: Run, loader: Event) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for batch in run.events("batch"):
-        if batch["loader"] == loader["number"]:
-            for tensor in batch["tensors"]:
-                if tensor.get("boxes"):
-                    found.setdefault(tensor["path"], []).append(tensor["boxes"])
+def _by_path(run: Run, loader: Loader) -> dict[str, list[Boxes]]:
+    found: dict[str, list[Boxes]] = {}
+    for batch in run.facts(Batch):
+        if batch.loader == loader.number:
+            for tensor in batch.tensors:
+                if tensor.boxes:
+                    found.setdefault(tensor.path, []).append(tensor.boxes)
     return found
 
 
 def _are_features(run: Run) -> bool:
     """Whether four numbers are what the first layer gets: columns of a table that happens to have four."""
-    return any(event["class"] == "Linear" and event["features"] == 4 for event in run.events("input"))
+    return any(event.class_ == "Linear" and event.features == 4 for event in run.facts(Input))
 
 
 def _fails(run: Run) -> bool:
     """Whether the loss, or what it compares with, is not finite."""
-    if any((c.get("values") or {}).get("target_nan") for c in run.events("loss_call")):
+    if any(c.values is not None and c.values.target_nan for c in run.facts(LossCall)):
         return True
     losses = [name for name in run.series_names if name.startswith("loss:")]
     return any(not math.isfinite(value) for name in losses for _, value in run.series(name)[-1:])

@@ -11,6 +11,9 @@ from paramedic.rules.support import many
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
+MEANT = 0.2  # of all samples, that have an equal one with another label: this is how the data was made
+FEWEST_NEAR = 3  # pairs of nearly equal texts; a single one may turn on its one word
+
 
 @rule("PM308", "duplicate-samples", severity="warning", reads="audit")
 def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Finding]:
@@ -27,7 +30,8 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
     Keep one of each group, or give copies to `GroupShuffleSplit` as one group.
 
     ## When this is wrong
-    Tables with few possible rows repeat by nature: that stays a note, as do a few copies. Rows are near copies only
+    Tables with few possible rows repeat by nature: that stays a note, as do a few copies with one label. Equal samples
+    with different labels are a warning from the first on, unless rows are equal by chance. Rows are near copies only
     where they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
 
     ## Options
@@ -47,8 +51,34 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
             for pair in audit.near.get((split.name, split.name), [])
             if not (pair.first in copies and pair.second in copies)
         ]
+        if audit.task.kind == "classification":
+            yield from _contradictions(split, _conflicts(split, exact), _conflicts(split, near))
         if exact or near:
             yield _finding(split, exact, near, share, fewest)
+
+
+def _contradictions(split: Split, exact: list[list[int]], near: list[list[int]]) -> Iterator[Finding]:
+    """One input with two labels. Many of them are meant: several annotators, or pairs that were made to differ."""
+    from paramedic.audit.overlap import rich
+
+    prose = any(sketch.is_text for sketch in split.sketch.inputs.values())
+    groups = [*exact, *(near if prose and len(near) >= FEWEST_NEAR else [])]
+    samples = list(dict.fromkeys(index for group in groups for index in group))
+    if not groups or len(samples) > MEANT * split.size or not rich(split):
+        return
+    words = [many(len(exact), "group") + " of equal samples"] if exact else []
+    words += [many(len(groups) - len(exact), "pair") + " of nearly equal texts"] if len(groups) > len(exact) else []
+    yield Finding(
+        what=f"{' and '.join(words)} of {split.name} {'has' if len(groups) == 1 else 'have'} different labels: "
+        f"{split.samples(samples, 6)}",
+        why="one input cannot be of two classes: one of the labels is wrong, or the samples were mixed up",
+        remedy="look at each group, keep the right label, and drop the copies",
+        evidence=(Evidence(name="groups", value=[group[:10] for group in groups[:20]], limit="none"),),
+        severity="warning",
+        confidence=0.93 if exact else 0.85,
+        split=split.name,
+        samples=tuple(samples),
+    )
 
 
 def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share: float, fewest: int) -> Finding:
@@ -62,22 +92,17 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
     kinds = [many(len(exact), "group") + " of equal samples"] if exact else []
     kinds += [many(len(near), "pair") + " of nearly equal ones"] if near else []
     example = (exact or near)[0]
-    differing = _conflicts(split, exact)
     what = f"{extra:,} of {split.size:,} samples of {split.name} repeat another one ({', '.join(kinds)}), such as "
     what += split.samples(example, 3)
     if other:
         what += f"; only {alike:.0%} of the pairs have one target, so they may be meant to differ"
-    if differing:
-        what += f"; {many(differing, 'group')} with different labels"
     return Finding(
         what=what,
-        why="duplicates get too much weight, and leak into validation when the data is split"
-        + ("; where one input has two labels, one is wrong" if differing else ""),
+        why="duplicates get too much weight, and leak into validation when the data is split",
         remedy="keep one of each group before splitting",
         evidence=(
             Evidence(name="superfluous", value=extra, limit=f"< {share:.0%} of {split.size:,}"),
             Evidence(name="groups", value=[group[:10] for group in [*exact, *near][:20]]),
-            Evidence(name="groups_with_different_labels", value=differing, limit="0"),
         ),
         severity="warning" if serious else "note",
         confidence=0.9 if serious else 0.75,
@@ -86,13 +111,14 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
     )
 
 
-def _conflicts(split: Split, groups: list[list[int]]) -> int:
+def _conflicts(split: Split, groups: list[list[int]]) -> list[list[int]]:
+    """Groups of equal samples whose labels differ."""
     target = split.sketch.target
     labels = target.labels
     if labels is None:
-        return 0
+        return []
     wanted = {index for group in groups for index in group}
     of = {
         index: label for index, label in zip(target.samples.tolist(), labels.tolist(), strict=True) if index in wanted
     }
-    return sum(len({of.get(index) for index in group}) > 1 for group in groups)
+    return [group for group in groups if len({of.get(index) for index in group}) > 1]

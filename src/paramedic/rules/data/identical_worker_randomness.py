@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Loader, Repeats
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM309", "identical-worker-randomness", severity="error", needs=["loader"])
+@rule("PM309", "identical-worker-randomness", severity="error", needs=[Loader])
 def check(run: Run) -> Iterator[Finding]:
     """Worker processes draw the same random numbers or read the same samples.
 
@@ -26,14 +27,14 @@ def check(run: Run) -> Iterator[Finding]:
     generator.
     """
     yield from _whole_streams(run)
-    for loader in run.events("loader"):
-        generator = loader.get("generator")
-        workers = loader["workers"]
-        if generator is None or loader["worker_init"] or workers == 0 or (workers == 1 and loader["persistent"]):
+    for loader in run.facts(Loader):
+        generator = loader.generator
+        workers = loader.workers
+        if generator is None or loader.worker_init or workers == 0 or (workers == 1 and loader.persistent):
             continue
         alike = f"{workers} workers get the same copy of" if workers > 1 else "each epoch begins with the same copy of"
         yield Finding(
-            what=f"{alike} {generator['attribute']} ({generator['class']}), which {loader['dataset']} draws from",
+            what=f"{alike} {generator.attribute} ({generator.class_}), which {loader.dataset} draws from",
             why="a worker process starts with a copy of the dataset, random state included; torch only reseeds the "
             "global generators",
             remedy="DataLoader(..., worker_init_fn=f) where f gives get_worker_info().dataset a generator seeded with "
@@ -50,16 +51,16 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _whole_streams(run: Run, fewest: int = 16) -> Iterator[Finding]:
     """Samples of a stream came from one worker after the other; never twice from the same one, as in oversampling."""
-    repeats = {event["loader"]: event for event in run.events("repeats")}
-    for loader in run.events("loader"):
-        found, workers = repeats.get(loader["number"]), loader["workers"]
-        if found is None or not loader["iterable"] or workers < 2:
+    repeats = {event.loader: event for event in run.facts(Repeats)}
+    for loader in run.facts(Loader):
+        found, workers = repeats.get(loader.number), loader.workers
+        if found is None or not loader.iterable or workers < 2:
             continue
-        across = found["across"]
-        if across < max(fewest, 0.05 * found["rows"]) or found["within"] > 0.02 * across:
+        across = found.across
+        if across < max(fewest, 0.05 * found.rows) or found.within > 0.02 * across:
             continue
         yield Finding(
-            what=f"{across:,} of {found['rows']:,} samples of {loader['dataset']} had come from another of its "
+            what=f"{across:,} of {found.rows:,} samples of {loader.dataset} had come from another of its "
             f"{workers} workers before, in the same pass",
             why="every worker has a copy of the dataset and iterates over all of it",
             remedy="give each worker its share in __iter__: info = get_worker_info(); "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Confusion, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
@@ -38,7 +39,7 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     `structured`: how far the features depend on each other; 1 is what pure noise has.
     """
     yield from _renumbered(run)
-    if not run.events("experiment"):
+    if not run.facts(Trial):
         raise Abstain("needs experiments (paramedic diagnose)")
     lab = Lab(run)
     permuted = lab.get("permuted-labels")
@@ -54,7 +55,7 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     if not (lab.learns_twin or lab.learns_one_batch) or answer["structure"] < structured:
         return  # features that are mere noise are another illness
     able = "synthetic data with a simple rule" if lab.learns_twin else "a single batch"
-    loader = run.first("loader")
+    loader = run.first(Loader)
     held = lab.get("held-out")
     only = f", and {held.exam:.3g} on samples it has not seen" if held is not None and held.exam is not None else ""
     yield Finding(
@@ -75,15 +76,13 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
 
 def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Finding]:
     """The last evaluation: nearly every label has one answer, each another one, and most are wrong."""
-    last = {event.line: event for event in run.events("confusion", phase="eval")}
+    last = {event.line: event for event in run.facts(Confusion, phase="eval")}
     for event in last.values():
         known = [
-            (label, answer)
-            for label, total, answer, hits in event["labels"]
-            if total >= fewest and hits >= share * total
+            (label, answer) for label, total, answer, hits in event.labels if total >= fewest and hits >= share * total
         ]
         moved = [(label, answer) for label, answer in known if label != answer]
-        counted = [label for label, total, *_ in event["labels"] if total >= fewest]
+        counted = [label for label, total, *_ in event.labels if total >= fewest]
         if len(known) < 3 or len(known) < share * len(counted) or len(moved) < 2 / 3 * len(known):
             continue
         if len({answer for _, answer in known}) < len(known):

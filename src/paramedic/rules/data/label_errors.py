@@ -34,6 +34,12 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
     ## Options
     `share`: share of firmly contradicted labels above which it is a warning; `fewest`: their number.
     """
+    from paramedic.audit.checks.dense_labels import is_dense, off_their_objects
+
+    if is_dense(audit):
+        for split in audit.splits:
+            yield from off_their_objects(split)
+        return
     found = audit.doubts
     if found is None:
         raise Abstain("no model knows the classes well enough to doubt a label")

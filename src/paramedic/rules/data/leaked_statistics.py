@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.rules import Abstain, Evidence, Finding, rule
+from paramedic.rules.support import listed
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -13,14 +14,15 @@ if TYPE_CHECKING:
 
 @rule("PM314", "leaked-statistics", severity="warning", reads="audit")
 def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """The data was scaled with statistics computed on training and validation data together.
+    """The data was scaled with statistics computed on training and validation data together, or on each by itself.
 
-    Both parts joined have mean 0 and standard deviation 1 (or go from 0 to 1) to many digits, and neither does alone.
-    Found by `paramedic audit`.
+    Either both parts joined have mean 0 and standard deviation 1 (or go from 0 to 1) to many digits, and train alone
+    does not; or train and val have them each by itself. Found by `paramedic audit`.
 
     ## Why it hurts
     Training has seen part of the validation data's information. With plenty of data the harm is small; with little
-    data, or with target statistics among them, the validation score is too good.
+    data, or with target statistics among them, the validation score is too good. Where val was scaled by itself, the
+    same value means something else in train and in val, and a single new sample cannot be scaled at all.
 
     ## What to try first
     `scaler = StandardScaler().fit(x_train)`, then `transform` both parts.
@@ -29,21 +31,25 @@ def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     Data that was published already scaled: nothing can be done about it, and everybody's numbers have the same fault.
 
     ## Options
-    `tolerance`: how close to 0 and 1 the joint numbers must be.
+    `tolerance`: how close to 0 and 1 the numbers must be.
     """
-    from paramedic.audit.models.scaling import scaled_together
+    from paramedic.audit.models.scaling import leaking
 
     if audit.val is None:
         raise Abstain("no validation data was given (--val)")
-    found = scaled_together(audit.train, audit.val, tolerance)
+    found = leaking(audit.train, audit.val, tolerance)
     if found is None:
         return
-    how, columns, alone = found
+    count = len(found.columns)
     yield Finding(
-        what=f"{columns:,} columns {how} over train and val together, and not in train alone ({alone})",
-        why="the scaling statistics come from both parts, so training knows something about the validation data",
-        remedy="fit the scaling on the training part only: StandardScaler().fit(x_train), then transform both",
-        evidence=(Evidence(name="columns", value=columns, limit="0"),),
+        what=f"{count:,} columns ({listed(map(repr, found.columns))}) {found.how}",
+        why="val is scaled by its own statistics, so that equal values mean different things in train and val"
+        if found.apart
+        else "the scaling statistics come from both parts, so training knows something about the validation data",
+        remedy="scaler = StandardScaler().fit(x_train); x_train, x_val = scaler.transform(x_train), "
+        "scaler.transform(x_val)",
+        evidence=(Evidence(name="columns", value=count, limit="0"),),
         confidence=0.92,
-        split="train",
+        split="val" if found.apart else "train",
+        columns=found.columns,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
@@ -10,7 +11,7 @@ from paramedic.rules.experiments import Lab, at
     "PM322",
     "no-learnable-signal",
     severity="warning",
-    needs=["experiment"],
+    needs=[Trial],
     causes=["PM207", "PM209", "PM212", "PM213", "PM214", "PM216"],
 )
 def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
@@ -48,7 +49,7 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     answer = lab.tried["simple-models"].answer
     if answer["samples"] < fewest:
         raise Abstain(f"only {answer['samples']} samples; {fewest} are needed")
-    loader = run.first("loader")
+    loader = run.first(Loader)
     yield Finding(
         what=f"in {answer['samples']:,} samples no simple model finds anything: the best, a {answer['best']}, scores "
         f"{answer['score']:.3g}, and chance gives {answer['chance']:.3g}",
@@ -71,7 +72,7 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
         what=f"each of {kept:,} samples has {which}, and there are {targets:,} different targets",
         why="equal inputs have different targets, so there is nothing to tell them by",
         remedy="look at how a sample is made: unknown words, columns that are not found, an index that repeats",
-        where=at(lab.run.first("loader")),
+        where=at(lab.run.first(Loader)),
         evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
         confidence=0.93,
     )

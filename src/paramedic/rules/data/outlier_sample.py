@@ -5,54 +5,109 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from paramedic.findings import Severity
 from paramedic.rules import Abstain, Evidence, Finding, rule
 from paramedic.rules.support import listed, many
 
 if TYPE_CHECKING:
-    from paramedic.audit.audit import Audit
+    from paramedic.audit.audit import Audit, Split
+    from paramedic.audit.models.outliers import Strange
+
+# what such values are, and what to do about them
+_WORDS = {
+    "marker": (
+        "{value} stands for a missing value: all others lie between {low} and {high}",
+        "turn it into a missing value before anything is scaled, then fill it from the training part or drop the rows",
+    ),
+    "unit": (
+        "{value} is in another unit, or a slip: all others lie between {low} and {high}, with nothing in between",
+        "bring these samples to the unit of the others, or drop them, before anything is scaled",
+    ),
+    "negative": (
+        "{value} has lost its sign, or is an error: all others lie between {low} and {high}, and none is near 0",
+        "correct these samples or drop them",
+    ),
+    "far": (
+        "the value {value} is {distance} interquartile ranges from the median; all others lie between {low} and {high}",
+        "look at these samples; if the tail is natural, take the logarithm of the column",
+    ),
+}
 
 
-@rule("PM321", "outlier-sample", severity="note", reads="audit")
+@rule("PM321", "outlier-sample", severity="warning", reads="audit")
 def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
     """A few samples are far from all others.
 
-    Measured in each column, relative to the interquartile range. Found by `paramedic audit`; the samples come ranked,
-    worst first.
+    Looked at in each column of numbers, and in the target of a regression. Four kinds are told apart: a marker for
+    "missing" (-999, 99999), values in another unit, negative values where all others are positive, and values that
+    are merely far. Found by `paramedic audit`; the samples come ranked, worst first.
 
     ## Why it hurts
-    One value in another unit (grams for kilograms, cents for euros) or a sentinel (-999) moves means and scales, and
-    gives single huge gradients.
+    One value in another unit (grams for kilograms, cents for euros) or a marker moves means and scales, and gives
+    single huge gradients.
 
     ## What to try first
-    Look at these samples. Correct units and sentinels; clip or log-transform columns with long tails.
+    Look at these samples. Correct units and signs, turn markers into missing values; take the logarithm of columns
+    with long tails.
 
     ## When this is wrong
-    Long tails are natural in incomes, counts and durations.
+    Long tails are natural in incomes, counts and durations: values that are merely far stay a note. It is a warning
+    only beyond a gap that is several times as wide as the range of all other values, and wider than their tail.
 
     ## Options
-    `distance`: from the median, in interquartile ranges.
+    `distance`: from the median, in interquartile ranges, for values that are merely far.
     """
-    from paramedic.audit.models.outliers import far_values
+    from paramedic.audit.models.outliers import strange_values
 
-    judged = 0
+    judged = False
     for split in audit.splits:
-        found = far_values(split, distance)
-        if found is None:
-            continue
-        judged += 1
-        if found.samples:
-            columns = listed([split.feature(name, place) for name, place in found.columns])
-            yield Finding(
-                what=f"{many(len(found.samples), 'sample')} of {split.name} "
-                f"{'is' if len(found.samples) == 1 else 'are'} far from all others in column {columns}: "
-                f"{split.samples(found.samples)}",
-                why=f"the value {found.value:.4g} is {found.distance:,.0f} interquartile ranges from the median "
-                f"{found.median:.4g}: another unit, a marker for 'missing', or a long tail",
-                remedy="look at these samples; correct units, turn markers into missing values, or take the logarithm",
-                evidence=(Evidence(name="distance", value=found.distance, limit=f"< {distance:g}"),),
-                confidence=0.7,
-                split=split.name,
-                samples=tuple(found.samples),
-            )
+        found = strange_values(split, distance, target=audit.task.kind == "regression")
+        judged |= found is not None
+        for kind in _WORDS:
+            same = [one for one in found or () if one.kind == kind]
+            if same:
+                yield _finding(split, same, distance)
     if not judged:
         raise Abstain("there are no columns of numbers to compare")
+
+
+def _finding(split: Split, found: list[Strange], limit: float) -> Finding:
+    """All columns with values of one kind; the worst of them is the example."""
+    worst = max(found, key=lambda one: one.distance)
+    samples = tuple(dict.fromkeys(sample for one in found for sample in one.samples))
+    columns = [_column(split, one) for one in found]
+    why, remedy = _WORDS[worst.kind]
+    low, high = worst.usual
+    certain = worst.kind != "far"
+    severity: Severity = "warning" if certain else "note"
+    return Finding(
+        what=f"{many(len(samples), 'sample')} of {split.name} {'is' if len(samples) == 1 else 'are'} far from all "
+        f"others in {listed(columns)}, with values such as {worst.value:.6g}: {split.samples(samples)}",
+        why=why.format(
+            value=f"{worst.value:.6g}", low=f"{low:.4g}", high=f"{high:.4g}", distance=f"{worst.distance:,.0f}"
+        ),
+        remedy=remedy,
+        evidence=(
+            Evidence(name="kind", value=worst.kind),
+            Evidence(name="value", value=worst.value, limit=f"{low:.4g} to {high:.4g}"),
+            Evidence(name="distance", value=worst.distance, limit=f"< {limit:g}"),
+        ),
+        confidence=0.92 if certain else 0.7,
+        severity=severity,
+        split=split.name,
+        samples=samples,
+        columns=tuple(_name(split, one) for one in found),
+    )
+
+
+def _column(split: Split, one: Strange) -> str:
+    from paramedic.audit.models.outliers import TARGET
+
+    named = f" {split.source.label!r}" if split.source.label else ""
+    return f"the target{named}" if one.name == TARGET else f"column {split.feature(one.name, one.place)}"
+
+
+def _name(split: Split, one: Strange) -> str:
+    from paramedic.audit.models.outliers import TARGET
+
+    return (split.source.label or "target") if one.name == TARGET else split.columns(one.name, [one.place])[0]

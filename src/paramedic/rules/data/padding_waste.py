@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Asked, Forward, Tokens
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 MUCH = 0.25  # of an answer; less may come from a recurrent network that reads padding before the rest
 
 
-@rule("PM315", "padding-waste", severity="warning", needs=["forward"], causes=["PM419"])
+@rule("PM315", "padding-waste", severity="warning", needs=[Forward], causes=["PM419"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
     """Most of what the model computes is padding, or its answer for a sample depends on the padding.
 
@@ -32,13 +33,13 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
     `share`: share of padding above which it is mentioned; `fewest`: batches to be seen; `change`: of an answer.
     """
     yield from _answers(run, change)
-    batches = [event for event in run.events("tokens", phase="train") if event["rows"] > 1 and event["longest"] > 1]
+    batches = [event for event in run.facts(Tokens, phase="train") if event.rows > 1 and event.longest > 1]
     if len(batches) < fewest:
         raise Abstain("too few batches of padded token ids were seen")
-    padding = sum(event["padding"] for event in batches) / sum(event["rows"] * event["width"] for event in batches)
-    if padding > share and len({event["value"] for event in batches}) == 1:
+    padding = sum(event.padding for event in batches) / sum(event.rows * event.width for event in batches)
+    if padding > share and len({event.value for event in batches}) == 1:
         yield Finding(
-            what=f"{padding:.0%} of the positions in {len(batches)} batches are padding (id {batches[0]['value']})",
+            what=f"{padding:.0%} of the positions in {len(batches)} batches are padding (id {batches[0].value})",
             why="the model computes all of them",
             remedy="batch sequences of similar length together, and pad each batch to its own longest",
             where=batches[0].where,
@@ -50,24 +51,24 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
 
 def _answers(run: Run, change: float) -> Iterator[Finding]:
     """Answers that depend on padding: a warning where the model is told what is padding."""
-    asked = [event for event in run.events("asked") if event.get("padding")]
+    asked = [(event, event.padding) for event in run.facts(Asked) if event.padding]
     # Where all batches are equally long, what padding adds to all answers alike does no harm.
-    gap = "gap" if len({event["padding"]["width"] for event in asked}) > 1 else "uneven"
-    moved = [event for event in asked if event["padding"][gap] > change]
-    if not moved or any(event["padding"]["gap"] <= change / 2 for event in asked):
+    differ = len({padding.width for _, padding in asked}) > 1
+    moved = [(event, p, gap) for event, p in asked if (gap := p.gap if differ else p.uneven) > change]
+    if not moved or any(padding.gap <= change / 2 for _, padding in asked):
         return
-    found = moved[0]["padding"]
-    told = all(event["padding"]["told"] for event in moved)
-    padding = "zeros" if found["value"] is None else f"id {found['value']}"
+    event, found, gap = moved[0]
+    told = all(padding.told for _, padding, _ in moved)
+    padding = "zeros" if found.value is None else f"id {found.value}"
     yield Finding(
-        what=f"the answers of {moved[0].module} for short samples change by {found[gap]:.0%} when padding "
-        f"({padding}) is cut off, from {found['width']} to {found['width'] - found['cut']} places",
+        what=f"the answers of {event.module} for short samples change by {gap:.0%} when padding "
+        f"({padding}) is cut off, from {found.width} to {found.width - found.cut} places",
         why="padding enters the answer" + (", although the model is told what is padding" if told else ""),
         remedy="take each row's own last place: x[torch.arange(len(x)), lengths - 1]"
-        if found.get("read_at")
+        if found.read_at
         else "leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
-        where=at(moved[0], found.get("read_at")),
-        evidence=(Evidence(name="change", value=round(found[gap], 4), limit=f"≤ {change:g}"),),
+        where=at(event, found.read_at),
+        evidence=(Evidence(name="change", value=round(gap, 4), limit=f"≤ {change:g}"),),
         confidence=0.85 if told else 0.7,
-        severity="warning" if told and found[gap] > MUCH else "note",
+        severity="warning" if told and gap > MUCH else "note",
     )

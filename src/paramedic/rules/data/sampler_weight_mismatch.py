@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Loader
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM316", "sampler-weight-mismatch", severity="error", needs=["loader"], causes=["PM207", "PM307", "PM319"])
+@rule("PM316", "sampler-weight-mismatch", severity="error", needs=[Loader], causes=["PM207", "PM307", "PM319"])
 def check(run: Run) -> Iterator[Finding]:
     """A sampler whose weights or indices do not match the dataset.
 
@@ -24,29 +25,29 @@ def check(run: Run) -> Iterator[Finding]:
     Weights for the first part of a dataset only, so that the rest is left out on purpose: use a `Subset`, which says
     so.
     """
-    for loader in run.events("loader"):
-        fit = loader.get("fit")
-        if fit is None or not fit["size"]:
+    for loader in run.facts(Loader):
+        fit = loader.fit
+        if fit is None or not fit.size:
             continue
-        if fit["kind"] == "weights" and fit["entries"] != fit["size"]:
-            what = f"WeightedRandomSampler got {fit['entries']:,} weights for a dataset of {fit['size']:,} samples"
-            fewer = fit["entries"] < fit["size"]
+        if fit.kind == "weights" and fit.entries != fit.size:
+            what = f"WeightedRandomSampler got {fit.entries:,} weights for a dataset of {fit.size:,} samples"
+            fewer = fit.entries < fit.size
             yield Finding(
                 what=what,
-                why=f"it draws positions in that list, so only samples 0 to {fit['entries'] - 1:,} are ever seen"
+                why=f"it draws positions in that list, so only samples 0 to {fit.entries - 1:,} are ever seen"
                 if fewer
                 else "it draws positions beyond the end of the dataset",
                 remedy="give one weight per sample: weights = class_weights[labels]",
-                where=at(loader, loader.get("sampler_at")),
-                evidence=(Evidence(name="weights", value=fit["entries"], limit=f"{fit['size']:,} samples"),),
+                where=at(loader, loader.sampler_at),
+                evidence=(Evidence(name="weights", value=fit.entries, limit=f"{fit.size:,} samples"),),
                 confidence=0.98,
             )
-        elif fit["kind"] == "indices" and fit["highest"] >= fit["size"]:
+        elif fit.kind == "indices" and fit.highest is not None and fit.highest >= fit.size:
             yield Finding(
-                what=f"SubsetRandomSampler draws index {fit['highest']:,} of a dataset of {fit['size']:,} samples",
+                what=f"SubsetRandomSampler draws index {fit.highest:,} of a dataset of {fit.size:,} samples",
                 why="the indices belong to another dataset, or to the data before it was split",
                 remedy="use indices of this very dataset: the sampler's indices apply to the dataset of the loader",
-                where=at(loader, loader.get("sampler_at")),
-                evidence=(Evidence(name="highest_index", value=fit["highest"], limit=f"< {fit['size']:,}"),),
+                where=at(loader, loader.sampler_at),
+                evidence=(Evidence(name="highest_index", value=fit.highest, limit=f"< {fit.size:,}"),),
                 confidence=0.97,
             )

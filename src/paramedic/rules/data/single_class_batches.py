@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Batch, Labels, Loader, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import label_batches
 
 
-@rule("PM319", "single-class-batches", severity="warning", needs=["loader", "batch", "labels"], causes=["PM306"])
+@rule("PM319", "single-class-batches", severity="warning", needs=[Loader, Batch, Labels], causes=["PM306"])
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     """Each batch holds samples of one class only.
 
@@ -24,28 +25,25 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     ## Options
     `fewest`: batches to be seen.
     """
-    trained = {event["loader"] for event in run.events("train_forward")}
+    trained = {event.loader for event in run.facts(TrainForward)}
     judged = 0
-    if not any(all(len(event["counts"]) == 1 for event in events) for events in label_batches(run)):
+    if not any(all(len(event.counts) == 1 for event in events) for events in label_batches(run)):
         return  # the loss sees several classes at a time, whatever the loader gives
-    for loader in run.events("loader"):
+    for loader in run.facts(Loader):
         # In the order of the data set itself, it is the data set that is sorted: PM306.
-        if loader["number"] not in trained or (loader["sampler"] == "SequentialSampler" and not _own(loader)):
+        if loader.number not in trained or (loader.sampler == "SequentialSampler" and not _own(loader)):
             continue
-        batches = [b for b in run.events("batch") if b["loader"] == loader["number"]]
+        batches = [b for b in run.facts(Batch) if b.loader == loader.number]
         found = [
-            tensor["values"]
+            tensor.values
             for batch in batches
-            for tensor in batch["tensors"]
-            if "int" in tensor["dtype"]
-            and len(tensor["shape"]) == 1
-            and tensor["shape"][0] >= 4
-            and tensor.get("values")
+            for tensor in batch.tensors
+            if "int" in tensor.dtype and len(tensor.shape) == 1 and tensor.shape[0] >= 4 and tensor.values
         ]
         judged += len(found) >= fewest
-        if len(found) < fewest or len(found) > len(batches) or any(v["min"] != v["max"] for v in found):
+        if len(found) < fewest or len(found) > len(batches) or any(v.min != v.max for v in found):
             continue
-        labels = {int(v["min"]) for v in found}
+        labels = {int(v.min) for v in found}
         if len(labels) > 1:
             yield Finding(
                 what=f"all {len(found)} examined batches hold a single class each, of {len(labels)} classes seen",
@@ -59,5 +57,5 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         raise Abstain("no batches with class labels were seen in training")
 
 
-def _own(loader: Event) -> bool:
-    return bool(loader["own_batch_sampler"])
+def _own(loader: Loader) -> bool:
+    return bool(loader.own_batch_sampler)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import GivenTarget, Loader, Trial
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
 
@@ -22,9 +23,9 @@ def check(run: Run) -> Iterator[Finding]:
     When the task is to copy a value. Only tables of at least two columns are judged, and only when the column and the
     target are the same without exception in at least a hundred samples.
     """
-    looks = [event for event in run.events("given_target") if not event["sequence"]]
+    looks = [event for event in run.facts(GivenTarget) if not event.sequence]
     yield from _last_column(looks)
-    if not run.events("experiment"):
+    if not run.facts(Trial):
         if not looks:
             raise Abstain("no table with a target of one number per sample was seen")
         return
@@ -35,7 +36,7 @@ def check(run: Run) -> Iterator[Finding]:
     column = answer.get("copy")
     if column is None:
         return
-    loader = run.first("loader")
+    loader = run.first(Loader)
     yield Finding(
         what=f"column {column} of the inputs equals the target in all {answer['samples']:,} samples",
         why="it is a copy of the target, so the model has nothing to learn but to copy it",
@@ -48,13 +49,13 @@ def check(run: Run) -> Iterator[Finding]:
     )
 
 
-def _last_column(looks: list[Event], fewest: int = 5) -> Iterator[Finding]:
-    given = [event for event in looks if event["given"]]
+def _last_column(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]:
+    given = [event for event in looks if event.given]
     batches = sum(event.count for event in given)
-    if batches < fewest or any(not event["given"] for event in looks):
+    if batches < fewest or any(not event.given for event in looks):
         return
     yield Finding(
-        what=f"the last of the {given[0]['columns']} columns of the input is the target itself, number for number, in "
+        what=f"the last of the {given[0].columns} columns of the input is the target itself, number for number, in "
         f"{batches} of {batches} batches",
         why="the model has nothing to learn but to copy it, and on new data the answer is not known",
         remedy="leave the last column out: x[:, :-1]; of a series, predict the step after the window",

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from paramedic.record.facts import Labels, Tokens
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import labels_made_at
 
 
-@rule("PM323", "target-never-seen", severity="warning", needs=["tokens", "labels"])
+@rule("PM323", "target-never-seen", severity="warning", needs=[Tokens, Labels])
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     """The end-of-sequence token is never a label, so the model does not learn to stop.
 
@@ -25,22 +26,23 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     ## Options
     `fewest`: batches to be seen.
     """
-    batches = [event for event in run.events("tokens", phase="train") if event["rows"] > 1]
+    batches = [event for event in run.facts(Tokens, phase="train") if event.rows > 1]
     if len(batches) < fewest:
         raise Abstain("too few batches of token ids were seen")
-    values = {event["value"] for event in batches}
-    ending = all(event["shortest"] == 1 and event["longest"] > 1 and not event["inside"] for event in batches)
+    values = {event.value for event in batches}
+    padded = all(event.longest > 1 and not event.inside for event in batches)
+    ending = padded and (all(event.shortest == 1 for event in batches) or _last_label_left_out(run, batches))
     counts: Counter[int] = Counter()
     left_out = 0
-    for event in run.events("labels", phase="train"):
-        counts.update({int(label): count for label, count in event["counts"].items()})
-        left_out += event["left_out"]
+    for event in run.facts(Labels, phase="train"):
+        counts.update({int(label): count for label, count in event.counts.items()})
+        left_out += event.left_out
     if not ending or len(values) != 1 or not left_out or sum(counts.values()) < 50:
         return
     value = values.pop()
     if counts[value]:
         return
-    call = run.events("labels", phase="train")[0]
+    call = run.facts(Labels, phase="train")[0]
     yield Finding(
         what=f"every sequence ends with id {value}, which also fills the padding, and no label is ever {value}",
         why="the end token was left out of the labels together with the padding",
@@ -52,3 +54,15 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         ),
         confidence=0.85,
     )
+
+
+def _last_label_left_out(run: Run, batches: list[Tokens]) -> bool:
+    """The inputs lack the last place of each row, and the labels have one place more left out in every row.
+
+    Of the longest row no padding is among the inputs then: the label that is left out was a token.
+    """
+    left_out = {event.step: event.left_out for event in run.facts(Labels, phase="train")}
+    known = [event for event in batches if event.step in left_out]
+    if len(known) < len(batches) / 2 or any(event.shortest for event in batches):
+        return False
+    return all(left_out[event.step] == event.padding + event.rows for event in known)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Severity
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import EvalForward, FedRows, Forward, Loader, Overlap, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
 
@@ -12,7 +13,7 @@ _MOSTLY = 0.75  # of the rows that would be known if it were training data that 
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 
 
-@rule("PM307", "train-validation-overlap", severity="error", needs=["forward"])
+@rule("PM307", "train-validation-overlap", severity="error", needs=[Forward])
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """The same samples are used for training and evaluation.
 
@@ -34,8 +35,8 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     ## Options
     `share`: the share of the evaluated samples that may occur in the training data.
     """
-    loaders = {loader["number"]: loader for loader in run.events("loader")}
-    trained, evaluated = users(run, "train_forward"), users(run, "eval_forward")
+    loaders = {loader.number: loader for loader in run.facts(Loader)}
+    trained, evaluated = users(run, TrainForward), users(run, EvalForward)
     only_evaluated = {number: events for number, events in evaluated.items() if number not in trained}
     if not loaders:
         yield from _without_loaders(run, share)
@@ -43,8 +44,8 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     if not trained or not only_evaluated:
         raise Abstain("no loader was used for evaluation only")
     # The last comparison counts; but once a dataset is gone, indices cannot be compared any more.
-    known = sorted(run.events("overlap"), key=lambda event: event["shared_indices"] > 0)
-    overlaps = {(event["loader"], event["other"]): event for event in known}
+    known = sorted(run.facts(Overlap), key=lambda event: event.shared_indices > 0)
+    overlaps = {(event.loader, event.other): event for event in known}
     found = []
     for number, events in only_evaluated.items():
         for other in training_before(events, trained):
@@ -60,16 +61,16 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
 
 def _without_loaders(run: Run, share: float) -> Iterator[Finding]:
     """A part of what one call evaluates was trained on: neither new data nor a look back at the training data."""
-    groups: dict[tuple[str, int], list[Event]] = {}
-    for event in run.events("fed_rows"):
+    groups: dict[tuple[str, int], list[FedRows]] = {}
+    for event in run.facts(FedRows):
         groups.setdefault((event.line, event.step), []).append(event)
     for calls in groups.values():
-        partly = [c for c in calls if c["known"] > 0.6 and share < c["shared"] / c["rows"] < _MOSTLY * c["known"]]
-        count, total = sum(c["shared"] for c in partly), sum(c["shared"] for c in calls)
+        partly = [c for c in calls if c.known > 0.6 and share < c.shared / c.rows < _MOSTLY * c.known]
+        count, total = sum(c.shared for c in partly), sum(c.shared for c in calls)
         # All of the training data, and more, may be looked at as a whole.
-        if count < _FEWEST or count < 0.9 * total or total > 0.5 * calls[0]["trained"]:
+        if count < _FEWEST or count < 0.9 * total or total > 0.5 * calls[0].trained:
             continue
-        part = count / sum(c["rows"] for c in partly)
+        part = count / sum(c.rows for c in partly)
         yield Finding(
             what=f"{part:.0%} of the different rows that {calls[0].module} is evaluated on ({many(count, 'row')}) were "
             "trained on before",
@@ -83,17 +84,17 @@ def _without_loaders(run: Run, share: float) -> Iterator[Finding]:
         return
 
 
-def _finding(loader: Event, train: Event, part: float, count: int, how: str, *, others_clean: bool) -> Finding:
+def _finding(loader: Loader, train: Loader, part: float, count: int, how: str, *, others_clean: bool) -> Finding:
     function = loader.where.function or ""
-    name = (loader.get("variable") or (function if "loader" in function else "")).lower()
+    name = (loader.variable or (function if "loader" in function else "")).lower()
     declared = "train" in name
     held_out = any(word in name for word in _HELD_OUT) and not declared
-    whole = loader["size"] == train["size"] and part > 0.99
+    whole = loader.size == train.size and part > 0.99
     severity: Severity = "note" if declared or (others_clean and not held_out) else "error"
     if severity == "error" and not held_out:
         severity = "note" if whole else "warning"  # nothing says that this was meant to be new data
-    shown = loader.get("variable") or "the evaluation's loader"
-    why = f"{train.get('variable') or 'the training loader'} gives them as well"
+    shown = loader.variable or "the evaluation's loader"
+    why = f"{train.variable or 'the training loader'} gives them as well"
     if whole:
         why += "; both loaders read the whole dataset: a Subset's .dataset is not the subset"
     return Finding(
@@ -107,16 +108,16 @@ def _finding(loader: Event, train: Event, part: float, count: int, how: str, *, 
     )
 
 
-def _shared(event: Event) -> tuple[float, int, str] | None:
-    if event["shared_indices"]:
-        return event["shared_indices"] / event["indices"], event["shared_indices"], "index"
-    part = event["shared_contents"] / max(event["contents"], 1)
+def _shared(event: Overlap) -> tuple[float, int, str] | None:
+    if event.shared_indices:
+        return event.shared_indices / event.indices, event.shared_indices, "index"
+    part = event.shared_contents / max(event.contents, 1)
     # Contents that repeat among different samples (few possible values) coincide by chance as well.
-    repeated = max(_repeated(event, ""), _repeated(event, "other_"))
-    return (part, event["shared_contents"], "content") if part > 5 * repeated else None
+    mine, others = (event.first_rows, event.first_contents), (event.other_first_rows, event.other_first_contents)
+    repeated = max(_repeated(*mine), _repeated(*others))
+    return (part, event.shared_contents, "content") if part > 5 * repeated else None
 
 
-def _repeated(event: Event, which: str) -> float:
+def _repeated(samples: int, contents: int) -> float:
     """The share of different samples of a loader that have the content of another one."""
-    samples = event[f"{which}first_rows"]
-    return 1 - event[f"{which}first_contents"] / samples if samples else 1.0
+    return 1 - contents / samples if samples else 1.0

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from math import sqrt
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Batch, Labels, Loader, LossCall, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, measured
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 
-@rule("PM302", "unscaled-target", severity="warning", needs=["loss_call"], causes=["PM2"])
+@rule("PM302", "unscaled-target", severity="warning", needs=[LossCall], causes=["PM2"])
 def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Finding]:
     """Targets on a scale that the model cannot reach in time, or scaled down to almost nothing.
 
@@ -27,11 +28,11 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
     ## Options
     `scale`: root mean square of the targets above which they are examined; `fewest`: steps of training.
     """
-    for calls in by_place(measured(run.events("loss_call", phase="train"), *_BINARY)).values():
-        highest = max(call["values"]["target_max"] for call in calls)
-        if len(calls) > 3 and 0 < highest <= 1.01 / 255 and min(c["values"]["target_min"] for c in calls) >= 0:
+    for calls in by_place(measured(run.facts(LossCall, phase="train"), *_BINARY)).values():
+        highest = max(call.numbers.target_max for call in calls)
+        if len(calls) > 3 and 0 < highest <= 1.01 / 255 and min(c.numbers.target_min for c in calls) >= 0:
             yield Finding(
-                what=f"the targets of {calls[0]['function']} reach only {highest:.4g}, where 1 is meant",
+                what=f"the targets of {calls[0].function} reach only {highest:.4g}, where 1 is meant",
                 why="masks of 0 and 1 were divided by 255",
                 remedy="leave the masks at 0 and 1: only images are divided by 255",
                 where=calls[0].where,
@@ -39,16 +40,17 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
                 confidence=0.93,
             )
     yield from _empty_maps(run)
-    for calls in by_place(measured(run.events("loss_call", phase="train"), *_DISTANCES)).values():
+    for calls in by_place(measured(run.facts(LossCall, phase="train"), *_DISTANCES)).values():
         first, last = calls[0], calls[-1]
-        size = _size(first, "target")
-        if run.steps < fewest or last.step < fewest or size < scale or _size(first, "input") > size / 20:
+        size = _size(first.numbers.target_mean, first.numbers.target_std)
+        began = _size(first.numbers.input_mean, first.numbers.input_std)
+        if run.steps < fewest or last.step < fewest or size < scale or began > size / 20:
             continue
-        missed = abs(last["values"]["input_mean"] - last["values"]["target_mean"])
-        if not missed > max(last["values"]["target_std"], 0.1 * abs(last["values"]["target_mean"])):
+        missed = abs(last.numbers.input_mean - last.numbers.target_mean)
+        if not missed > max(last.numbers.target_std, 0.1 * abs(last.numbers.target_mean)):
             continue
         yield Finding(
-            what=f"targets are about {size:,.4g}, outputs started at {_size(first, 'input'):.3g} and are still "
+            what=f"targets are about {size:,.4g}, outputs started at {began:.3g} and are still "
             f"{missed:,.4g} away after {last.step:,} steps",
             why="with a usual learning rate the outputs cannot get that far",
             remedy="standardise the targets: (y - y.mean()) / y.std(), and undo it for predictions",
@@ -60,20 +62,20 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
 
 def _empty_maps(run: Run, fewest: int = 6) -> Iterator[Finding]:
     """Maps of classes (a label for each pixel) that hold nothing but class 0, in every batch of the training."""
-    trained = {event["loader"] for event in run.events("train_forward")}
-    labels = run.events("labels", phase="train")
-    classes = max((event["classes"] for event in labels), default=0)
-    if classes < 2 or any(set(map(int, event["counts"])) - {0} for event in labels):
+    trained = {event.loader for event in run.facts(TrainForward)}
+    labels = run.facts(Labels, phase="train")
+    classes = max((event.classes for event in labels), default=0)
+    if classes < 2 or any(set(map(int, event.counts)) - {0} for event in labels):
         return
-    for loader in run.events("loader"):
-        batches = [b for b in run.events("batch", phase="train") if b["loader"] == loader["number"]]
-        maps = [t for b in batches for t in b["tensors"] if t["dtype"] == "int64" and len(t["shape"]) > 2]
-        maps = [tensor for tensor in maps if tensor.get("values")]
-        if loader["number"] not in trained or len(maps) < max(fewest, len(batches)) or len(labels) < fewest:
+    for loader in run.facts(Loader):
+        batches = [b for b in run.facts(Batch, phase="train") if b.loader == loader.number]
+        maps = [t for b in batches for t in b.tensors if t.dtype == "int64" and len(t.shape) > 2]
+        values = [tensor.values for tensor in maps if tensor.values]
+        if loader.number not in trained or len(values) < max(fewest, len(batches)) or len(labels) < fewest:
             continue
-        if all(tensor["values"]["min"] == tensor["values"]["max"] == 0 for tensor in maps):
+        if all(seen.min == seen.max == 0 for seen in values):
             yield Finding(
-                what=f"the label maps of {len(maps)} training batches hold only class 0, and the model has {classes} "
+                what=f"the label maps of {len(values)} training batches hold only class 0, and the model has {classes} "
                 "classes",
                 why="they were probably divided by 255 like pictures (ToTensor does that), then cut to whole numbers",
                 remedy="make class maps by torch.from_numpy(mask).long(), without ToTensor or a division",
@@ -83,5 +85,5 @@ def _empty_maps(run: Run, fewest: int = 6) -> Iterator[Finding]:
             )
 
 
-def _size(call: Event, which: str) -> float:
-    return sqrt(call["values"][f"{which}_mean"] ** 2 + call["values"][f"{which}_std"] ** 2)
+def _size(mean: float, std: float) -> float:
+    return sqrt(mean**2 + std**2)

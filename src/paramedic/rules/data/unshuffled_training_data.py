@@ -4,11 +4,12 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Labels, Loader, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import label_batches
 
 
-@rule("PM306", "unshuffled-training-data", severity="warning", needs=["labels"], causes=["PM209"])
+@rule("PM306", "unshuffled-training-data", severity="warning", needs=[Labels], causes=["PM209"])
 def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Finding]:
     """Training batches come sorted by class.
 
@@ -43,7 +44,7 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
             raise Abstain("labels are set batch by batch, as for the real and fake samples of a GAN")
         excess = _excess(batches, pooled)
         loader = _training_loader(run)
-        shuffled = loader is not None and loader["sampler"] not in ("SequentialSampler",) and not loader["iterable"]
+        shuffled = loader is not None and loader.sampler not in ("SequentialSampler",) and not loader.iterable
         if excess < purity or shuffled or not _in_order(steps):
             continue
         if loader is None and not _comes_back(steps):
@@ -52,7 +53,7 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
             what=f"training batches are sorted by class: two samples of a batch share their label {excess:.0%} more "
             f"often than in shuffled data ({len(batches)} batches, {len(pooled)} classes)",
             why="the model learns one class at a time and forgets the ones before"
-            + (f"; the loader uses {loader['sampler']}" if loader else ""),
+            + (f"; the loader uses {loader.sampler}" if loader else ""),
             remedy="DataLoader(..., shuffle=True)" if loader else "permute the samples before each epoch",
             where=loader.where if loader else events[0].where,
             evidence=(
@@ -63,10 +64,10 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
         )
 
 
-def _set_by_hand(events: list[Event]) -> bool:
+def _set_by_hand(events: list[Labels]) -> bool:
     """Two labels, one per batch, in quick alternation: nobody's data, but 'real' and 'fake'."""
-    labels = [next(iter(event["counts"])) for event in events if len(event["counts"]) == 1]
-    if events[0]["classes"] != 2 or len(labels) < len(events):
+    labels = [next(iter(event.counts)) for event in events if len(event.counts) == 1]
+    if events[0].classes != 2 or len(labels) < len(events):
         return False
     switches = sum(a != b for a, b in itertools.pairwise(labels))
     return switches > 0.1 * len(labels) or len(events) > 1.5 * len({event.step for event in events})
@@ -99,7 +100,7 @@ def _comes_back(steps: dict[int, Counter[str]]) -> bool:
     return len(course) > len(set(course))
 
 
-def _of_whole_steps(events: list[Event]) -> dict[int, Counter[str]]:
+def _of_whole_steps(events: list[Labels]) -> dict[int, Counter[str]]:
     """The labels that each step saw: of all heads of a model, of all parts of an accumulated batch.
 
     Many steps are seen in part; those with fewer batches than others say nothing, for each head has its own labels.
@@ -109,7 +110,7 @@ def _of_whole_steps(events: list[Event]) -> dict[int, Counter[str]]:
     steps: dict[int, Counter[str]] = {step: Counter() for step, count in calls.items() if count >= usual}
     for event in events:
         if event.step in steps:
-            steps[event.step].update(event["counts"])
+            steps[event.step].update(event.counts)
     return steps
 
 
@@ -126,6 +127,6 @@ def _excess(batches: list[Counter[str]], pooled: Counter[str]) -> float:
     return (together / max(pairs, 1) - by_chance) / (1 - by_chance)
 
 
-def _training_loader(run: Run) -> Event | None:
-    trained = {event["loader"] for event in run.events("train_forward")}
-    return next((loader for loader in run.events("loader") if loader["number"] in trained), None)
+def _training_loader(run: Run) -> Loader | None:
+    trained = {event.loader for event in run.facts(TrainForward)}
+    return next((loader for loader in run.facts(Loader) if loader.number in trained), None)

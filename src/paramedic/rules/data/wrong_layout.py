@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import CrossedRows, Forward, Input, ScramblingView
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 FEWEST_VALUES = 10_000  # pixels seen
 
 
-@rule("PM313", "wrong-layout", severity="error", needs=["forward"], causes=["PM207", "PM209", "PM413"])
+@rule("PM313", "wrong-layout", severity="error", needs=[Forward], causes=["PM207", "PM209", "PM413"])
 def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     """view() or reshape() is used where axes should have been swapped.
 
@@ -31,26 +32,23 @@ def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     `smoother`: how much smoother, as a ratio, pictures must be with their colours read as the last axis.
     """
     told = False
-    for op in run.events("op"):
-        if op["op"] == "crossed rows":
-            yield _crossed(op)
-        if op["op"] != "scrambling view":
-            continue
+    yield from map(_crossed, run.facts(CrossedRows))
+    for op in run.facts(ScramblingView):
         told = True
-        old, new = shape(op["from"]), shape(op["to"])
-        moved = [size for size in op["new_axes"] if size in op["axes"]]
+        old, new = shape(op.from_), shape(op.to)
+        moved = [size for size in op.new_axes if size in op.axes]
         yield Finding(
-            what=f"{op['function']} turns {old} into {new}: the axis of size {moved[0]} seems to have moved, but "
+            what=f"{op.function} turns {old} into {new}: the axis of size {moved[0]} seems to have moved, but "
             "the numbers stay in their order",
             why="view and reshape cut the same sequence of numbers anew, so values of different positions are mixed",
             remedy="swap the axes with permute or transpose first, then reshape",
             where=op.where,
-            severity="error" if op["permutation"] else "warning",
+            severity="error" if op.permutation else "warning",
             evidence=(
-                Evidence(name="axes_before", value=shape(op["axes"])),
-                Evidence(name="axes_after", value=shape(op["new_axes"]), limit="merged or split, not moved"),
+                Evidence(name="axes_before", value=shape(op.axes)),
+                Evidence(name="axes_after", value=shape(op.new_axes), limit="merged or split, not moved"),
             ),
-            confidence=0.93 if op["permutation"] else 0.88,
+            confidence=0.93 if op.permutation else 0.88,
         )
 
     if not told:
@@ -59,11 +57,11 @@ def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
 
 def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
     """Somebody, perhaps NumPy, has reshaped the pictures before they came here."""
-    for event in run.events("input", phase="train"):
-        here, otherwise = event.get("roughness"), event.get("roughness_interleaved")
-        if not here or otherwise is None or otherwise > smoother * here or event["samples"] < FEWEST_VALUES:
+    for event in run.facts(Input, phase="train"):
+        here, otherwise = event.roughness, event.roughness_interleaved
+        if not here or otherwise is None or otherwise > smoother * here or event.samples < FEWEST_VALUES:
             continue
-        channels = event["shape"][1]
+        channels = event.shape[1]
         yield Finding(
             what=f"the pictures that reach {event.module} look scrambled: neighbouring pixels differ by {here:.3g}, "
             f"and by {otherwise:.3g} if the {channels} colours are read as the last axis",
@@ -77,17 +75,17 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
         return
 
 
-def _crossed(op: Event) -> Finding:
-    first, second = op["prediction"]
+def _crossed(op: CrossedRows) -> Finding:
+    first, second = op.prediction
     return Finding(
         what=f"the rows of the prediction run over axes of {first} × {second}, those of the labels over {second} × "
-        f"{first}: {op['function']} compares each with the label of another place",
+        f"{first}: {op.function} compares each with the label of another place",
         why="flattening keeps the order of the numbers, and one side has time first, the other the batch",
         remedy="swap the axes of one side before it is flattened: prediction.transpose(0, 1).reshape(-1, classes)",
         where=op.where,
         evidence=(
-            Evidence(name="prediction_axes", value=shape(op["prediction"]), limit="those of the labels"),
-            Evidence(name="label_axes", value=shape(op["target"])),
+            Evidence(name="prediction_axes", value=shape(op.prediction), limit="those of the labels"),
+            Evidence(name="label_axes", value=shape(op.target)),
         ),
         confidence=0.97,
     )

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Exchange, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import parameter_histories
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
 
 
-@rule("PM805", "bypassed-wrapper", severity="error", needs=["exchange", "train_forward"], causes=["PM801"])
+@rule("PM805", "bypassed-wrapper", severity="error", needs=[Exchange, TrainForward], causes=["PM801"])
 def check(run: Run) -> Iterator[Finding]:
     """The model is trained around DistributedDataParallel, so gradients are not averaged.
 
@@ -30,7 +31,7 @@ def check(run: Run) -> Iterator[Finding]:
     if run is not team[0]:
         return  # the first rank's record answers for all
     for exchange in exchanges(run):
-        if exchange["entered"] or not _trained(run, exchange["name"]):
+        if exchange.entered or not _trained(run, exchange.name or ""):
             continue
         parting = next((p for member in team[1:] if (p := parted(run, member, exchange))), None)
         if parting is not None:
@@ -41,9 +42,9 @@ def _trained(run: Run, name: str) -> bool:
     return any(h.with_gradient for h in parameter_histories(run) if h.name.startswith(f"{name}."))
 
 
-def _finding(run: Run, exchange: Event, parting: Parting) -> Finding:
-    name = exchange["name"]
-    passes = run.events("train_forward")
+def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
+    name = exchange.name or ""
+    passes = run.facts(TrainForward)
     root = name.partition(".")[0]
     where = next((call.where for call in passes if (call.module or "").partition(".")[0] == root), passes[0].where)
     return Finding(

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, Where, rule
+from paramedic.record.facts import Exchange, Load, Wrapper
+from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.support import at
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
 
 
-@rule("PM801", "replicas-diverged", severity="error", needs=["exchange"])
+@rule("PM801", "replicas-diverged", severity="error", needs=[Exchange])
 def check(run: Run) -> Iterator[Finding]:
     """Ranks that should have the same weights have different ones.
 
@@ -36,7 +37,7 @@ def check(run: Run) -> Iterator[Finding]:
     if not all(member.samples("weight") for member in team):
         raise Abstain("no statistics of weights were taken (--budget 0)")
     found = exchanges(run)
-    if any(exchange["apart"] for exchange in found):
+    if any(exchange.apart for exchange in found):
         raise Abstain("gradients are exchanged in a way of the script's own (no_sync, or a communication hook)")
     for exchange in found:
         parting = next((p for member in team[1:] if (p := parted(run, member, exchange))), None)
@@ -44,14 +45,13 @@ def check(run: Run) -> Iterator[Finding]:
             yield _finding(run, exchange, parting)
 
 
-def _finding(run: Run, exchange: Event, parting: Parting) -> Finding:
-    by_hand = bool(exchange.get("by_hand"))
-    wrapper = exchange if by_hand else run.first("wrapper")
-    assert wrapper is not None
+def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
+    by_hand = bool(exchange.by_hand)
+    wrapper = None if by_hand else run.first(Wrapper)
     why, remedy = _reason(parting, by_hand)
-    place = _loaded_alone(run, parting) or wrapper.where
-    if parting.gradient and wrapper.get("sync_set_at"):
-        place = at(wrapper, wrapper["sync_set_at"])
+    place = _loaded_alone(run, parting) or (wrapper or exchange).where
+    if parting.gradient and wrapper is not None and wrapper.sync_set_at:
+        place = at(wrapper, wrapper.sync_set_at)
         why = "their gradients were not averaged: the flag set here counts from the next call of the model on"
         remedy = "set require_backward_grad_sync before the model is called, not between the call and backward()"
     return Finding(
@@ -59,7 +59,7 @@ def _finding(run: Run, exchange: Event, parting: Parting) -> Finding:
         f"its norm is {parting.mine:.6g} and {parting.theirs:.6g}",
         why=why,
         remedy=remedy,
-        where=replace(place, module=exchange["name"], step=parting.step),
+        where=replace(place, module=exchange.name, step=parting.step),
         evidence=(
             Evidence(name=f"norm_on_rank_{run.rank}", value=parting.mine),
             Evidence(name=f"norm_on_rank_{parting.member.rank}", value=parting.theirs, limit="the same"),
@@ -72,7 +72,7 @@ def _loaded_alone(run: Run, parting: Parting) -> Where | None:
     """The line that loaded weights on one of the two ranks only, where they differ from the start."""
     if parting.step > 0:
         return None
-    mine, theirs = ({load.line: load.where for load in rank.events("load")} for rank in (run, parting.member))
+    mine, theirs = ({load.line: load.where for load in rank.facts(Load)} for rank in (run, parting.member))
     return next((where for line, where in {**theirs, **mine}.items() if (line in mine) != (line in theirs)), None)
 
 

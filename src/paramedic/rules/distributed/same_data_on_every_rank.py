@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Batch, Loader, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.splits import users
 from paramedic.rules.support import listed, many
 from paramedic.rules.teams import loader_of, same_loader, team_of
 
 
-@rule("PM802", "same-data-on-every-rank", severity="error", needs=["batch", "train_forward"])
+@rule("PM802", "same-data-on-every-rank", severity="error", needs=[Batch, TrainForward])
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """Several ranks train on the same batches, tensor by tensor.
 
@@ -34,7 +35,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     if run is not team[0]:
         return  # the first rank's record answers for all
     compared = False
-    for number in users(run, "train_forward"):
+    for number in users(run, TrainForward):
         alike, batches = [run], 0
         for member in team[1:]:
             pairs = _pairs(run, member, number) if same_loader(run, member, number) else []
@@ -50,8 +51,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 def _batches(run: Run, number: int) -> dict[int, tuple[str, ...]]:
     """What the tensors of each training batch hold, by its position."""
-    events = [event for event in run.events("batch", phase="train") if event["loader"] == number]
-    found = {event["position"]: tuple(tensor.get("hash", "") for tensor in event["tensors"]) for event in events}
+    events = [event for event in run.facts(Batch, phase="train") if event.loader == number]
+    found = {event.position: tuple(tensor.hash or "" for tensor in event.tensors) for event in events}
     return {position: hashes for position, hashes in found.items() if hashes and all(hashes)}
 
 
@@ -63,7 +64,7 @@ def _pairs(run: Run, member: Run, number: int) -> list[tuple[tuple[str, ...], tu
 def _finding(run: Run, number: int, alike: list[Run], batches: int) -> Finding:
     loader = loader_of(run, number)
     assert loader is not None
-    name = loader["variable"] or "the training loader"
+    name = loader.variable or "the training loader"
     why, remedy = _reason(loader, name)
     return Finding(
         what=f"ranks {listed([str(member.rank) for member in alike])} trained on the same data: "
@@ -74,24 +75,24 @@ def _finding(run: Run, number: int, alike: list[Run], batches: int) -> Finding:
         evidence=(
             Evidence(name="equal_batches", value=batches, limit="0"),
             Evidence(name="ranks", value=[member.rank for member in alike]),
-            Evidence(name="sampler", value=loader["sampler"]),
+            Evidence(name="sampler", value=loader.sampler),
         ),
         confidence=0.97,
     )
 
 
-def _reason(loader: Event, name: str) -> tuple[str, str]:
-    if loader["iterable"]:
+def _reason(loader: Loader, name: str) -> tuple[str, str]:
+    if loader.iterable:
         return (
-            f"{loader['dataset']} gives the same items on every rank, and no sampler can divide them",
+            f"{loader.dataset} gives the same items on every rank, and no sampler can divide them",
             "skip what belongs to others in __iter__: itertools.islice(items, rank, None, world_size)",
         )
-    if loader["sampler"] == "DistributedSampler":
+    if loader.sampler == "DistributedSampler":
         return (
             "its DistributedSampler draws the same share on each of them",
             "let it take num_replicas and rank from the process group: leave both out",
         )
     return (
-        f"{name} draws with a {loader['sampler']}, which knows nothing of the other ranks",
+        f"{name} draws with a {loader.sampler}, which knows nothing of the other ranks",
         "sampler = DistributedSampler(dataset); DataLoader(dataset, sampler=sampler); sampler.set_epoch(epoch)",
     )

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Loader, Optimizer, Order, Seed, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM803", "sampler-epoch-not-set", severity="warning", needs=["order", "train_forward"])
+@rule("PM803", "sampler-epoch-not-set", severity="warning", needs=[Order, TrainForward])
 def check(run: Run) -> Iterator[Finding]:
     """The samples come in the same order in each epoch, although the loader shuffles.
 
@@ -27,73 +28,73 @@ def check(run: Run) -> Iterator[Finding]:
     batch long, nor of an order that changes in another way, by `sampler.epoch = …` or a new seed. Where several models
     are trained one after the other from one seed, they are meant to see the same.
     """
-    trained = {event["loader"] for event in run.events("train_forward")}
-    loaders = sorted({event["loader"] for event in run.events("order")} & trained)
+    trained = {event.loader for event in run.facts(TrainForward)}
+    loaders = sorted({event.loader for event in run.facts(Order)} & trained)
     epochs = {loader: _epochs(run, loader) for loader in loaders}
     if not any(len(passes) > 1 for passes in epochs.values()):
         raise Abstain("no loader that shuffles was trained on for more than one epoch")
     for passes in epochs.values():
-        if passes and not passes[0].get("told", True):
+        if passes and not passes[0].told:
             yield from _reseeded(run, passes)
             continue
         # Where set_epoch was called, two passes may belong to one epoch.
-        enough = 3 if passes and passes[-1]["set"] else 2
-        if len(passes) >= enough and passes[0]["batches"] != 1 and _all_alike(passes):
+        enough = 3 if passes and passes[-1].set else 2
+        if len(passes) >= enough and passes[0].batches != 1 and _all_alike(passes):
             yield _finding(run, passes)
 
 
-def _epochs(run: Run, loader: int) -> list[Event]:
+def _epochs(run: Run, loader: int) -> list[Order]:
     """The passes over a loader that were trained on; a dry run, or a look at a few batches, is not one of them."""
-    passes = [event for event in run.events("order", phase="train") if event["loader"] == loader]
+    passes = [event for event in run.facts(Order, phase="train") if event.loader == loader]
     ends = [event.step for event in passes[1:]] + [run.steps]
     steps = [end - event.step for event, end in zip(passes, ends, strict=True)]
     most = max(steps, default=0)
     return [event for event, taken in zip(passes, steps, strict=True) if taken and taken >= most / 2]
 
 
-def _all_alike(passes: list[Event]) -> bool:
-    return all(event["first"] == passes[0]["first"] and event["epoch"] == passes[0]["epoch"] for event in passes)
+def _all_alike(passes: list[Order]) -> bool:
+    return all(event.first == passes[0].first and event.epoch == passes[0].epoch for event in passes)
 
 
-def _reseeded(run: Run, passes: list[Event], fewest: int = 3) -> Iterator[Finding]:
+def _reseeded(run: Run, passes: list[Order], fewest: int = 3) -> Iterator[Finding]:
     """The first epoch may still differ: nothing had been evaluated before it."""
     alike = passes[1:]
-    if len(alike) < fewest or len(run.events("optimizer")) != 1 or passes[0]["batches"] == 1:
+    if len(alike) < fewest or len(run.facts(Optimizer)) != 1 or passes[0].batches == 1:
         return
-    if len(alike[0]["first"]) < 8 or any(event["first"] != alike[0]["first"] for event in alike):
+    if len(alike[0].first) < 8 or any(event.first != alike[0].first for event in alike):
         return
-    seeds = [e for e in run.events("seed") if e["library"] == "torch" and e.count >= len(alike)]
+    seeds = [e for e in run.facts(Seed) if e.library == "torch" and e.count >= len(alike)]
     yield Finding(
         what=f"{len(alike)} epochs began with the same samples in the same order: "
-        f"{', '.join(str(i) for i in alike[0]['first'][:4])} …, although the loader shuffles",
+        f"{', '.join(str(i) for i in alike[0].first[:4])} …, although the loader shuffles",
         why=f"torch is seeded here again and again ({seeds[0].count:,} times): the shuffling, dropout and "
         "all else that is random begin anew"
         if seeds
         else "its generator begins with the same seed in each epoch",
         remedy="seed once, before training; give what must repeat a torch.Generator().manual_seed(…) of its own",
-        where=at(seeds[0], seeds[0].get("caller")) if seeds else alike[0].where,
+        where=at(seeds[0], seeds[0].caller) if seeds else alike[0].where,
         evidence=(Evidence(name="different_orders", value=1, limit=f"{len(alike)}"),),
         confidence=0.95,
     )
 
 
-def _finding(run: Run, passes: list[Event]) -> Finding:
+def _finding(run: Run, passes: list[Order]) -> Finding:
     first, last = passes[0], passes[-1]
-    loader = next((event["variable"] for event in run.events("loader") if event["number"] == first["loader"]), None)
-    name = first["variable"] or f"{loader or 'loader'}.sampler"
+    loader = next((event.variable for event in run.facts(Loader) if event.number == first.loader), None)
+    name = first.variable or f"{loader or 'loader'}.sampler"
     calls = "nobody called set_epoch"
-    if last["set"]:
-        calls = f"set_epoch was called {last['set']} times, always with {first['epoch']}"
+    if last.set:
+        calls = f"set_epoch was called {last.set} times, always with {first.epoch}"
     return Finding(
         what=f"each of {len(passes)} epochs began with the same samples in the same order: "
-        f"{', '.join(str(i) for i in first['first'][:4])} …",
-        why=f"{first['sampler']} shuffles with seed + epoch, and its epoch stayed {first['epoch']}: {calls}",
+        f"{', '.join(str(i) for i in first.first[:4])} …",
+        why=f"{first.sampler} shuffles with seed + epoch, and its epoch stayed {first.epoch}: {calls}",
         remedy=f"call {name}.set_epoch(epoch) at the start of each epoch, before this loop",
         where=passes[1].where,
         evidence=(
             Evidence(name="epochs", value=len(passes)),
             Evidence(name="different_orders", value=1, limit=f"{len(passes)}"),
-            Evidence(name="sampler_epoch", value=first["epoch"], limit="a new one in each epoch"),
+            Evidence(name="sampler_epoch", value=first.epoch, limit="a new one in each epoch"),
         ),
         confidence=0.97,
     )

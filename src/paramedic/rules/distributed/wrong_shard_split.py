@@ -1,10 +1,11 @@
 """PM808."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from paramedic.record.facts import Contents, EvalForward, Loader, Model, Order, Seed, Selection, TrainForward, Wrapper
 from paramedic.record.thinning import shared
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import at, listed
 from paramedic.rules.teams import loader_of, same_loader
@@ -14,6 +15,7 @@ _SEEDED = {
     "content": "random_state=0, or a torch.Generator().manual_seed(0)",
 }
 _SHARDED = ("FullyShardedDataParallel", "FSDP")
+L = TypeVar("L", Selection, Contents)
 
 
 class Leak(NamedTuple):
@@ -28,7 +30,7 @@ class Leak(NamedTuple):
     loader: int
 
 
-@rule("PM808", "wrong-shard-split", severity="error", needs=["loader", "train_forward"])
+@rule("PM808", "wrong-shard-split", severity="error", needs=[Loader, TrainForward])
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """Each rank splits the data differently, so one rank trains on what another evaluates on.
 
@@ -69,13 +71,13 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
 
 def _exchanges(run: Run) -> bool:
     """Whether gradients are averaged over the ranks."""
-    classes = [module["class"] for model in run.events("model") for module in model["modules"]]
-    return bool(run.events("wrapper")) or any(name.startswith(_SHARDED) for name in classes)
+    classes = [module.class_ for model in run.facts(Model) for module in model.modules]
+    return bool(run.facts(Wrapper)) or any(name.startswith(_SHARDED) for name in classes)
 
 
-def _only_evaluated(run: Run) -> dict[int, list[Event]]:
-    trained = users(run, "train_forward")
-    return {number: events for number, events in users(run, "eval_forward").items() if number not in trained}
+def _only_evaluated(run: Run) -> dict[int, list[EvalForward]]:
+    trained = users(run, TrainForward)
+    return {number: events for number, events in users(run, EvalForward).items() if number not in trained}
 
 
 def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Leak]:
@@ -83,7 +85,7 @@ def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Le
     events = _only_evaluated(run).get(number)
     if not events:
         return
-    trainers = training_before(events, users(run, "train_forward"))
+    trainers = training_before(events, users(run, TrainForward))
     own = max((leak.part for other in trainers if (leak := _compared(run, number, run, other))), default=0.0)
     for member in ranks:
         for other in trainers:
@@ -95,44 +97,44 @@ def _leaks(run: Run, number: int, ranks: list[Run], share: float) -> Iterator[Le
 def _compared(run: Run, number: int, member: Run, other: int) -> Leak | None:
     if not same_loader(run, member, other):
         return None
-    mine, theirs = _last(run, "selection", number), _last(member, "selection", other)
-    if mine is not None and theirs is not None and _same_dataset(mine, theirs):
-        count, of = shared(mine["indices"], theirs["indices"])
+    chosen, others = _last(run, Selection, number), _last(member, Selection, other)
+    if chosen is not None and others is not None and _same_dataset(chosen, others):
+        count, of = shared(chosen.indices, others.indices)
         return Leak(count / of, count, of, "index", run, member, number) if of else None
-    mine, theirs = _last(run, "contents", number), _last(member, "contents", other)
+    mine, theirs = _last(run, Contents, number), _last(member, Contents, other)
     if mine is None or theirs is None:
         return None
-    count, of = shared(mine["digests"], theirs["digests"])
-    repeated = max(1 - event["first_contents"] / event["first_rows"] for event in (mine, theirs))
+    count, of = shared(mine.digests, theirs.digests)
+    repeated = max(1 - event.first_contents / event.first_rows for event in (mine, theirs))
     # Contents that repeat among different samples coincide by chance as well.
     return Leak(count / of, count, of, "content", run, member, number) if of and count / of > 5 * repeated else None
 
 
-def _same_dataset(mine: Event, theirs: Event) -> bool:
-    alike = all(mine[name] == theirs[name] for name in ("root", "size", "prints"))
-    return alike and any(tells_apart for _, tells_apart in mine["prints"].values())
+def _same_dataset(mine: Selection, theirs: Selection) -> bool:
+    alike = (mine.root, mine.size, mine.prints) == (theirs.root, theirs.size, theirs.prints)
+    return alike and any(tells_apart for _, tells_apart in mine.prints.values())
 
 
-def _last(run: Run, kind: str, loader: int) -> Event | None:
-    return next((event for event in reversed(run.events(kind)) if event["loader"] == loader), None)
+def _last(run: Run, kind: type[L], loader: int) -> L | None:
+    return next((event for event in reversed(run.facts(kind)) if event.loader == loader), None)
 
 
 def _shuffled_apart(ranks: list[Run]) -> Iterator[Finding]:
     """A DistributedSampler takes every n-th sample of an order that must be the same on all ranks."""
     first = ranks[0]
-    for number in sorted({event["loader"] for event in first.events("order")}):
-        orders = [next((e for e in m.events("order") if e["loader"] == number), None) for m in ranks]
-        seeds = [order["seed"] for order in orders if order is not None and order.get("seed") is not None]
+    for number in sorted({event.loader for event in first.facts(Order)}):
+        orders = [next((e for e in m.facts(Order) if e.loader == number), None) for m in ranks]
+        seeds = [order.seed for order in orders if order is not None and order.seed is not None]
         loader = loader_of(first, number)
         if loader is None or len(seeds) < len(ranks) or len(set(seeds)) == 1:
             continue
         if all(same_loader(first, member, number) for member in ranks[1:]):
             yield Finding(
-                what=f"the ranks shuffle {loader['variable'] or 'the data'} with different seeds: "
+                what=f"the ranks shuffle {loader.variable or 'the data'} with different seeds: "
                 f"{listed([str(seed) for seed in seeds])}",
                 why="each takes its share of an order of its own: shares overlap, and other samples are never seen",
                 remedy="give DistributedSampler the same seed on every rank (the default, 0, is one)",
-                where=at(loader, loader.get("sampler_at")),
+                where=at(loader, loader.sampler_at),
                 evidence=(Evidence(name="seeds", value=seeds, limit="one"),),
                 confidence=0.97,
             )
@@ -141,7 +143,7 @@ def _shuffled_apart(ranks: list[Run]) -> Iterator[Finding]:
 def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
     loader = loader_of(leak.evaluating, leak.loader)
     assert loader is not None
-    chosen = _last(leak.evaluating, "selection", leak.loader)
+    chosen = _last(leak.evaluating, Selection, leak.loader)
     made = chosen.where if chosen is not None and chosen.where.file else None
     affected = sorted({found.evaluating.rank for found in leaks})
     return Finding(
@@ -149,7 +151,7 @@ def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
         f"training data of rank {leak.training.rank} (by {leak.how})",
         why=f"each rank split the data differently{_seeds(ranks)}, and they train one model",
         remedy=f"give the split a seed of its own that is the same on all ranks: {_SEEDED[leak.how]}",
-        where=made or at(loader, loader.get("sampler_at")),
+        where=made or at(loader, loader.sampler_at),
         evidence=(
             Evidence(name="share_in_training_of_another_rank", value=round(leak.part, 4), limit="0"),
             Evidence(name="ranks", value=listed([str(rank) for rank in affected])),
@@ -160,7 +162,7 @@ def _finding(leak: Leak, leaks: list[Leak], ranks: list[Run]) -> Finding:
 
 def _seeds(ranks: list[Run]) -> str:
     """The seeds that the ranks have set, where they differ."""
-    set_last = [[e["seed"] for e in member.events("seed") if e["library"] == "torch"][-1:] for member in ranks]
+    set_last = [[e.seed for e in member.facts(Seed) if e.library == "torch"][-1:] for member in ranks]
     seeds = [str(seed) for known in set_last for seed in known]
     if len(seeds) < len(ranks) or len(set(seeds)) < 2:
         return ""

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median
 
+from paramedic.record.facts import Labels, Loop, LossCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import label_batches
 
 
-@rule("PM603", "accumulation-not-normalised", severity="warning", needs=["loop", "labels"])
+@rule("PM603", "accumulation-not-normalised", severity="warning", needs=[Loop, Labels])
 def check(run: Run, *, ratio: float = 2.0, fewest: int = 6) -> Iterator[Finding]:
     """Micro-batches with very different numbers of labels get the same weight.
 
@@ -27,19 +28,19 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6) -> Iterator[Finding]
     ## Options
     `ratio`: largest to smallest number of labels within a step; `fewest`: steps to be seen.
     """
-    accumulating = [loop for loop in run.events("loop") if sum(op[0] == "backward" for op in loop["ops"]) > 1]
-    rounds = sum(loop.count for loop in run.events("loop"))
+    accumulating = [loop for loop in run.facts(Loop) if sum(op[0] == "backward" for op in loop.ops) > 1]
+    rounds = sum(loop.count for loop in run.facts(Loop))
     if sum(loop.count for loop in accumulating) < max(2.0, 0.3 * rounds):  # where phases meet, two passes may, too
         raise Abstain("gradients are not accumulated over several backward passes")
-    lines = {(op[2], op[3]) for loop in accumulating for op in loop["ops"] if op[0] == "backward"}
+    lines = {(op[2], op[3]) for loop in accumulating for op in loop.ops if op[0] == "backward"}
     for events in label_batches(run):
         place = (events[0].where.file, events[0].where.line)
-        calls = [c for c in run.events("loss_call", phase="train") if (c.where.file, c.where.line) == place]
-        if not calls or any(c["reduction"] != "mean" or c["weighted"] for c in calls) or len(lines) > 1:
+        calls = [c for c in run.facts(LossCall, phase="train") if (c.where.file, c.where.line) == place]
+        if not calls or any(c.reduction != "mean" or c.weighted for c in calls) or len(lines) > 1:
             continue
         per_step: dict[int, list[int]] = defaultdict(list)
         for event in events:
-            per_step[event.step].append(sum(event["counts"].values()))
+            per_step[event.step].append(sum(event.counts.values()))
         spread = [max(n) / min(n) for n in per_step.values() if len(n) > 1 and min(n) > 0]
         if len(spread) < fewest or median(spread) < ratio:
             continue

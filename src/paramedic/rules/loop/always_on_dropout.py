@@ -2,19 +2,21 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Dropout, ModuleCall, OverwrittenProbability, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 _ON_PURPOSE = ("mc", "montecarlo", "monte_carlo", "bayes", "always", "noise")
 
 
-@rule("PM613", "always-on-dropout", severity="error", needs=["train_forward"], causes=["PM209"])
+@rule("PM613", "always-on-dropout", severity="error", needs=[TrainForward], causes=["PM209"])
 def check(run: Run) -> Iterator[Finding]:
     """Dropout that eval() does not turn off.
 
     Or dropout that the first evaluation turns off for good, because `forward` overwrites its own probability.
 
-    `F.dropout(x, p)` drops by default, whatever mode the module is in. A `nn.Dropout` that is built inside `forward` is
+    `F.dropout(x, p)` drops by default, whatever mode the module is in, and so does
+    `F.scaled_dot_product_attention(…, dropout_p=p)`. A `nn.Dropout` that is built inside `forward` is
     always fresh and therefore always in train mode.
 
     ## Why it hurts
@@ -31,65 +33,68 @@ def check(run: Run) -> Iterator[Finding]:
     several times; or put `# paramedic: ignore[PM613]` on the line.
     """
     reported: set[tuple[str | None, int | None]] = set()
-    functional = [op for op in run.events("op") if "dropout" in op["op"] and op.get("p") and not op["through_module"]]
-    in_eval = [op for op in functional if op["training"] and op["caller_training"] is False]
-    evaluated = {call["class"] for call in run.events("module_call") if not call["training"]}
+    functional = [op for op in run.facts(Dropout) if op.p and not op.through_module]
+    in_eval = [op for op in functional if op.training and op.caller_training is False]
+    evaluated = {call.class_ for call in run.facts(ModuleCall) if not call.training}
     untied = [
-        op
-        for op in functional
-        if op["training"] and not op["explicit"] and op["caller_training"] and op["caller"] not in evaluated
+        op for op in functional if op.training and not op.explicit and op.caller_training and op.caller not in evaluated
     ]  # of a module that was evaluated it is known whether the call is reached in eval mode
     for op in (*in_eval, *untied):
         place = (op.where.file, op.where.line)
         if place in reported or _on_purpose(op):
             continue
         reported.add(place)
-        seen = op["caller_training"] is False
+        seen = op.caller_training is False
         yield Finding(
-            what=f"F.{op['op']}(p={op['p']:g}) "
-            + (f"is active although {op['caller']} is in eval mode" if seen else "ignores the mode of the module"),
+            what=f"F.{op.function}(p={op.p:g}) "
+            + (f"is active although {op.caller} is in eval mode" if seen else "ignores the mode of the module"),
             why="the evaluation is random and too low"
             if seen
             else "without training=, it stays on when the model is evaluated or used",
-            remedy=f"pass training=self.training: F.{op['op']}(x, {op['p']:g}, training=self.training)",
+            remedy=_tied(op),
             where=op.where,
             severity="error" if seen else "note",
             evidence=(
-                Evidence(name="p", value=op["p"]),
-                Evidence(name="training_argument", value=op["training"], limit="the module's mode"),
+                Evidence(name="p", value=op.p),
+                Evidence(name="training_argument", value=op.training, limit="the module's mode"),
             ),
-            confidence=0.96 if seen and not op["explicit"] else 0.88,
+            confidence=0.96 if seen and not op.explicit else 0.88,
         )
     yield from _overwritten(run)
-    for call in run.events("module_call"):
-        if call["dropout"] and call["p"] and call["built_in"] and call["training"]:
+    for call in run.facts(ModuleCall):
+        if call.dropout and call.p and call.built_in and call.training:
             place = (call.where.file, call.where.line)
             if place not in reported:
                 reported.add(place)
                 yield Finding(
-                    what=f"a {call['class']} is created again in every forward pass of {call['built_in']}",
+                    what=f"a {call.class_} is created again in every forward pass of {call.built_in}",
                     why="a new module is in train mode, so this dropout is active in evaluation too",
                     remedy="make it once in __init__ (self.dropout = nn.Dropout(p)) and call self.dropout(x)",
                     where=at(call, None),
-                    evidence=(Evidence(name="p", value=call["p"]),),
+                    evidence=(Evidence(name="p", value=call.p),),
                     confidence=0.95,
                 )
 
 
+def _tied(op: Dropout) -> str:
+    if op.function == "scaled_dot_product_attention":
+        return f"pass dropout_p={op.p:g} if self.training else 0.0: this function does not know the module's mode"
+    return f"pass training=self.training: F.{op.function}(x, {op.p:g}, training=self.training)"
+
+
 def _overwritten(run: Run) -> Iterator[Finding]:
-    for op in run.events("op"):
-        if op["op"] == "overwritten":
-            yield Finding(
-                what=f"{op.module}.{op['attribute']} went from {op['before']:g} to {op['after']:g} in an evaluation "
-                "and has stayed there in training",
-                why="the forward pass in eval mode overwrites the attribute, and nothing sets it back",
-                remedy=f"use a local variable: p = self.{op['attribute']} if self.training else 0.0",
-                where=op.where,
-                evidence=(Evidence(name=op["attribute"], value=op["after"], limit=op["before"]),),
-                confidence=0.95,
-            )
+    for op in run.facts(OverwrittenProbability):
+        yield Finding(
+            what=f"{op.module}.{op.attribute} went from {op.before:g} to {op.after:g} in an evaluation "
+            "and has stayed there in training",
+            why="the forward pass in eval mode overwrites the attribute, and nothing sets it back",
+            remedy=f"use a local variable: p = self.{op.attribute} if self.training else 0.0",
+            where=op.where,
+            evidence=(Evidence(name=op.attribute, value=op.after, limit=str(op.before)),),
+            confidence=0.95,
+        )
 
 
-def _on_purpose(op: Event) -> bool:
-    words = f"{op['caller'] or ''} {op.where.function or ''}".lower()
+def _on_purpose(op: Dropout) -> bool:
+    words = f"{op.caller or ''} {op.where.function or ''}".lower()
     return any(word in words for word in _ON_PURPOSE)

@@ -3,11 +3,25 @@
 from collections.abc import Iterator
 from statistics import median
 
+from paramedic.record.facts import (
+    ArgmaxAcrossSamples,
+    AverageOfAverages,
+    BroadcastComparison,
+    CounterNotReset,
+    FlatArgmax,
+    Forward,
+    LossCall,
+    ScoresCompared,
+    Threshold,
+    WrongDenominator,
+)
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape
 
+Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
 
-@rule("PM616", "biased-metric", severity="warning", needs=["forward"])
+
+@rule("PM616", "biased-metric", severity="warning", needs=[Forward])
 def check(run: Run, *, far: float = 0.1) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 
@@ -41,36 +55,37 @@ def check(run: Run, *, far: float = 0.1) -> Iterator[Finding]:
     yield from _denominators(run)
     yield from _not_reset(run)
     yield from _averages(run, far)
-    for op in run.events("op"):
-        if op["op"] == "flat argmax":
-            yield Finding(
-                what=f"argmax over all of {shape(op['shape'])} gives one number, which is compared with "
-                f"{op['labels']} labels",
-                why="without dim, argmax looks for the largest value of the whole batch",
-                remedy="argmax(dim=1), or the dimension that holds the classes",
-                where=op.where,
-                evidence=(Evidence(name="predictions", value=1, limit=f"{op['labels']} labels"),),
-                confidence=0.95,
-            )
-        elif op["op"] == "scores compared":
-            yield Finding(
-                what=f"the largest scores themselves are compared with {op['labels']} labels",
-                why="torch.max(x, dim) returns the values first and their places, the predicted classes, second",
-                remedy="take the second: _, pred = torch.max(logits, 1), or pred = logits.argmax(1)",
-                where=op.where,
-                evidence=(Evidence(name="compared", value="scores", limit="class numbers"),),
-                confidence=0.96,
-            )
-        elif op["op"] == "broadcast comparison":
-            yield Finding(
-                what=f"predictions {shape(op['a'])} are compared with labels {shape(op['b'])}: "
-                f"{shape(op['result'])} comparisons",
-                why="the shapes broadcast, so every prediction is compared with every label",
-                remedy="bring both to one shape: pred.squeeze(1) == labels, or labels.view_as(pred)",
-                where=op.where,
-                evidence=(Evidence(name="comparisons", value=shape(op["result"]), limit=shape(op["b"])),),
-                confidence=0.93,
-            )
+    wrong: list[Wrong] = [*run.facts(FlatArgmax), *run.facts(ScoresCompared), *run.facts(BroadcastComparison)]
+    yield from map(_compared, sorted(wrong, key=lambda op: op.id))
+
+
+def _compared(op: Wrong) -> Finding:
+    if isinstance(op, FlatArgmax):
+        return Finding(
+            what=f"argmax over all of {shape(op.shape)} gives one number, which is compared with {op.labels} labels",
+            why="without dim, argmax looks for the largest value of the whole batch",
+            remedy="argmax(dim=1), or the dimension that holds the classes",
+            where=op.where,
+            evidence=(Evidence(name="predictions", value=1, limit=f"{op.labels} labels"),),
+            confidence=0.95,
+        )
+    if isinstance(op, ScoresCompared):
+        return Finding(
+            what=f"the largest scores themselves are compared with {op.labels} labels",
+            why="torch.max(x, dim) returns the values first and their places, the predicted classes, second",
+            remedy="take the second: _, pred = torch.max(logits, 1), or pred = logits.argmax(1)",
+            where=op.where,
+            evidence=(Evidence(name="compared", value="scores", limit="class numbers"),),
+            confidence=0.96,
+        )
+    return Finding(
+        what=f"predictions {shape(op.a)} are compared with labels {shape(op.b)}: {shape(op.result)} comparisons",
+        why="the shapes broadcast, so every prediction is compared with every label",
+        remedy="bring both to one shape: pred.squeeze(1) == labels, or labels.view_as(pred)",
+        where=op.where,
+        evidence=(Evidence(name="comparisons", value=shape(op.result), limit=shape(op.b)),),
+        confidence=0.93,
+    )
 
 
 def _across(run: Run) -> Iterator[Finding]:
@@ -79,19 +94,19 @@ def _across(run: Run) -> Iterator[Finding]:
     Where scores are always square, as of images and their texts, both axes may be looked along.
     """
     trained = {
-        (call["maker"], len(sizes), sizes[1])
-        for call in run.events("loss_call", phase="train")
-        if call["function"] in ("cross_entropy", "nll_loss")
-        and call["maker"]
-        and len(sizes := call["input"]["shape"]) > 1
+        (call.maker, len(sizes), sizes[1])
+        for call in run.facts(LossCall, phase="train")
+        if call.function in ("cross_entropy", "nll_loss")
+        and call.maker
+        and len(sizes := call.input.shape) > 1
         and sizes[0] != sizes[1]
     }
-    for op in run.events("op"):
-        if op["op"] != "argmax across samples" or (op["maker"], len(op["shape"]), op["shape"][1]) not in trained:
+    for op in run.facts(ArgmaxAcrossSamples):
+        if (op.maker, len(op.shape), op.shape[1]) not in trained:
             continue
         yield Finding(
-            what=f"argmax over the first axis of {shape(op['shape'])} is compared with labels, but the loss has the "
-            f"{op['shape'][1]} classes on the second",
+            what=f"argmax over the first axis of {shape(op.shape)} is compared with labels, but the loss has the "
+            f"{op.shape[1]} classes on the second",
             why="it gives for each class the sample that scored highest; shapes fit by chance",
             remedy="argmax(dim=1)",
             where=op.where,
@@ -103,74 +118,70 @@ def _across(run: Run) -> Iterator[Finding]:
 def _logits_at_one_half(run: Run) -> Iterator[Finding]:
     trained = [
         call
-        for call in run.events("loss_call", phase="train")
-        if call["function"] == "binary_cross_entropy_with_logits" and call["maker"] and not call["made_at"]
+        for call in run.facts(LossCall, phase="train")
+        if call.function == "binary_cross_entropy_with_logits" and call.maker and not call.made_at
     ]
     told: set[object] = set()
-    for op in run.events("op"):
+    for op in run.facts(Threshold):
         place = (op.where.file, op.where.line)
-        if op["op"] != "threshold" or place in told or not any(call["maker"] == op["maker"] for call in trained):
+        if place in told or not any(call.maker == op.maker for call in trained):
             continue
         told.add(place)
-        done = "rounded" if op["how"] == "round" else "compared with 0.5"
+        done = "rounded" if op.how == "round" else "compared with 0.5"
         yield Finding(
-            what=f"logits of {op['maker']} are {done} as if they were probabilities; they go from {op['min']:.3g} to "
-            f"{op['max']:.3g}",
+            what=f"logits of {op.maker} are {done} as if they were probabilities; they go from {op.min:.3g} to "
+            f"{op.max:.3g}",
             why="binary_cross_entropy_with_logits trains logits, where even odds are 0; at 0.5 they are 62 %",
             remedy="compare logits with 0, or torch.sigmoid(logits) with 0.5",
             where=op.where,
             evidence=(
-                Evidence(name="output_min", value=op["min"], limit="≥ 0"),
-                Evidence(name="output_max", value=op["max"], limit="≤ 1"),
+                Evidence(name="output_min", value=op.min, limit="≥ 0"),
+                Evidence(name="output_max", value=op.max, limit="≤ 1"),
             ),
             confidence=0.9,
         )
 
 
 def _denominators(run: Run) -> Iterator[Finding]:
-    for op in run.events("op"):
-        if op["op"] != "wrong denominator":
-            continue
-        many, by = op["samples"], op["divisor"]
-        what = f"{op['counter']} counts right answers among {many:,} samples, but is divided by {op['denominator']} = "
-        what += f"{by:,}" + (" batches" if op["batches"] else "")
+    for op in run.facts(WrongDenominator):
+        many, by = op.samples, op.divisor
+        what = f"{op.counter} counts right answers among {many:,} samples, but is divided by {op.denominator} = "
+        what += f"{by:,}" + (" batches" if op.batches else "")
         best = f"with every answer right the result is {many / by:.3g}, not 1"
         yield Finding(
             what=what,
             why=best,
             remedy="divide by the labels that were compared: total += len(labels)",
-            where=at(op, op["line"]),
+            where=at(op, op.divided_at),
             evidence=(Evidence(name="divisor", value=by, limit=f"{many:,} samples"),),
             confidence=0.93,
         )
 
 
 def _not_reset(run: Run) -> Iterator[Finding]:
-    for op in run.events("op"):
-        if op["op"] != "counter not reset":
-            continue
+    for op in run.facts(CounterNotReset):
         yield Finding(
-            what=f"{op['counter']} is {op['begins_with']:g} when the next pass over the same data begins",
+            what=f"{op.counter} is {op.begins_with:g} when the next pass over the same data begins",
             why="right answers of earlier epochs count again, so the accuracy lags behind: it is a mean of all epochs",
-            remedy=f"set {op['counter']} to 0 inside the loop, before each pass",
-            where=at(op, op["line"]),
-            evidence=(Evidence(name="count_at_the_start", value=op["begins_with"], limit="0"),),
+            remedy=f"set {op.counter} to 0 inside the loop, before each pass",
+            where=at(op, op.made_at),
+            evidence=(Evidence(name="count_at_the_start", value=op.begins_with, limit="0"),),
             confidence=0.9,
         )
 
 
 def _averages(run: Run, far: float) -> Iterator[Finding]:
     """A short last batch is common, and mostly harmless: what counts is how far the number is off."""
-    found = [op for op in run.events("op") if op["op"] == "average of averages"]
-    if not found or median(abs(op["averaged"] - op["true"]) for op in found) < far:
+    found = run.facts(AverageOfAverages)
+    if not found or median(abs(op.averaged - op.true) for op in found) < far:
         return
     op = found[-1]
-    weight = f"the last {op['last']} of {op['samples']:,} samples count for 1/{op['batches']} of it"
+    weight = f"the last {op.last} of {op.samples:,} samples count for 1/{op.batches} of it"
     yield Finding(
-        what=f"{op['counter']} averages the batches: {op['averaged']:.3f}; of all samples {op['true']:.3f} are right",
+        what=f"{op.counter} averages the batches: {op.averaged:.3f}; of all samples {op.true:.3f} are right",
         why=f"the last batch is short: {weight}",
         remedy="add up the right answers, and divide by the number of samples",
         where=op.where,
-        evidence=(Evidence(name="off_by", value=round(op["averaged"] - op["true"], 4), limit=f"< {far:g}"),),
+        evidence=(Evidence(name="off_by", value=round(op.averaged - op.true, 4), limit=f"< {far:g}"),),
         confidence=0.9,
     )

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Clip, ScalerCall
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM605", "clipped-scaled-gradients", severity="error", needs=["clip", "scaler"], causes=["PM206"])
+@rule("PM605", "clipped-scaled-gradients", severity="error", needs=[Clip, ScalerCall], causes=["PM206"])
 def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
     """Gradients are clipped while they still carry the loss scale.
 
@@ -24,12 +25,12 @@ def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
     ## Options
     `factor`: how much smaller than the loss scale the limit must be.
     """
-    for event in run.events("clip"):
-        meant = event["limit"] is not None and event["limit"] * factor >= event["scale"]
-        if event["scaled"] and event["pending"] and event.count >= 2 and not meant:
+    for event in run.facts(Clip):
+        meant = event.limit is not None and event.limit * factor >= event.scale
+        if event.scaled and event.pending and event.count >= 2 and not meant:
             yield Finding(
-                what=f"{event['function']} saw gradients multiplied by the loss scale in {event.count:,} calls",
-                why=f"they are clipped to the limit and then divided by the scale ({event['scale']:,.0f} at first): "
+                what=f"{event.function} saw gradients multiplied by the loss scale in {event.count:,} calls",
+                why=f"they are clipped to the limit and then divided by the scale ({event.scale:,.0f} at first): "
                 "the updates almost vanish",
                 remedy="call scaler.unscale_(optimizer) before this line",
                 where=event.where,

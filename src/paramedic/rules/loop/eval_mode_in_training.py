@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import EvalForward, Mode, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM611", "eval-mode-in-training", severity="error", needs=["train_forward"], causes=["PM403"])
+@rule("PM611", "eval-mode-in-training", severity="error", needs=[TrainForward], causes=["PM403"])
 def check(run: Run) -> Iterator[Finding]:
     """The model is trained while it is in eval mode.
 
@@ -24,9 +25,9 @@ def check(run: Run) -> Iterator[Finding]:
     looks at the mode of the model that is called.
     """
     reported: set[str | None] = set()
-    for event in run.events("train_forward"):
-        affected = [m for m in event["moody"] if not m["training"] and (not m["norm"] or m["trainable"])]
-        if event["training"] or not affected or event.module in reported or event.count < 2:
+    for event in run.facts(TrainForward):
+        affected = [m for m in event.moody if not m.training and (not m.norm or m.trainable)]
+        if event.training or not affected or event.module in reported or event.count < 2:
             continue
         reported.add(event.module)
         switch = _last_switch(run, event)
@@ -35,7 +36,7 @@ def check(run: Run) -> Iterator[Finding]:
         shown = f" ({event.line})" if left else ""
         yield Finding(
             what=f"training step {event.step:,}{shown} ran with {event.module} in eval mode{since}",
-            why=f"{listed([m['path'] + ' (' + m['class'] + ')' for m in affected])} do not do their work",
+            why=f"{listed([m.path + ' (' + m.class_ + ')' for m in affected])} do not do their work",
             remedy=f"call {event.module}.train() after this, or at the start of every training epoch"
             if left
             else f"call {event.module}.train() at the start of every training epoch",
@@ -48,19 +49,17 @@ def check(run: Run) -> Iterator[Finding]:
         )
 
 
-def _last_switch(run: Run, event: Event) -> Event | None:
-    switches = [
-        m for m in run.events("mode") if not m["training"] and m.step <= event.step and m.module == event.module
-    ]
+def _last_switch(run: Run, event: TrainForward) -> Mode | None:
+    switches = [m for m in run.facts(Mode) if not m.training and m.step <= event.step and m.module == event.module]
     return switches[-1] if switches else None
 
 
-def _left_so(run: Run, switch: Event, event: Event) -> bool:
+def _left_so(run: Run, switch: Mode, event: TrainForward) -> bool:
     """Whether a function that prepares the model, before the first step, hands it over in eval mode.
 
     An evaluation before the training does that, too; but then it is the training that should call train().
     """
     if switch.count > 1 or event.step > 0 or switch.where.function in (None, "<module>", event.where.function):
         return False
-    judged = [e for e in run.events("eval_forward") if e["uses"]]
+    judged = [e for e in run.facts(EvalForward) if e.uses]
     return not any((e.where.file, e.where.function) == (switch.where.file, switch.where.function) for e in judged)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Census, Discard
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import GRADIENT
 
 
-@rule("PM602", "gradients-discarded", severity="error", needs=["backward"], causes=["PM610", "PM403", "PM405"])
+@rule("PM602", "gradients-discarded", severity="error", needs=[Backward], causes=["PM610", "PM403", "PM405"])
 def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
     """Gradients are computed and then cleared before any step has used them.
 
@@ -27,28 +28,28 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
     `share`: the least share of backward passes that must be lost.
     """
     passes: dict[tuple[str | None, int | None], int] = {}
-    for event in run.events("backward"):
+    for event in run.facts(Backward):
         place = (event.where.file, event.where.line)
         passes[place] = passes.get(place, 0) + event.count
-    for event in run.events("discard"):
-        total = passes.get((event["backward_file"], event["backward_line"]), 0)
-        if event.count < 2 or not total or event.count < share * total:
+    for discard in run.facts(Discard):
+        total = passes.get((discard.backward_file, discard.backward_line), 0)
+        if discard.count < 2 or not total or discard.count < share * total:
             continue
-        all_lost = event.count >= 0.9 * total
-        if not all_lost and (event["measured"] or _starved(run)):
+        all_lost = discard.count >= 0.9 * total
+        if not all_lost and (discard.measured or _starved(run)):
             continue
         yield Finding(
-            what=f"{event.count:,} of {total:,} backward passes were cleared here before any step used them",
+            what=f"{discard.count:,} of {total:,} backward passes were cleared here before any step used them",
             why="no update ever sees these gradients"
             if all_lost
             else "the batches behind them, often the last ones of each epoch, teach the model nothing",
             remedy="move zero_grad() behind step()"
             if all_lost
             else "step on the last, incomplete accumulation of an epoch, or do not clear gradients at its start",
-            where=event.where,
+            where=discard.where,
             severity="error" if all_lost else "warning",
             evidence=(
-                Evidence(name="lost_backward_passes", value=event.count, limit="0"),
+                Evidence(name="lost_backward_passes", value=discard.count, limit="0"),
                 Evidence(name="backward_passes", value=total),
             ),
             confidence=0.98 if all_lost else 0.92,
@@ -58,6 +59,6 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
 def _starved(run: Run) -> bool:
     """Whether one of several optimizers never gets a gradient: then its passes, cut off, write to another's only."""
     flags: dict[int, list[int]] = {}
-    for census in run.events("census"):
-        flags.setdefault(census["optimizer"], []).extend(census["flags"])
+    for census in run.facts(Census):
+        flags.setdefault(census.optimizer, []).extend(census.flags)
     return len(flags) > 1 and any(not any(flag & GRADIENT for flag in found) for found in flags.values())

@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Mixture, StaleBackward, Step
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule(
-    "PM601", "gradients-not-cleared", severity="error", needs=["backward", "step"], causes=["PM202", "PM208", "PM101"]
-)
+@rule("PM601", "gradients-not-cleared", severity="error", needs=[Backward, Step], causes=["PM202", "PM208", "PM101"])
 def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -0.3) -> Iterator[Finding]:
     """backward() adds to gradients that a step has already used.
 
@@ -35,17 +34,17 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
     """
     yield from _mixed(run, against, in_a_row)
     taken: dict[int, int] = {}
-    for event in run.events("stale_backward"):
-        taken[event["optimizer"]] = taken.get(event["optimizer"], 0) + event.count
-    for event in run.events("stale_backward"):
-        steps = taken[event["optimizer"]]
+    for event in run.facts(StaleBackward):
+        taken[event.optimizer] = taken.get(event.optimizer, 0) + event.count
+    for event in run.facts(StaleBackward):
+        steps = taken[event.optimizer]
         often = event.count >= max(2, share * (steps - 1))
-        if not event["stale"] or not (often or (event.count >= in_a_row and _never_clean_since(run, event))):
+        if not event.stale or not (often or (event.count >= in_a_row and _never_clean_since(run, event))):
             continue
         several = len(taken) > 1
         own = _own_pass(run, event) if several else event
         shown = "" if own.line == event.line else f" at line {event.where.line}"
-        whose = f" of optimizer {event['optimizer']} ({listed(event['parameters'])})" if several else ""
+        whose = f" of optimizer {event.optimizer} ({listed(event.parameters)})" if several else ""
         yield Finding(
             what=(f"in {event.count:,} of {steps:,} steps" if often else f"since step {event.step:,}")
             + f" backward(){shown} added to gradients{whose} that the last step had used",
@@ -60,29 +59,29 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
         )
 
 
-def _own_pass(run: Run, stale: Event) -> Event:
+def _own_pass(run: Run, stale: StaleBackward) -> StaleBackward:
     """The pass that this optimizer's first step used, before anything could be stale: its gradients are to be cleared.
 
     A loss of another optimizer may be the first to add to what is left of them.
     """
-    same = [e for e in run.events("stale_backward") if e["optimizer"] == stale["optimizer"]]
+    same = [e for e in run.facts(StaleBackward) if e.optimizer == stale.optimizer]
     first = min(same, key=lambda e: e.step)
     nearby = (first.where.file, first.where.function) == (stale.where.file, stale.where.function)
-    return first if nearby and first.count == 1 and not first["stale"] else stale
+    return first if nearby and first.count == 1 and not first.stale else stale
 
 
-def _never_clean_since(run: Run, stale: Event) -> bool:
-    clean = [e for e in run.events("stale_backward") if not e["stale"] and e["optimizer"] == stale["optimizer"]]
+def _never_clean_since(run: Run, stale: StaleBackward) -> bool:
+    clean = [e for e in run.facts(StaleBackward) if not e.stale and e.optimizer == stale.optimizer]
     return all(event.last_step <= stale.step for event in clean)
 
 
 def _mixed(run: Run, against: float, fewest: int) -> Iterator[Finding]:
     """One optimizer steps on the sum of its own loss's gradients and of those of its opponent's."""
-    looks: dict[tuple[object, ...], list[Event]] = defaultdict(list)
-    for event in run.events("mixture"):
-        looks[(event["optimizer"], event.line, event["first"][1])].append(event)
+    looks: dict[tuple[object, ...], list[Mixture]] = defaultdict(list)
+    for event in run.facts(Mixture):
+        looks[(event.optimizer, event.line, event.first[1])].append(event)
     for (number, _, line), events in looks.items():
-        cosines = [event["cosine"] for event in events]
+        cosines = [event.cosine for event in events]
         opposed = sum(cosine < 0 for cosine in cosines) >= 0.9 * len(cosines)
         if len(events) < fewest or median(cosines) > against or not opposed:
             continue

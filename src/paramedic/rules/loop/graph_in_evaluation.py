@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import EvalForward, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM614", "graph-in-evaluation", severity="note", needs=["eval_forward", "train_forward"])
+@rule("PM614", "graph-in-evaluation", severity="note", needs=[EvalForward, TrainForward])
 def check(run: Run) -> Iterator[Finding]:
     """An evaluation builds autograd graphs that nobody uses.
 
@@ -18,15 +19,9 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When gradients with respect to the inputs are what the evaluation is about.
     """
-    trained = {event.module for event in run.events("train_forward")}
-    for event in run.events("eval_forward"):
-        if (
-            not event["grad"]
-            or event["training"]
-            or event.count < 2
-            or event.module not in trained
-            or not event["uses"]
-        ):
+    trained = {event.module for event in run.facts(TrainForward)}
+    for event in run.facts(EvalForward):
+        if not event.grad or event.training or event.count < 2 or event.module not in trained or not event.uses:
             continue
         yield Finding(
             what=f"{event.module} was evaluated {event.count} times with gradients turned on",

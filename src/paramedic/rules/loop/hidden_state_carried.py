@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import CarriedState, Ended, Forward
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM617", "hidden-state-carried", severity="error", needs=["forward"], causes=["PM423", "PM702", "PM703"])
+@rule("PM617", "hidden-state-carried", severity="error", needs=[Forward], causes=["PM423", "PM702", "PM703"])
 def check(run: Run) -> Iterator[Finding]:
     """The recurrent state of the last batch is fed in again together with its graph.
 
@@ -20,10 +21,10 @@ def check(run: Run) -> Iterator[Finding]:
     A state that no backward pass has gone through yet, as in back-propagation through a whole sequence, is not
     reported.
     """
-    ended = run.first("exception")
-    crashed = ended is not None and "backward through the graph a second time" in ended["message"]
-    for op in run.events("op"):
-        if op["op"] != "carried state" or (op.count < 2 and not crashed):
+    ended = run.first(Ended)
+    crashed = ended is not None and "backward through the graph a second time" in ended.message
+    for op in run.facts(CarriedState):
+        if op.count < 2 and not crashed:
             continue
         times = f"{op.count} times" if op.count > 1 else "once, and the next backward() failed"
         yield Finding(

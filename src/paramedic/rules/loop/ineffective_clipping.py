@@ -1,13 +1,15 @@
 """PM604."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Clip, Loop, Step
+from paramedic.rules import Evidence, Finding, Run, rule
 
 MEASURING = 1e6  # a limit that no gradient reaches: the call is there for the norm that it returns
 
 
-@rule("PM604", "ineffective-clipping", severity="error", needs=["clip", "step"])
+@rule("PM604", "ineffective-clipping", severity="error", needs=[Clip, Step])
 def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     """Gradient clipping that has no effect on the gradients the optimizer uses.
 
@@ -25,9 +27,9 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     ## Options
     `share`: the least share of clipping calls that must be without effect.
     """
-    places: dict[tuple[str | None, int | None], list[Event]] = {}
-    for event in run.events("clip"):
-        if event["limit"] is None or event["limit"] < MEASURING:
+    places: dict[tuple[str | None, int | None], list[Clip]] = {}
+    for event in run.facts(Clip):
+        if event.limit is None or event.limit < MEASURING:
             places.setdefault((event.where.file, event.where.line), []).append(event)
     for events in places.values():
         total = sum(event.count for event in events)
@@ -37,14 +39,14 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
                 continue
             what, why, remedy = told
             yield Finding(
-                what=f"{event['function']} {what} in {event.count:,} of {total:,} calls",
+                what=f"{event.function} {what} in {event.count:,} of {total:,} calls",
                 why=why,
                 remedy=remedy,
                 where=event.where,
                 evidence=(
-                    Evidence(name="tensors", value=event["tensors"], limit="≥ 1"),
-                    Evidence(name="with_gradient", value=event["with_gradient"], limit="≥ 1"),
-                    Evidence(name="covered_by_an_optimizer", value=event["covered"], limit="≥ 1"),
+                    Evidence(name="tensors", value=event.tensors, limit="≥ 1"),
+                    Evidence(name="with_gradient", value=event.with_gradient, limit="≥ 1"),
+                    Evidence(name="covered_by_an_optimizer", value=event.covered, limit="≥ 1"),
                 ),
                 confidence=0.97,
             )
@@ -53,30 +55,30 @@ def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
             yield from _per_micro_batch(run, events[0], total)
 
 
-def _reason(event: Event) -> tuple[str, str, str] | None:
+def _reason(event: Clip) -> tuple[str, str, str] | None:
     between = "call it between backward() and step()"
-    if event["tensors"] == 0:
+    if event.tensors == 0:
         empty = "got no tensors: its generator had been read before"
         return empty, "nothing is clipped; gradients of any size go through", "pass model.parameters() or a list"
-    if event["with_gradient"] == 0:
+    if event.with_gradient == 0:
         return "saw no gradient at all", "it runs before backward() has written any", between
-    if event["stale"]:
+    if event.stale:
         return "came after step(), on gradients already used", "the update was made with unclipped gradients", between
-    if event["covered"] == 0 and event["optimised_with_gradient"]:
+    if event.covered == 0 and event.optimised_with_gradient:
         other = "clipped tensors that no optimizer holds"
         return other, "the gradients that are used stay unclipped", "pass the parameters of the model being trained"
     return None
 
 
-def _per_micro_batch(run: Run, event: Event, total: int) -> Iterator[Finding]:
+def _per_micro_batch(run: Run, event: Clip, total: int) -> Iterator[Finding]:
     """Clip, backward, clip, backward, step: a running sum that is clipped anew with each part."""
-    cycles = run.events("loop")
+    cycles = run.facts(Loop)
     steps = sum(cycle.count for cycle in cycles)
-    guilty = sum(cycle.count for cycle in cycles if _clips_a_running_sum(cycle["ops"], event.where.line))
+    guilty = sum(cycle.count for cycle in cycles if _clips_a_running_sum(cycle.ops, event.where.line))
     if steps < 4 or guilty < 0.5 * steps:
         return
     yield Finding(
-        what=f"{event['function']} runs on every micro-batch in {guilty:,} of {steps:,} steps, not on their sum",
+        what=f"{event.function} runs on every micro-batch in {guilty:,} of {steps:,} steps, not on their sum",
         why="the running sum is clipped anew with each micro-batch, so early ones count less than late ones",
         remedy="clip once, right before optimizer.step()",
         where=event.where,
@@ -86,7 +88,7 @@ def _per_micro_batch(run: Run, event: Event, total: int) -> Iterator[Finding]:
     )
 
 
-def _clips_a_running_sum(ops: list[list[object]], line: int | None) -> bool:
+def _clips_a_running_sum(ops: Sequence[Sequence[Any]], line: int | None) -> bool:
     clipped = False
     for op, _, _, at_line, _ in ops:
         if op == "clip" and at_line == line:

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from paramedic.record.facts import Forgotten, Optimizer, Resumed, Step
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
 
-@rule("PM609", "lost-training-state", severity="warning", needs=["optimizer"])
+@rule("PM609", "lost-training-state", severity="warning", needs=[Optimizer])
 def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Finding]:
     """A resumed training does not continue where it stopped: the optimizer's state or the learning rate is lost.
 
@@ -31,13 +32,13 @@ def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Fi
     """
     yield from _left_behind(run)
     yield from _made_anew(run, fewest)
-    for event in run.events("resumed"):
-        pairs = [(a, b) for a, b in zip(event["restored"], event["used"], strict=False) if abs(a - b) > tolerance * a]
+    for event in run.facts(Resumed):
+        pairs = [(a, b) for a, b in zip(event.restored, event.used, strict=False) if abs(a - b) > tolerance * a]
         if not pairs:
             continue
         restored, used = pairs[0]
         yield Finding(
-            what=f"{event['class']} changed the restored learning rate {restored:.4g} to {used:.4g} when it was made",
+            what=f"{event.class_} changed the restored learning rate {restored:.4g} to {used:.4g} when it was made",
             why="its constructor restarts the schedule, after the saved state was loaded",
             remedy="make the scheduler first, then optimizer.load_state_dict(...) and scheduler.load_state_dict(...)",
             where=event.where,
@@ -48,36 +49,36 @@ def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Fi
 
 def _left_behind(run: Run) -> Iterator[Finding]:
     """The file held an optimizer's state that fits, the counter goes on, and nobody loaded the state."""
-    for event in run.events("forgotten"):
-        name, value, key = event["counter"]
+    for event in run.facts(Forgotten):
+        name, value, key = event.counter
         yield Finding(
-            what=f"{event.module} got its weights from a checkpoint and {name} goes on at {value}, but {event['class']}"
+            what=f"{event.module} got its weights from a checkpoint and {name} goes on at {value}, but {event.class_}"
             " began with an empty state",
-            why=f"the file holds the optimizer's state for all {event['tensors']} tensors beside {key!r}, and no "
+            why=f"the file holds the optimizer's state for all {event.tensors} tensors beside {key!r}, and no "
             "optimizer.load_state_dict(...) took it",
-            remedy="make the optimizer before the resume, then optimizer.load_state_dict(checkpoint['optimizer'])",
+            remedy="make the optimizer before the resume, then optimizer.load_state_dict(checkpoint.optimizer)",
             where=event.where,
-            evidence=(Evidence(name="restored_tensors_of_state", value=0, limit=str(event["tensors"])),),
+            evidence=(Evidence(name="restored_tensors_of_state", value=0, limit=str(event.tensors)),),
             confidence=0.9,
         )
 
 
 def _made_anew(run: Run, fewest: int) -> Iterator[Finding]:
     """All optimizers of the run come from one line, hold the same parameters and took one step each."""
-    optimizers = run.events("optimizer")  # perhaps not all: a new one may look like one that is gone
+    optimizers = run.facts(Optimizer)  # perhaps not all: a new one may look like one that is gone
     steps = Counter[int]()
-    for event in run.events("step"):
-        steps[event["optimizer"]] += event.count
-    held = {tuple(name for group in o["groups"] for name in group["parameters"]) for o in optimizers}
+    for event in run.facts(Step):
+        steps[event.optimizer] += event.count
+    held = {tuple(name for group in o.groups for name in group.parameters) for o in optimizers}
     if len(steps) < fewest or len(held) != 1 or len({o.line for o in optimizers}) != 1:
         return
     first, names = optimizers[0], next(iter(held))
-    keeps_state = first["class"] != "SGD" or any(group["momentum"] for group in first["groups"])
+    keeps_state = first.class_ != "SGD" or any(group.momentum for group in first.groups)
     if not keeps_state or max(steps.values(), default=2) > 1 or any(name.startswith("a tensor of") for name in names):
         return
     yield Finding(
         what=f"{many(len(steps), 'optimizer')} were made for the same parameters, and each took one step",
-        why=f"a new {first['class']} has no memory of earlier steps: its moments start at zero every time",
+        why=f"a new {first.class_} has no memory of earlier steps: its moments start at zero every time",
         remedy="make it once, before the loop; change its rate with a scheduler or param_groups",
         where=first.where,
         evidence=(Evidence(name="steps_per_optimizer", value=1, limit="> 1"),),

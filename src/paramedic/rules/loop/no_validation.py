@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import EvalForward, Forward, Gear, Loader, LossCall, Mode, Step
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 
-@rule("PM618", "no-validation", severity="note", needs=["step", "forward"])
+@rule("PM618", "no-validation", severity="note", needs=[Step, Forward])
 def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     """The model was never evaluated.
 
@@ -26,18 +27,18 @@ def check(run: Run, *, fewest: int = 100) -> Iterator[Finding]:
     """
     if run.steps < fewest:
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
-    for event in run.events("gear"):
-        raise Abstain(str(event["reason"]))
+    for event in run.facts(Gear):
+        raise Abstain(str(event.reason))
     if run.meta.get("forked") or run.rank:
         raise Abstain("another process may evaluate")
-    if len({event["optimizer"] for event in run.events("step")}) > 1:
+    if len({event.optimizer for event in run.facts(Step)}) > 1:
         raise Abstain("several optimizers take turns, as in adversarial training")
-    if not run.events("loader") and not run.events("loss_call"):
+    if not run.facts(Loader) and not run.facts(LossCall):
         raise Abstain("nothing is compared with targets, and no loader gives data that could be held out")
-    modes = [event for event in run.events("mode") if not event["training"]]
-    if run.events("eval_forward") or modes or any(not event["grad"] for event in run.events("forward")):
+    modes = [event for event in run.facts(Mode) if not event.training]
+    if run.facts(EvalForward) or modes or any(not event.grad for event in run.facts(Forward)):
         return
-    step = run.events("step")[-1]
+    step = run.facts(Step)[-1]
     yield Finding(
         what=f"{run.steps:,} training steps, and the model was never evaluated on other data",
         why="the training loss alone cannot tell learning from memorising",

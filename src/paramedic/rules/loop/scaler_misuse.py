@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Ended, ScalerCall, Step
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM606", "scaler-misuse", severity="error", needs=["scaler"], causes=["PM605", "PM205", "PM208", "PM101"])
+@rule("PM606", "scaler-misuse", severity="error", needs=[ScalerCall], causes=["PM605", "PM205", "PM208", "PM101"])
 def check(run: Run) -> Iterator[Finding]:
     """A GradScaler is used in part: a step without it, or never an update().
 
@@ -20,8 +21,8 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Never: the order of calls was observed.
     """
-    for step in run.events("step"):
-        if step["scaled"] and step["gradients"] == "new" and step.count >= 2:
+    for step in run.facts(Step):
+        if step.scaled and step.gradients == "new" and step.count >= 2:
             yield Finding(
                 what=f"optimizer.step() used gradients of a scaled loss in {step.count:,} steps",
                 why="they are larger by the loss scale (65,536 at first): scaler.step() would have divided by it",
@@ -31,11 +32,11 @@ def check(run: Run) -> Iterator[Finding]:
                 confidence=0.97,
             )
             return
-    calls = run.events("scaler")
-    steps = [call for call in calls if call["call"] == "step"]
-    updates = sum(call.count for call in calls if call["call"] == "update")
+    calls = run.facts(ScalerCall)
+    steps = [call for call in calls if call.call == "step"]
+    updates = sum(call.count for call in calls if call.call == "update")
     taken = sum(call.count for call in steps)
-    optimizers = len({step["optimizer"] for step in run.events("step")}) or 1
+    optimizers = len({step.optimizer for step in run.facts(Step)}) or 1
     if taken >= 4 and updates * 2 * optimizers < taken:
         yield Finding(
             what=f"scaler.step() was called {taken:,} times, scaler.update() {updates:,} times",
@@ -45,8 +46,8 @@ def check(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="updates", value=updates, limit=f"{taken:,}"),),
             confidence=0.95,
         )
-    crash = run.first("exception")
-    if crash is not None and "unscale_() has already been called" in crash["message"]:
+    crash = run.first(Ended)
+    if crash is not None and "unscale_() has already been called" in crash.message:
         yield Finding(
             what="scaler.unscale_() was called twice between two updates",
             why="the second call would divide the gradients again, so torch refuses",

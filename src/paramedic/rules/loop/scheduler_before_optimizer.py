@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import ScalerCall, SchedulerStep, Step
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM607", "scheduler-before-optimizer", severity="warning", needs=["scheduler", "step"])
+@rule("PM607", "scheduler-before-optimizer", severity="warning", needs=[SchedulerStep, Step])
 def check(run: Run) -> Iterator[Finding]:
     """The learning-rate scheduler is stepped before the optimizer.
 
@@ -19,12 +20,12 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Once, when the very first optimizer step was skipped by a GradScaler: that is not reported.
     """
-    skipped = any(call.get("skipped") and call.step == 0 for call in run.events("scaler"))
-    for event in run.events("scheduler"):
-        if not event["before_first_step"] or skipped or event["class"] == "ReduceLROnPlateau":
+    skipped = any(call.skipped and call.step == 0 for call in run.facts(ScalerCall))
+    for event in run.facts(SchedulerStep):
+        if not event.before_first_step or skipped or event.class_ == "ReduceLROnPlateau":
             continue
         yield Finding(
-            what=f"{event['class']}.step() ran before the first optimizer.step()",
+            what=f"{event.class_}.step() ran before the first optimizer.step()",
             why="the first learning rate of the schedule is skipped, and all others come one period early",
             remedy="move scheduler.step() behind optimizer.step()",
             where=event.where,

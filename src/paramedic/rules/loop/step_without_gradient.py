@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Census, Forward, LossCall, ModuleCall, Optimizer, Step
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import GRADIENT
 
 
-@rule("PM610", "step-without-gradient", severity="error", needs=["step"], causes=["PM405"])
+@rule("PM610", "step-without-gradient", severity="error", needs=[Step], causes=["PM405"])
 def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
     """An optimizer steps without a new gradient.
 
@@ -26,15 +27,15 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
     ## Options
     `share`: the least share of steps that must be empty.
     """
-    steps = run.events("step")
+    steps = run.facts(Step)
     yield from _never_backward(run, steps)
     for event in steps:
-        same = [other for other in steps if other["optimizer"] == event["optimizer"]]
+        same = [other for other in steps if other.optimizer == event.optimizer]
         total = sum(other.count for other in same)
-        if event["gradients"] in ("new", "untouched") or event.count < 2 or event.count < share * total:
+        if event.gradients in ("new", "untouched") or event.count < 2 or event.count < share * total:
             continue
-        none = event["gradients"] == "none"
-        if none and _never_computed(run, event["optimizer"]):
+        none = event.gradients == "none"
+        if none and _never_computed(run, event.optimizer):
             continue
         yield Finding(
             what=f"optimizer.step() had {'no gradient at all' if none else 'no new gradient'} "
@@ -49,15 +50,15 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
         )
 
 
-def _never_backward(run: Run, steps: list[Event]) -> Iterator[Finding]:
+def _never_backward(run: Run, steps: list[Step]) -> Iterator[Finding]:
     """Closures are asked for a gradient and give none: a training_step that returns nothing."""
     total = sum(step.count for step in steps)
-    touched = any(flags & GRADIENT for census in run.events("census") for flags in census["flags"])
-    computed = any(event["grad"] and event["training"] for event in run.events("forward"))
-    closures = all(step.get("closure") for step in steps)
-    if run.events("backward") or touched or not (computed and closures) or total < 5 or not run.events("census"):
+    touched = any(flags & GRADIENT for census in run.facts(Census) for flags in census.flags)
+    computed = any(event.grad and event.training for event in run.facts(Forward))
+    closures = all(step.closure for step in steps)
+    if run.facts(Backward) or touched or not (computed and closures) or total < 5 or not run.facts(Census):
         return
-    call = next(event for event in run.events("forward") if event["grad"] and event["training"])
+    call = next(event for event in run.facts(Forward) if event.grad and event.training)
     yield Finding(
         what=f"no backward() in {total:,} optimizer steps: every .grad stayed None, and no weight moved",
         why="the model is called in training, and the loss that is computed there never gets to backward()",
@@ -70,12 +71,12 @@ def _never_backward(run: Run, steps: list[Event]) -> Iterator[Finding]:
 
 def _never_computed(run: Run, number: int) -> bool:
     """Nothing was ever computed with what this optimizer holds."""
-    held = next((event for event in run.events("optimizer") if event["number"] == number), None)
-    if held is None or held["in_models"] < held["held"]:
+    held = next((event for event in run.facts(Optimizer) if event.number == number), None)
+    if held is None or held.in_models < held.held:
         # Its modules may be gone: a stand-in that was built to look at a schedule, beside an optimizer that trains.
-        if any(event["gradients"] == "new" for event in run.events("step") if event["optimizer"] != number):
+        if any(event.gradients == "new" for event in run.facts(Step) if event.optimizer != number):
             return True
-        return not any(run.events(kind) for kind in ("forward", "loss_call", "backward"))
-    owners = {name.rpartition(".")[0] for group in held["groups"] for name in group["parameters"]}
-    called = {event.module for kind in ("forward", "module_call") for event in run.events(kind) if event.module}
+        return not any(run.facts(kind) for kind in (Forward, LossCall, Backward))
+    owners = {name.rpartition(".")[0] for group in held.groups for name in group.parameters}
+    called = {call.module for kind in (Forward, ModuleCall) for call in run.facts(kind) if call.module}
     return not any(f".{path}." in f".{owner}." for owner in owners for path in called)

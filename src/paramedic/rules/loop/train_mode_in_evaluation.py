@@ -1,12 +1,13 @@
 """PM612."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Average, EvalForward, Mode, ModePart, ModuleCall, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM612", "train-mode-in-evaluation", severity="error", needs=["eval_forward", "train_forward"])
+@rule("PM612", "train-mode-in-evaluation", severity="error", needs=[EvalForward, TrainForward])
 def check(run: Run) -> Iterator[Finding]:
     """The model, or a part of it, is evaluated while it is in train mode.
 
@@ -26,42 +27,42 @@ def check(run: Run) -> Iterator[Finding]:
     image by itself, as pix2pix does on purpose. Nor are calls with borrowed weights (`torch.func.functional_call`),
     as of a model that has just been adapted to a task: running statistics do not belong to those.
     """
-    trained = {event.module for event in run.events("train_forward")}
-    trained |= {event.module for event in run.events("average") if event["kind"] != "still"}  # as much as its source
+    trained = {event.module for event in run.facts(TrainForward)}
+    trained |= {event.module for event in run.facts(Average) if event.kind != "still"}  # as much as its source
     reported: set[str | None] = set()
-    sampled = {(e.where.file, e.where.line) for e in run.events("eval_forward") if e["repeated"]}
-    taught = {(e.where.file, e.where.line) for e in run.events("eval_forward") if "training" in e["uses"]}
+    sampled = {(e.where.file, e.where.line) for e in run.facts(EvalForward) if e.repeated}
+    taught = {(e.where.file, e.where.line) for e in run.facts(EvalForward) if "training" in e.uses}
     single = _one_at_a_time(run)
-    fed = {event["loader"] for event in run.events("train_forward") if event["loader"] is not None}
-    for event in run.events("eval_forward"):
-        affected = [m for m in event["moody"] if m["training"]]
-        if not affected or not event["uses"] or event.get("borrowed"):
+    fed = {event.loader for event in run.facts(TrainForward) if event.loader is not None}
+    for event in run.facts(EvalForward):
+        affected = [m for m in event.moody if m.training]
+        if not affected or not event.uses or event.borrowed:
             continue
-        if not event["training"] and not _torn(event["moody"]):
+        if not event.training and not _torn(event.moody):
             continue
-        if (event.where.file, event.where.line) in taught or any(m["path"] in single for m in affected):
+        if (event.where.file, event.where.line) in taught or any(m.path in single for m in affected):
             continue
         if event.module not in trained or event.module in reported:
             continue
-        if event["grad"] and (event.count < 2 or _within_training(event, fed)):
+        if event.grad and (event.count < 2 or _within_training(event, fed)):
             continue
-        if (event.where.file, event.where.line) in sampled and not any(m["norm"] for m in affected):
+        if (event.where.file, event.where.line) in sampled and not any(m.norm for m in affected):
             continue
         reported.add(event.module)
-        whole = "" if event["training"] else "a part of "
+        whole = "" if event.training else "a part of "
         active = listed([_name(m) for m in affected])
         switch = _switched_here(run, event)
         yield Finding(
             what=f"evaluation{f' ({event.line})' if switch else ''} ran with {whole}{event.module} in train mode: "
             f"{active} active",
             why="dropout randomises the result, and BatchNorm uses and learns the evaluation batch's statistics"
-            if any(m["norm"] for m in affected)
+            if any(m.norm for m in affected)
             else "dropout removes part of the network at random, so the result is noisy and too low",
             remedy=f"call {event.module}.eval() here when it is evaluated: {event.module}.train(training), with a flag"
             if switch
             else f"call {event.module}.eval() before the evaluation and {event.module}.train() after it"
-            if event["training"]
-            else f"find out why eval() does not reach {affected[0]['path']}: a train() of its own, or a later call",
+            if event.training
+            else f"find out why eval() does not reach {affected[0].path}: a train() of its own, or a later call",
             where=switch.where if switch else event.where,
             evidence=(
                 Evidence(name="modules_in_train_mode", value=len(affected), limit="0 while evaluating"),
@@ -71,16 +72,16 @@ def check(run: Run) -> Iterator[Finding]:
         )
 
 
-def _switched_here(run: Run, event: Event) -> Event | None:
+def _switched_here(run: Run, event: EvalForward) -> Mode | None:
     """The train() of a function whose one call of the model serves training and evaluation."""
     place = (event.where.file, event.where.function)
-    trained = {e.where.line for e in run.events("train_forward") if (e.where.file, e.where.function) == place}
-    if trained != {event.where.line} or not event["training"]:
+    trained = {e.where.line for e in run.facts(TrainForward) if (e.where.file, e.where.function) == place}
+    if trained != {event.where.line} or not event.training:
         return None
     switches = [
         mode
-        for mode in run.events("mode")
-        if mode["training"]
+        for mode in run.facts(Mode)
+        if mode.training
         and mode.module == event.module
         and (mode.where.file, mode.where.function) == place
         and (mode.where.line or 0) < (event.where.line or 0)
@@ -88,27 +89,27 @@ def _switched_here(run: Run, event: Event) -> Event | None:
     return switches[-1] if switches else None
 
 
-def _torn(modules: list[dict[str, object]]) -> bool:
+def _torn(modules: Sequence[ModePart]) -> bool:
     """Some BatchNorms in train mode and others not: who adapts them to the test data on purpose takes all of them."""
-    return len({bool(module["training"]) for module in modules if module["norm"]}) > 1
+    return len({bool(module.training) for module in modules if module.norm}) > 1
 
 
-def _within_training(event: Event, fed: set[int]) -> bool:
+def _within_training(event: EvalForward, fed: set[int]) -> bool:
     """On a batch that is trained on in the same step: an evaluation goes over many batches between two steps."""
-    return event["loader"] in fed and event.count <= event.last_step - event.step + 1
+    return event.loader in fed and event.count <= event.last_step - event.step + 1
 
 
-def _name(module: dict[str, object]) -> str:
-    return f"{module['path']} ({module['class']})"
+def _name(module: ModePart) -> str:
+    return f"{module.path} ({module.class_})"
 
 
 def _one_at_a_time(run: Run) -> set[str]:
     """BatchNorms that were trained on single samples, and got no more than one in train mode otherwise."""
     batches: dict[str, set[int]] = {}
     trained = set()
-    for call in run.events("module_call"):
-        if call["norm"] and call["training"] and call["inputs"] and call.module:
-            batches.setdefault(call.module, set()).add(call["inputs"][0]["shape"][0])
-            if call["grad"]:
+    for call in run.facts(ModuleCall):
+        if call.norm and call.training and call.inputs and call.module:
+            batches.setdefault(call.module, set()).add(call.inputs[0].shape[0])
+            if call.grad:
                 trained.add(call.module)
     return {path for path, found in batches.items() if path in trained and found == {1}}

@@ -1,13 +1,13 @@
 """PM615."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from paramedic.record.facts import Model, Optimizer
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM615", "weight-decay-on-norm", severity="note", needs=["optimizer", "model"])
+@rule("PM615", "weight-decay-on-norm", severity="note", needs=[Optimizer, Model])
 def check(run: Run) -> Iterator[Finding]:
     """Weight decay also applies to weights of norm layers, although a group without decay exists.
 
@@ -21,17 +21,17 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     With a single group nothing is reported: nobody meant to exclude anything.
     """
-    shapes = {p["name"]: p["shape"] for model in run.events("model") for p in model["parameters"]}
+    shapes = {p.name: p.shape for model in run.facts(Model) for p in model.parameters}
     judged = 0
-    for optimizer in run.events("optimizer"):
-        groups: list[Mapping[str, Any]] = optimizer["groups"]
-        spared = [n for g in groups if not g["weight_decay"] for n in g["parameters"] if len(shapes.get(n, ())) == 1]
-        decayed = [n for g in groups if g["weight_decay"] for n in g["parameters"] if len(shapes.get(n, ())) == 1]
+    for optimizer in run.facts(Optimizer):
+        groups = optimizer.groups
+        spared = [n for g in groups if not g.weight_decay for n in g.parameters if len(shapes.get(n, ())) == 1]
+        decayed = [n for g in groups if g.weight_decay for n in g.parameters if len(shapes.get(n, ())) == 1]
         judged += bool(spared)
         norms = [name for name in decayed if name.endswith(".weight")]
         if not spared or not norms:
             continue
-        decay = max(group["weight_decay"] for group in groups)
+        decay = max(group.weight_decay for group in groups)
         yield Finding(
             what=f"{listed(norms)} are decayed by {decay:g}, while {len(spared)} other one-dimensional tensors are not",
             why="the test that sorts the parameters into groups does not match these",

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Ended, Epoch, Loader, Optimizer, Schedule, Step
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, many
 
 _SIZED = ("total_steps", "T_max", "total_iters")
@@ -13,7 +14,7 @@ _SIZED = ("total_steps", "T_max", "total_iters")
     "PM608",
     "wrong-schedule-period",
     severity="warning",
-    needs=["schedule", "step"],
+    needs=[Schedule, Step],
     causes=["PM206", "PM207", "PM213", "PM607"],
 )
 def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding]:
@@ -41,15 +42,15 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     """
     if run.steps < fewest:
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
-    if run.events("exception"):
+    if run.facts(Ended):
         raise Abstain("the script ended early")
-    trained = {event["optimizer"] for event in run.events("step") if event["gradients"] != "none"}
-    schedules = run.events("schedule")
+    trained = {event.optimizer for event in run.facts(Step) if event.gradients != "none"}
+    schedules = run.facts(Schedule)
     for schedule in schedules:
-        steps = schedule["steps"]
+        steps = schedule.steps
         yield from _inherited(run, schedule, schedules, fewest)
         yield from _backwards(schedule)
-        if steps < fewest or schedule["optimizer"] not in trained:  # a schedule that is only looked at trains nothing
+        if steps < fewest or schedule.optimizer not in trained:  # a schedule that is only looked at trains nothing
             continue
         finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(run, schedule, steps)
         finding = finding or _zero(run, schedule, steps, early)
@@ -57,29 +58,29 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
             yield finding
 
 
-def _inherited(run: Run, schedule: Event, schedules: list[Event], fewest: int) -> Iterator[Finding]:
+def _inherited(run: Run, schedule: Schedule, schedules: list[Schedule], fewest: int) -> Iterator[Finding]:
     """Its optimizer has stopped, another one trains the same weights, and no schedule moves that one's rate."""
-    heir = schedule.get("heir")
-    if heir is None or schedule["idle"] < 3 or schedule["heir_steps"] < fewest:
+    heir = schedule.heir
+    if heir is None or schedule.idle < 3 or schedule.heir_steps < fewest:
         return
-    if any(other["optimizer"] == heir for other in schedules):
+    if any(other.optimizer == heir for other in schedules):
         return
-    made = next((event for event in run.events("optimizer") if event["number"] == heir), schedule)
+    made = next((event for event in run.facts(Optimizer) if event.number == heir), schedule)
     yield Finding(
-        what=f"{schedule['class']} moves the rate of an optimizer that no longer steps: its last {schedule['idle']} "
-        f"calls changed nothing, while another one took {many(schedule['heir_steps'], 'step')} on the same weights",
+        what=f"{schedule.class_} moves the rate of an optimizer that no longer steps: its last {schedule.idle} "
+        f"calls changed nothing, while another one took {many(schedule.heir_steps, 'step')} on the same weights",
         why="a scheduler belongs to the optimizer that it was built with, not to the variable's name",
         remedy="build the scheduler again, for the new optimizer",
         where=made.where if made.where.file else schedule.where,
-        evidence=(Evidence(name="calls_without_effect", value=schedule["idle"], limit="0"),),
+        evidence=(Evidence(name="calls_without_effect", value=schedule.idle, limit="0"),),
         confidence=0.93,
     )
 
 
-def _backwards(schedule: Event) -> Iterator[Finding]:
+def _backwards(schedule: Schedule) -> Iterator[Finding]:
     """ReduceLROnPlateau is given a number that should rise and waits for it to fall, or the other way round."""
-    told, meaning, mode = schedule.get("told") or [], schedule.get("meaning"), schedule.get("mode")
-    if meaning is None or len(told) < 4 or not schedule["last"] < schedule["peak"]:
+    told, meaning, mode = schedule.told or [], schedule.meaning, schedule.mode
+    if meaning is None or len(told) < 4 or not schedule.last < schedule.peak:
         return
     name, wanted = meaning
     third = max(1, len(told) // 3)
@@ -89,38 +90,38 @@ def _backwards(schedule: Event) -> Iterator[Finding]:
         return
     yield Finding(
         what=f"ReduceLROnPlateau(mode={mode!r}) is given {name}, which went from {told[0]:.3g} to {told[-1]:.3g}: it "
-        f"has lowered the rate from {schedule['peak']:g} to {schedule['last']:.1e}",
+        f"has lowered the rate from {schedule.peak:g} to {schedule.last:.1e}",
         why=f"it takes every {wanted} for a failure, so the better the model gets, the less it learns",
         remedy=f'say mode="{"max" if wanted == "rise" else "min"}" where it is built',
-        where=at(schedule, schedule["born"]),
+        where=at(schedule, schedule.born),
         evidence=(Evidence(name="change_of_the_number", value=round(change, 5), limit="a plateau"),),
         confidence=0.93,
     )
 
 
-def _never(schedule: Event, steps: int) -> Finding | None:
-    if schedule["calls"] or schedule["inner"] or schedule.get("written"):  # perhaps its time has not come
+def _never(schedule: Schedule, steps: int) -> Finding | None:
+    if schedule.calls or schedule.inner or schedule.written:  # perhaps its time has not come
         return None
     return Finding(
-        what=f"{schedule['class']} was built and never stepped in {many(steps, 'optimizer step')}",
+        what=f"{schedule.class_} was built and never stepped in {many(steps, 'optimizer step')}",
         why="the learning rate stays what it was",
         remedy="call scheduler.step() after each epoch, or after each optimizer.step() if it counts batches",
-        where=at(schedule, schedule["born"]),
+        where=at(schedule, schedule.born),
         evidence=(Evidence(name="scheduler_steps", value=0, limit="≥ 1"),),
         confidence=0.9,
     )
 
 
-def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
+def _vanished(schedule: Schedule, steps: int, early: float) -> Finding | None:
     """The rate is gone long before the end, and does not come back."""
-    since, calls = schedule["low_since"], schedule["calls"]
-    if since is None or since > early * steps or calls < 0.9 * steps or schedule["class"] == "ReduceLROnPlateau":
+    since, calls = schedule.low_since, schedule.calls
+    if since is None or since > early * steps or calls < 0.9 * steps or schedule.class_ == "ReduceLROnPlateau":
         return None
     often = f"{calls / steps:.0f} times per" if calls > 1.9 * steps else "for every"
     return Finding(
-        what=f"the learning rate fell from {schedule['peak']:g} below a hundredth of it by step {since:,} of {steps:,} "
-        f"and ended at {schedule['last']:.1e}",
-        why=f"{schedule['class']} was stepped {often} optimizer step, {calls:,} times; the rest of the run hardly "
+        what=f"the learning rate fell from {schedule.peak:g} below a hundredth of it by step {since:,} of {steps:,} "
+        f"and ended at {schedule.last:.1e}",
+        why=f"{schedule.class_} was stepped {often} optimizer step, {calls:,} times; the rest of the run hardly "
         "moves a weight",
         remedy="move scheduler.step() to the end of each epoch, or count the schedule in batches",
         where=_to_edit(schedule),
@@ -132,21 +133,21 @@ def _vanished(schedule: Event, steps: int, early: float) -> Finding | None:
     )
 
 
-def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None:
+def _zero(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | None:
     """The rate is exactly zero for most of the run, whatever the pace."""
-    since = schedule["low_since"]
-    if since is None or since > early * steps or schedule["last"] != 0 or not schedule["calls"]:
+    since = schedule.low_since
+    if since is None or since > early * steps or schedule.last != 0 or not schedule.calls:
         return None
-    course = run.series(f"lr:{schedule['optimizer']}")
+    course = run.series(f"lr:{schedule.optimizer}")
     if not course or course[-1][1] != 0:
         return None  # another schedule, or the script itself, has raised it again
     return Finding(
         what=f"the learning rate is 0 from step {since:,} of {steps:,} on",
-        why=f"{schedule['class']} multiplied it by zero; the rest of the run moves no weight",
+        why=f"{schedule.class_} multiplied it by zero; the rest of the run moves no weight",
         remedy="check the factor: gamma=1 leaves the rate as it is, gamma=0 switches it off"
-        if schedule["class"] in ("StepLR", "MultiStepLR", "ExponentialLR")
+        if schedule.class_ in ("StepLR", "MultiStepLR", "ExponentialLR")
         else "set the schedule's length to the whole run",
-        where=at(schedule, schedule["born"]),
+        where=at(schedule, schedule.born),
         evidence=(
             Evidence(name="learning_rate", value=0.0, limit="> 0"),
             Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
@@ -155,9 +156,9 @@ def _zero(run: Run, schedule: Event, steps: int, early: float) -> Finding | None
     )
 
 
-def _to_edit(schedule: Event) -> Where:
+def _to_edit(schedule: Schedule) -> Where:
     """Where step() is called; where a library does that, there is only the line that builds the schedule."""
-    return at(schedule, schedule["born"]) if schedule.get("by_library") else schedule.where
+    return at(schedule, schedule.born) if schedule.by_library else schedule.where
 
 
 def _whole_epochs(run: Run, horizon: float, calls: int) -> bool:
@@ -166,27 +167,28 @@ def _whole_epochs(run: Run, horizon: float, calls: int) -> bool:
     Unless it is the number of epochs as well, which a schedule is more often given.
     """
     # A length that only the user's own sampler could tell is seen when a pass is over.
-    lengths = {event["batches"] for kind in ("loader", "epoch") for event in run.events(kind) if event["batches"]}
-    return any(n >= 10 and horizon % n == 0 and round(calls / n) != horizon for n in lengths)
+    passes, loaders = run.facts(Epoch), run.facts(Loader)
+    lengths = {epoch.batches for epoch in passes} | {loader.batches for loader in loaders}
+    return any(n and n >= 10 and horizon % n == 0 and round(calls / n) != horizon for n in lengths)
 
 
-def _wrong_unit(run: Run, schedule: Event, steps: int) -> Finding | None:
+def _wrong_unit(run: Run, schedule: Schedule, steps: int) -> Finding | None:
     """Sized in one unit and stepped in the other."""
-    settings, calls = schedule["settings"], schedule["calls"]
+    settings, calls = schedule.settings, schedule.calls
     horizon = next((settings[name] for name in _SIZED if settings.get(name)), None)
     if horizon is None or not calls:
         return None
     per_batch = calls >= 0.9 * steps
-    cycles = schedule["class"] == "CosineAnnealingLR" and per_batch and calls >= 4 * horizon
+    cycles = schedule.class_ == "CosineAnnealingLR" and per_batch and calls >= 4 * horizon
     if cycles and not _whole_epochs(run, horizon, calls):
         what = f"CosineAnnealingLR(T_max={horizon:.0f}) was stepped {calls:,} times: the rate went up and down again "
         what += f"{calls / (2 * horizon):,.0f} times"
         remedy = f"step it once per epoch, or give it T_max={calls}"
     elif calls <= horizon / 10 and abs(horizon - steps) <= 0.02 * steps:
-        what = f"{schedule['class']} is laid out for {horizon:,.0f} steps, as many as the optimizer took, and was "
+        what = f"{schedule.class_} is laid out for {horizon:,.0f} steps, as many as the optimizer took, and was "
         what += f"stepped only {calls} times"
         remedy = "call scheduler.step() after every optimizer.step(), not once per epoch"
-        if schedule.get("by_library"):
+        if schedule.by_library:
             what += f" by the library's loop ({schedule.line})"
             remedy = 'have it stepped for every batch; in Lightning: {"scheduler": scheduler, "interval": "step"}'
     else:

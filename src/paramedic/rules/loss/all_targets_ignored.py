@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import LossCall, NoLabels
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, many
 
 
-@rule("PM508", "all-targets-ignored", severity="error", needs=["loss_call"], causes=["PM101"])
+@rule("PM508", "all-targets-ignored", severity="error", needs=[LossCall], causes=["PM101"])
 def check(run: Run) -> Iterator[Finding]:
     """Every label of a batch is the value that the loss ignores.
 
@@ -20,15 +21,13 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     With `reduction="sum"` an empty batch contributes nothing and does no harm; it is not reported.
     """
-    for event in run.events("no_labels"):
-        calls = [
-            c for c in run.events("loss_call") if (c.where.file, c.where.line) == (event.where.file, event.where.line)
-        ]
-        if event["reduction"] != "mean":
+    for event in run.facts(NoLabels):
+        calls = [c for c in run.facts(LossCall) if (c.where.file, c.where.line) == (event.where.file, event.where.line)]
+        if event.reduction != "mean":
             continue
         always = len(calls) > 2 and event.count >= len(calls)
         yield Finding(
-            what=f"F.{event['function']}: all {event['total']:,} labels are {event['ignore_index']}, "
+            what=f"F.{event.function}: all {event.total:,} labels are {event.ignore_index}, "
             f"which the loss ignores ({many(event.count, 'batch')})",
             why="the mean over no labels is 0/0: the loss is NaN and the batch teaches nothing",
             remedy="find out why no label is left (truncation, inverted mask, wrong padding value); skip such batches",

@@ -4,13 +4,12 @@ import math
 from collections.abc import Iterator
 
 from paramedic.findings import Severity
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, LossCall
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule(
-    "PM510", "batch-size-dependent-loss", severity="warning", needs=["loss_call", "backward"], causes=["PM101", "PM2"]
-)
+@rule("PM510", "batch-size-dependent-loss", severity="warning", needs=[LossCall, Backward], causes=["PM101", "PM2"])
 def check(run: Run) -> Iterator[Finding]:
     """A loss that is summed over the batch and back-propagated as it is.
 
@@ -25,18 +24,18 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Sums with a learning rate that fits, as is usual for variational auto-encoders, stay a note.
     """
-    for calls in by_place(run.events("loss_call", phase="train")).values():
+    for calls in by_place(run.facts(LossCall, phase="train")).values():
         call = calls[0]
-        passes = [e for e in run.events("backward") if e["function"] == call["function"] and e["direct"]]
-        if any(c["reduction"] != "sum" for c in calls) or not passes:
+        passes = [e for e in run.facts(Backward) if e.function == call.function and e.direct]
+        if any(c.reduction != "sum" for c in calls) or not passes:
             continue
-        size = call["input"]["shape"][0] if call["input"]["shape"] else 1
+        size = call.input.shape[0] if call.input.shape else 1
         if size < 2:
             continue
         blown = _blown_up(run, passes)
         severity: Severity = "warning" if blown else "note"
         yield Finding(
-            what=f"{call['function']} is summed over {size} samples"
+            what=f"{call.function} is summed over {size} samples"
             + (" and the loss has blown up" if blown else "; its gradient grows with the batch size"),
             why="a sum scales the steps by the number of samples (and outputs) in a batch",
             remedy='reduction="mean", or divide the sum by the number of samples',
@@ -47,7 +46,7 @@ def check(run: Run) -> Iterator[Finding]:
         )
 
 
-def _blown_up(run: Run, passes: list[Event]) -> bool:
+def _blown_up(run: Run, passes: list[Backward]) -> bool:
     for event in passes:
         values = [value for _, value in run.series(f"loss:{event.where.file}:{event.where.line}")]
         if values and (not math.isfinite(values[-1]) or values[-1] > 1e3 * max(abs(values[0]), 1e-9)):

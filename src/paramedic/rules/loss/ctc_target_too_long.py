@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Ctc
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM515", "ctc-target-too-long", severity="error", needs=["ctc"], causes=["PM101", "PM104", "PM105"])
+@rule("PM515", "ctc-target-too-long", severity="error", needs=[Ctc], causes=["PM101", "PM104", "PM105"])
 def check(run: Run) -> Iterator[Finding]:
     """A CTC target that cannot be emitted in the number of frames there is.
 
@@ -22,19 +23,19 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     With `zero_infinity=True` a few such samples are only a note.
     """
-    for event in run.events("ctc"):
-        if not event["short"]:
+    for event in run.facts(Ctc):
+        if not event.short:
             continue
-        fine = sum(e.count for e in run.events("ctc") if e.where.line == event.where.line and not e["short"])
-        tolerated = event["zero_infinity"] and fine > 4 * event.count
+        fine = sum(e.count for e in run.facts(Ctc) if e.where.line == event.where.line and not e.short)
+        tolerated = event.zero_infinity and fine > 4 * event.count
         yield Finding(
-            what=f"{event['short']} of {event['samples']} targets need more frames than there are: {event['needed']} "
-            f"against {event['room']}",
+            what=f"{event.short} of {event.samples} targets need more frames than there are: {event.needed} "
+            f"against {event.room}",
             why="no path through so few frames can produce the target"
-            + ("; zero_infinity hides it" if event["zero_infinity"] else ", so the loss is infinite"),
+            + ("; zero_infinity hides it" if event.zero_infinity else ", so the loss is infinite"),
             remedy="leave these samples out, or give the encoder a smaller stride",
             where=event.where,
             severity="note" if tolerated else "error",
-            evidence=(Evidence(name="frames_needed", value=event["needed"], limit=f"≤ {event['room']}"),),
+            evidence=(Evidence(name="frames_needed", value=event.needed, limit=f"≤ {event.room}"),),
             confidence=0.97,
         )

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator
 from statistics import median
 
+from paramedic.record.facts import Terms
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM511", "dominated-loss-term", severity="note", needs=["terms"])
+@rule("PM511", "dominated-loss-term", severity="note", needs=[Terms])
 def check(run: Run, *, ratio: float = 100.0, fewest: int = 5) -> Iterator[Finding]:
     """One term of the loss dominates another by orders of magnitude.
 
@@ -25,23 +26,23 @@ def check(run: Run, *, ratio: float = 100.0, fewest: int = 5) -> Iterator[Findin
     ## Options
     `ratio`: between the two terms; `fewest`: examined steps in all of which it must be so large.
     """
-    for group in by_place(run.events("terms")).values():
+    for group in by_place(run.facts(Terms)).values():
         ratios = []
         for event in group:
-            if not all(map(math.isfinite, event["values"])):
+            if not all(map(math.isfinite, event.values)):
                 break  # another illness
-            large, small = sorted(map(abs, event["values"]), reverse=True)
-            which = [abs(value) for value in event["values"]].index(small)
-            if event["kinds"][which] is None or small == 0:
+            large, small = sorted(map(abs, event.values), reverse=True)
+            which = [abs(value) for value in event.values].index(small)
+            if event.kinds[which] is None or small == 0:
                 break  # the smaller one is not a loss function by itself
             ratios.append(large / small)
         if len(ratios) < max(fewest, len(group)) or min(ratios) < ratio:
             continue
         last = group[-1]
-        which = min((0, 1), key=lambda i: abs(last["values"][i]))
-        small, large = last["values"][which], last["values"][1 - which]
+        which = min((0, 1), key=lambda i: abs(last.values[i]))
+        small, large = last.values[which], last.values[1 - which]
         yield Finding(
-            what=f"the {last['kinds'][which]} term ({small:.3g}) is dominated by the other one ({large:.3g}): "
+            what=f"the {last.kinds[which]} term ({small:.3g}) is dominated by the other one ({large:.3g}): "
             f"{median(ratios):,.0f} times larger",
             why="the optimizer sees only the sum, so the small term has almost no influence",
             remedy="scale the terms to the same order: lower the large one's weight",
@@ -49,5 +50,5 @@ def check(run: Run, *, ratio: float = 100.0, fewest: int = 5) -> Iterator[Findin
             evidence=(Evidence(name="ratio", value=float(f"{median(ratios):.3g}"), limit=f"< {ratio:g}"),),
             confidence=0.7,
         )
-    if not run.events("terms"):
+    if not run.facts(Terms):
         raise Abstain("no sum of losses was examined")

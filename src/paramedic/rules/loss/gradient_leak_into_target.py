@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import AdvantageWithGraph, Backward, LossCall
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, listed, many
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
 
 
-@rule("PM517", "gradient-leak-into-target", severity="warning", needs=["backward"], causes=["PM215", "PM207", "PM209"])
+@rule("PM517", "gradient-leak-into-target", severity="warning", needs=[Backward], causes=["PM215", "PM207", "PM209"])
 def check(run: Run) -> Iterator[Finding]:
     """The target of a loss is made by the network that is being trained, and gradients flow into it.
 
@@ -27,27 +28,25 @@ def check(run: Run) -> Iterator[Finding]:
     When both branches are to move, as in some self-supervised methods: only targets that look like the next value of a
     value function, or that are called a target, are reported.
     """
-    for op in run.events("op"):
-        if op["op"] == "advantage with graph":
-            yield _advantage(op)
-    for calls in by_place(run.events("loss_call", phase="train")).values():
-        twins = [call for call in calls if call.get("same")]
+    yield from map(_advantage, run.facts(AdvantageWithGraph))
+    for calls in by_place(run.facts(LossCall, phase="train")).values():
+        twins = [call for call in calls if call.same]
         if len(twins) == len(calls) and len(calls) > 1:
             yield _same(twins[0])
             continue
-        leaks = [call for call in calls if call.get("target_shares") and call["function"] in _DISTANCES]
+        leaks = [call for call in calls if call.target_shares and call.function in _DISTANCES]
         if len(leaks) == len(calls) and len(calls) > 1 and _is_target(leaks[0]):
             yield _leak(leaks[0])
 
 
-def _is_target(call: Event) -> bool:
-    bootstrapped = bool(_BOOTSTRAP & set(call["target_kinds"])) and call["chosen"]
-    return bootstrapped or "target" in (call.get("target_name") or "").lower()
+def _is_target(call: LossCall) -> bool:
+    bootstrapped = bool(_BOOTSTRAP & set(call.target_kinds)) and call.chosen
+    return bootstrapped or "target" in (call.target_name or "").lower()
 
 
-def _same(call: Event) -> Finding:
+def _same(call: LossCall) -> Finding:
     return Finding(
-        what=f"F.{call['function']} compares a tensor with itself",
+        what=f"F.{call.function} compares a tensor with itself",
         why="prediction and target share their memory, so the loss says nothing",
         remedy="check what the target should be; a copy is made by x.detach().clone()",
         where=call.where,
@@ -57,26 +56,26 @@ def _same(call: Event) -> Finding:
     )
 
 
-def _advantage(op: Event) -> Finding:
+def _advantage(op: AdvantageWithGraph) -> Finding:
     return Finding(
         what=f"the advantage that log_prob is multiplied with has a graph: the policy's loss moves "
-        f"{many(op['count'], 'tensor')} of the critic, {listed(op['parameters'])}",
+        f"{many(op.tensors, 'tensor')} of the critic, {listed(op.parameters)}",
         why="the critic is pulled to values that make the policy's loss small, and away from the returns",
         remedy="detach it: (returns - values).detach() * log_prob",
         where=op.where,
-        evidence=(Evidence(name="shared_parameters", value=op["count"], limit="0"),),
+        evidence=(Evidence(name="shared_parameters", value=op.tensors, limit="0"),),
         confidence=0.92,
     )
 
 
-def _leak(call: Event) -> Finding:
-    name = call.get("target_name") or "the target"
+def _leak(call: LossCall) -> Finding:
+    name = call.target_name or "the target"
     return Finding(
-        what=f"{name} of F.{call['function']} has a graph: gradients flow into "
-        f"{many(call['target_shares'], 'parameter')} that the prediction is made of, too",
+        what=f"{name} of F.{call.function} has a graph: gradients flow into "
+        f"{many(call.target_shares, 'parameter')} that the prediction is made of, too",
         why="the loss is lowered by moving the target towards the prediction as well",
-        remedy=f"{name}.detach(), or compute it under torch.no_grad()" if call.get("target_name") else "detach it",
+        remedy=f"{name}.detach(), or compute it under torch.no_grad()" if call.target_name else "detach it",
         where=call.where,
-        evidence=(Evidence(name="shared_parameters", value=call["target_shares"], limit="0"),),
+        evidence=(Evidence(name="shared_parameters", value=call.target_shares, limit="0"),),
         confidence=0.88,
     )

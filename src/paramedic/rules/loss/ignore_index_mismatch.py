@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import BadLabels, LossCall, Padding
+from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 _USUAL_MARKERS = (-1, -100, 255)
 
 
-@rule("PM509", "ignore-index-mismatch", severity="error", needs=["loss_call"], causes=["PM304"])
+@rule("PM509", "ignore-index-mismatch", severity="error", needs=[LossCall], causes=["PM304"])
 def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     """Labels are padded with one value, but the loss ignores another.
 
@@ -26,43 +28,43 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     ## Options
     `share`: the least share of rows whose labels end in padding exactly where the inputs do.
     """
-    for event in run.events("bad_labels"):
-        wrong = event["wrong"]
-        if len(wrong) == 1 and wrong[0] in _USUAL_MARKERS and wrong[0] != event["ignore_index"]:
+    for event in run.facts(BadLabels):
+        wrong = event.wrong
+        if len(wrong) == 1 and wrong[0] in _USUAL_MARKERS and wrong[0] != event.ignore_index:
             yield Finding(
-                what=f"{event['count']:,} of {event['total']:,} labels are {wrong[0]}, "
-                f"but the loss ignores {event['ignore_index']}",
+                what=f"{event.bad:,} of {event.total:,} labels are {wrong[0]}, "
+                f"but the loss ignores {event.ignore_index}",
                 why=f"{wrong[0]} looks like a marker for 'no label'; the loss takes it for a class and fails",
                 remedy=f"pass ignore_index={wrong[0]} to the loss",
                 where=at(event, _built_at(run, event.where.line)),
-                evidence=(Evidence(name="label", value=wrong[0], limit=f"0 to {event['classes'] - 1}"),),
+                evidence=(Evidence(name="label", value=wrong[0], limit=f"0 to {event.classes - 1}"),),
                 confidence=0.97,
             )
             return
-    padded = [event for event in run.events("padding") if event["value"] != event["ignore_index"]]
-    convincing = [e for e in padded if e["agreeing"] >= share * e["rows"] and e["longest"] > e["shortest"]]
-    if len(convincing) < 3 or len(convincing) < 0.8 * len(run.events("padding")):
+    padded = [event for event in run.facts(Padding) if event.value != event.ignore_index]
+    convincing = [e for e in padded if e.agreeing >= share * e.rows and e.longest > e.shortest]
+    if len(convincing) < 3 or len(convincing) < 0.8 * len(run.facts(Padding)):
         return
-    if all(event["copied"] for event in convincing):
+    if all(event.copied for event in convincing):
         raise Abstain("the labels are the inputs: padding may be how an autoencoder says where a sequence ends")
-    event = convincing[0]
-    value, ignored = int(event["value"]), int(event["ignore_index"])
-    part = sum(e["padding"] for e in convincing) / sum(e["total"] for e in convincing)
+    padding = convincing[0]
+    value, ignored = int(padding.value), int(padding.ignore_index)
+    part = sum(e.padding for e in convincing) / sum(e.total for e in convincing)
     yield Finding(
         what=f"labels end in padding ({value}) where the inputs do, but the loss ignores {ignored}: "
         f"{part:.0%} of all labels are padding",
         why="the loss counts padding as a class, so the model is rewarded for predicting padding",
         remedy=f"pass ignore_index={value} to the loss, or pad the labels with {ignored}",
-        where=at(event, _built_at(run, event.where.line)),
+        where=at(padding, _built_at(run, padding.where.line)),
         evidence=(
             Evidence(name="padding_value", value=value, limit=f"ignore_index = {ignored}"),
             Evidence(name="padding_share", value=round(part, 4)),
-            Evidence(name="rows_agreeing", value=f"{int(event['agreeing'])} of {int(event['rows'])}"),
+            Evidence(name="rows_agreeing", value=f"{int(padding.agreeing)} of {int(padding.rows)}"),
         ),
         confidence=0.93,
     )
 
 
-def _built_at(run: Run, line: int | None) -> list[object] | None:
-    calls = [call for call in run.events("loss_call") if call.where.line == line]
-    return next((call["built_at"] for call in calls if call.get("built_at")), None)
+def _built_at(run: Run, line: int | None) -> Site | None:
+    calls = [call for call in run.facts(LossCall) if call.where.line == line]
+    return next((call.built_at for call in calls if call.built_at), None)

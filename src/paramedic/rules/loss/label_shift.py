@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Asked, GivenTarget, Shift
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, labels_made_at
 
@@ -28,19 +29,19 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
     ## Options
     `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs.
     """
-    if not run.events("shift") and not any(event["sequence"] for event in run.events("given_target")):
+    if not run.facts(Shift) and not any(event.sequence for event in run.facts(GivenTarget)):
         raise Abstain("no labels were compared with the sequence they belong to")
     yield from _last_step(run)
     yield from _visible(run, share)
-    groups = by_place(run.events("shift"))
+    groups = by_place(run.facts(Shift))
     means = {
-        place: {key: sum(e["agreement"][key] for e in events) / len(events) for key in "012"}
+        place: {key: sum(e.agreement[key] for e in events) / len(events) for key in "012"}
         for place, events in groups.items()
         if len(events) > 1
     }
     right = any(found["1"] > share for found in means.values())
-    futures = [e["future"] for e in run.events("asked") if e.get("future") is not None]
-    presents = [e["present"] for e in run.events("asked") if e.get("present") is not None]
+    futures = [e.future for e in run.facts(Asked) if e.future is not None]
+    presents = [e.present for e in run.facts(Asked) if e.present is not None]
     copies = bool(futures) and all(value <= tolerance for value in futures) and min(presents, default=0) > tolerance
     for place, found in means.items():
         if right or max(found["0"], found["2"]) <= share or min(found["0"], found["2"]) > 0.9:
@@ -68,15 +69,15 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
 
 def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
     """Masked language modelling the wrong way round: the loss is taken where the input is not masked."""
-    for events in by_place(run.events("shift")).values():
-        looks = [e["hidden"] for e in events if e.get("hidden") and e["hidden"]["inside"] > 0.5]
-        copied = all(event["agreement"]["0"] > share for event in events)
-        if len(looks) < max(fewest, len(events)) or not copied or len({look["value"] for look in looks}) > 1:
+    for events in by_place(run.facts(Shift)).values():
+        looks = [e.hidden for e in events if e.hidden and e.hidden.inside > 0.5]
+        copied = all(event.agreement["0"] > share for event in events)
+        if len(looks) < max(fewest, len(events)) or not copied or len({look.value for look in looks}) > 1:
             continue
-        if all(look["same"] > share and not look["as_label"] for look in looks):
+        if all(look.same > share and not look.as_label for look in looks):
             yield Finding(
                 what=f"all labels that count are the input at the same place, and the places that are left out hold "
-                f"id {looks[0]['value']:.0f}, which is never a label",
+                f"id {looks[0].value:.0f}, which is never a label",
                 why="the loss is taken where the token can be read, and left out where it is masked",
                 remedy="invert the selection: labels[~masked] = -100, so that only masked places count",
                 where=events[0].where,
@@ -86,13 +87,13 @@ def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
 
 
 def _last_step(run: Run, fewest: int = 5) -> Iterator[Finding]:
-    looks = [event for event in run.events("given_target") if event["sequence"]]
-    given = [event for event in looks if event["given"]]
+    looks = [event for event in run.facts(GivenTarget) if event.sequence]
+    given = [event for event in looks if event.given]
     batches = sum(event.count for event in given)
-    if batches < fewest or any(not event["given"] for event in looks):
+    if batches < fewest or any(not event.given for event in looks):
         return
     yield Finding(
-        what=f"the target is the last of the {given[0]['columns']} steps that the model is given, number for number, "
+        what=f"the target is the last of the {given[0].columns} steps that the model is given, number for number, "
         f"in {batches} of {batches} batches",
         why="the model only has to copy what it sees; the series must be shifted by one more step",
         remedy="take the step after the window: y = series[i + size] for x = series[i : i + size]",

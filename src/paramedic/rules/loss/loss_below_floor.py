@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Divergence, KLDiv, LossCall, OverlapTerm
+from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM507", "loss-below-floor", severity="error", needs=["backward"])
+@rule("PM507", "loss-below-floor", severity="error", needs=[Backward])
 def check(run: Run) -> Iterator[Finding]:
     """A divergence is negative, which no divergence can be; or an overlap (IoU, Dice) is greater than 1.
 
@@ -22,54 +23,53 @@ def check(run: Run) -> Iterator[Finding]:
     Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.
     """
     yield from _overlap(run)
-    for op in run.events("op"):
-        if op["op"] == "kl_div" and op["below"]:
+    found: list[KLDiv | Divergence] = [*run.facts(KLDiv), *run.facts(Divergence)]
+    for op in sorted(found, key=lambda op: op.id):
+        if isinstance(op, KLDiv) and op.below:
             call = _call(run, op)
             sums = f"; {_sums(call)}" if call is not None else ""
-            yield _finding(
-                op, f"F.kl_div gives {op['value']:.4g}{sums}", "normalise over the same classes on both sides"
-            )
-        elif op["op"] == "divergence" and op["below"] and op["closed_form"]:
+            yield _finding(op, f"F.kl_div gives {op.value:.4g}{sums}", "normalise over the same classes on both sides")
+        elif isinstance(op, Divergence) and op.below and op.closed_form:
             remedy = "check log-variance against log-deviation: exp(2 * logstd), or 1 + logvar - mu**2 - exp(logvar)"
-            yield _finding(op, f"the term {op['name']!r} is negative ({op['value']:.4g} at step {op.step:,})", remedy)
+            yield _finding(op, f"the term {op.name!r} is negative ({op.value:.4g} at step {op.step:,})", remedy)
 
 
 def _overlap(run: Run) -> Iterator[Finding]:
     """The parts can't be larger than the whole; for a box that is inside out, once in a while, they may be."""
-    found = [op for op in run.events("op") if op["op"] == "overlap" and op["slope"] < 0]
-    above = [op for op in found if op["max"] > 1.001]
+    found = [op for op in run.facts(OverlapTerm) if op.slope < 0]
+    above = [op for op in found if op.max > 1.001]
     times = sum(op.count for op in above)
     if times < 5 or times < 0.5 * sum(op.count for op in found):
         return
     op = above[0]
     yield Finding(
-        what=f"{op['name']!r} reaches {op['max']:.4g} ({times} times), but no overlap is greater than 1",
+        what=f"{op.name!r} reaches {op.max:.4g} ({times} times), but no overlap is greater than 1",
         why="what is divided is no part of what it is divided by, so the loss falls for wrong answers, too",
         remedy="boxes: max of the left and upper edges, min of the right and lower ones; masks: values from 0 to 1",
         where=op.where,
-        evidence=(Evidence(name="overlap", value=round(op["max"], 4), limit="≤ 1"),),
+        evidence=(Evidence(name="overlap", value=round(op.max, 4), limit="≤ 1"),),
         confidence=0.92,
     )
 
 
-def _finding(op: Event, what: str, remedy: str) -> Finding:
+def _finding(op: KLDiv | Divergence, what: str, remedy: str) -> Finding:
     return Finding(
         what=f"{what}, but a divergence can't be below zero",
         why="what is computed is no divergence, so its minimum is not where the two agree",
         remedy=remedy,
         where=op.where,
-        evidence=(Evidence(name="divergence", value=op["value"], limit="≥ 0"),),
-        confidence=0.93 if op["op"] == "kl_div" else 0.88,
+        evidence=(Evidence(name="divergence", value=op.value, limit="≥ 0"),),
+        confidence=0.93 if isinstance(op, KLDiv) else 0.88,
     )
 
 
-def _sums(call: Event) -> str:
-    values = call["values"]
-    target = values["target_row_min"]
-    return f"rows of the input sum to {values['row_exp_min']:.3g}, of the target to {target:.3g}, in the worst case"
+def _sums(call: LossCall) -> str:
+    values = call.numbers
+    target = values.target_row_min
+    return f"rows of the input sum to {values.row_exp_min:.3g}, of the target to {target:.3g}, in the worst case"
 
 
-def _call(run: Run, op: Event) -> Event | None:
+def _call(run: Run, op: KLDiv) -> LossCall | None:
     """The examined call at the same line, with its measured values."""
-    calls = [c for c in run.events("loss_call") if c.where.line == op.where.line and c.get("values")]
+    calls = [c for c in run.facts(LossCall) if c.where.line == op.where.line and c.values]
     return calls[-1] if calls else None

@@ -1,14 +1,15 @@
 """PM501."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Broadcast, LossCall
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape
 
 _ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "kl_div")
 
 
-@rule("PM501", "loss-broadcast", severity="error", needs=["backward"])
+@rule("PM501", "loss-broadcast", severity="error", needs=[Backward])
 def check(run: Run) -> Iterator[Finding]:
     """Prediction and target have different shapes and are broadcast against each other.
 
@@ -27,22 +28,18 @@ def check(run: Run) -> Iterator[Finding]:
     gradient or have the same number of dimensions; otherwise put `# paramedic: ignore[PM501]` on the line.
     """
     seen: set[tuple[str | None, int | None]] = set()
-    for call in run.events("loss_call"):
-        prediction, target = call["input"]["shape"], call["target"]["shape"]
-        if call["function"] in _ELEMENTWISE and _stretched(prediction, target) and _new(call, seen):
-            yield _finding(call, f"F.{call['function']}", prediction, target, _result(prediction, target))
-    for op in run.events("op"):
-        if op["op"] == "broadcast" and _new(op, seen):
-            a, b = (op["a"], op["b"]) if op["a"]["requires_grad"] else (op["b"], op["a"])
-            sides = (
-                f"the model's values {op['symbol']} others"
-                if op.get("answers")
-                else f"prediction {op['symbol']} target"
-            )
-            yield _finding(op, sides, a["shape"], b["shape"], op["result"])
+    for call in run.facts(LossCall):
+        prediction, target = call.input.shape, call.target.shape
+        if call.function in _ELEMENTWISE and _stretched(prediction, target) and _new(call, seen):
+            yield _finding(call, f"F.{call.function}", prediction, target, _result(prediction, target))
+    for op in run.facts(Broadcast):
+        if _new(op, seen):
+            a, b = (op.a, op.b) if op.a.requires_grad else (op.b, op.a)
+            sides = f"the model's values {op.symbol} others" if op.answers else f"prediction {op.symbol} target"
+            yield _finding(op, sides, a.shape, b.shape, op.result)
 
 
-def _new(event: Event, seen: set[tuple[str | None, int | None]]) -> bool:
+def _new(event: LossCall | Broadcast, seen: set[tuple[str | None, int | None]]) -> bool:
     place = (event.where.file, event.where.line)
     if place in seen:
         return False
@@ -50,7 +47,7 @@ def _new(event: Event, seen: set[tuple[str | None, int | None]]) -> bool:
     return True
 
 
-def _stretched(prediction: list[int], target: list[int]) -> bool:
+def _stretched(prediction: Sequence[int], target: Sequence[int]) -> bool:
     if len(prediction) == len(target) or 0 in prediction or 0 in target:
         return False  # (N, 1) against (1, N) is written so on purpose
     result = _result(prediction, target)
@@ -59,24 +56,26 @@ def _stretched(prediction: list[int], target: list[int]) -> bool:
     return _count(prediction) > 1 and _count(target) > 1 and _count(result) > largest
 
 
-def _result(a: list[int], b: list[int]) -> list[int]:
+def _result(a: Sequence[int], b: Sequence[int]) -> list[int]:
     length = max(len(a), len(b))
     padded = [[1] * (length - len(sizes)) + list(sizes) for sizes in (a, b)]
     return [max(pair) for pair in zip(*padded, strict=True)]
 
 
-def _count(sizes: list[int]) -> int:
+def _count(sizes: Sequence[int]) -> int:
     total = 1
     for size in sizes:
         total *= size
     return total
 
 
-def _finding(event: Event, call: str, prediction: list[int], target: list[int], result: list[int]) -> Finding:
+def _finding(
+    event: LossCall | Broadcast, call: str, prediction: Sequence[int], target: Sequence[int], result: Sequence[int]
+) -> Finding:
     fix = "squeeze(-1) the prediction" if len(prediction) > len(target) else "unsqueeze(-1) the target's missing axis"
     if len(prediction) < len(target):
         fix = "squeeze(-1) the target"
-    kept = event.get("axis_at")
+    kept = event.axis_at if isinstance(event, Broadcast) else None
     shown = f" at line {event.where.line}" if kept else ""
     return Finding(
         what=f"{call}{shown}: prediction {shape(prediction)} and target {shape(target)} broadcast to {shape(result)}",

@@ -2,10 +2,20 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import (
+    Backward,
+    ClippedSurrogate,
+    Entropy,
+    LogProb,
+    Optimizer,
+    OverlapTerm,
+    Pushed,
+    RankedDistance,
+)
+from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM516", "objective-sign", severity="warning", needs=["backward"])
+@rule("PM516", "objective-sign", severity="warning", needs=[Backward])
 def check(run: Run) -> Iterator[Finding]:
     """An objective goes in the wrong direction: a distance, an overlap, a ranking, a clipped surrogate, an entropy.
 
@@ -30,24 +40,25 @@ def check(run: Run) -> Iterator[Finding]:
     yield from _maximised(run)
     yield from _overlap_minimised(run)
     yield from _ranked_the_wrong_way(run)
-    policies = [op for op in run.events("op") if op["op"] == "log_prob"]
-    for op in run.events("op"):
-        if op["op"] == "clipped surrogate":
-            wrong = (op["which"] == "min") == (op["slope"] > 0) and op["slope"] != 0
+    policies = run.facts(LogProb)
+    pushed: list[ClippedSurrogate | Entropy] = [*run.facts(ClippedSurrogate), *run.facts(Entropy)]
+    for op in sorted(pushed, key=lambda op: op.id):
+        if isinstance(op, ClippedSurrogate):
+            wrong = (op.which == "min") == (op.slope > 0) and op.slope != 0
             if wrong:
-                better = "-torch.min(a, b)" if op["which"] == "min" else "-torch.min(a, b), or torch.max(-a, -b)"
+                better = "-torch.min(a, b)" if op.which == "min" else "-torch.min(a, b), or torch.max(-a, -b)"
                 yield Finding(
-                    what=f"torch.{op['which']} of a ratio and its clipped version is "
-                    f"{'minimised' if op['slope'] > 0 else 'maximised'} ({op.count} times)",
+                    what=f"torch.{op.which} of a ratio and its clipped version is "
+                    f"{'minimised' if op.slope > 0 else 'maximised'} ({op.count} times)",
                     why="PPO should take the pessimistic side: here the unclipped side always wins",
                     remedy=f"take the minus sign out of it: {better}.mean()",
                     where=op.where,
-                    evidence=(Evidence(name="slope_of_the_loss", value=op["slope"], limit=str(-op["slope"])),),
+                    evidence=(Evidence(name="slope_of_the_loss", value=op.slope, limit=str(-op.slope)),),
                     confidence=0.92,
                 )
-        elif op["op"] == "entropy" and op["slope"] > 0 and policies and _both_ways(policies):
+        elif op.slope > 0 and policies and _both_ways(policies):
             yield Finding(
-                what=f"the entropy of the policy ({op['class']}) is minimised ({op.count} times)",
+                what=f"the entropy of the policy ({op.class_}) is minimised ({op.count} times)",
                 why="an entropy bonus should be subtracted from the loss; added, it ends exploration",
                 remedy="loss = policy_loss - 0.01 * entropy",
                 where=op.where,
@@ -56,28 +67,28 @@ def check(run: Run) -> Iterator[Finding]:
             )
 
 
-def _both_ways(policies: list[Event]) -> bool:
+def _both_ways(policies: list[LogProb]) -> bool:
     """Whether actions are made more and less likely, as rewards do it; a likelihood is only ever raised."""
-    return any(op["both_ways"] for op in policies) or {op["slope"] for op in policies} >= {-1, 1}
+    return any(op.both_ways for op in policies) or {op.slope for op in policies} >= {-1, 1}
 
 
 def _maximised(run: Run) -> Iterator[Finding]:
-    pushed, optimizers = run.events("pushed"), run.events("optimizer")
-    if len(pushed) < 5 or len(optimizers) != 1 or not all(event["slope"] < 0 for event in pushed):
+    pushed, optimizers = run.facts(Pushed), run.facts(Optimizer)
+    if len(pushed) < 5 or len(optimizers) != 1 or not all(event.slope < 0 for event in pushed):
         return
-    if not optimizers[0]["in_models"]:
+    if not optimizers[0].in_models:
         return  # it moves the model's inputs: an attack
-    first, last = pushed[0]["value"], pushed[-1]["value"]
+    first, last = pushed[0].value, pushed[-1].value
     if not last > 1.5 * first + 0.1:
         return
-    function = pushed[0]["function"]
+    function = pushed[0].function
     yield Finding(
         what=f"{function} is maximised: it rose from {first:.3g} to {last:.3g} by step {pushed[-1].step:,}",
         why="a minus sign in front of it makes training push the model away from its targets",
         remedy=f"loss = {function}(...), without the minus sign",
         where=pushed[0].where,
         evidence=(
-            Evidence(name="slope_of_the_loss", value=round(pushed[0]["slope"], 6), limit="> 0"),
+            Evidence(name="slope_of_the_loss", value=round(pushed[0].slope, 6), limit="> 0"),
             Evidence(name="value_at_first_and_last", value=f"{first:.4g}, {last:.4g}", limit="falls"),
         ),
         confidence=0.95,
@@ -85,14 +96,14 @@ def _maximised(run: Run) -> Iterator[Finding]:
 
 
 def _overlap_minimised(run: Run) -> Iterator[Finding]:
-    found = [op for op in run.events("op") if op["op"] == "overlap" and not op["between_outputs"]]
-    wrong = [op for op in found if op["slope"] > 0]
-    if sum(op.count for op in wrong) < 3 or any(op["slope"] < 0 for op in found):
+    found = [op for op in run.facts(OverlapTerm) if not op.between_outputs]
+    wrong = [op for op in found if op.slope > 0]
+    if sum(op.count for op in wrong) < 3 or any(op.slope < 0 for op in found):
         return
     yield Finding(
-        what=f"the overlap {wrong[0]['name']!r} is made smaller ({sum(op.count for op in wrong)} times)",
+        what=f"the overlap {wrong[0].name!r} is made smaller ({sum(op.count for op in wrong)} times)",
         why="1 is a perfect overlap and 0 is none at all: this trains the model to miss its targets",
-        remedy=f"loss = 1 - {wrong[0]['name']}",
+        remedy=f"loss = 1 - {wrong[0].name}",
         where=wrong[0].where,
         evidence=(Evidence(name="slope_of_the_loss", value=1, limit="-1"),),
         confidence=0.92,
@@ -101,13 +112,13 @@ def _overlap_minimised(run: Run) -> Iterator[Finding]:
 
 def _ranked_the_wrong_way(run: Run) -> Iterator[Finding]:
     """Both must go the wrong way, always: positive pairs are pushed apart and negative ones pulled together."""
-    found = [op for op in run.events("op") if op["op"] == "ranked distance" and op["slope"]]
-    pos, neg = ([op for op in found if op["side"] == side] for side in ("pos", "neg"))
+    found = [op for op in run.facts(RankedDistance) if op.slope]
+    pos, neg = ([op for op in found if op.side == side] for side in ("pos", "neg"))
     if min(sum(op.count for op in side) for side in (pos, neg)) < 3:
         return
-    if any(op["slope"] > 0 for op in pos) or any(op["slope"] < 0 for op in neg):
+    if any(op.slope > 0 for op in pos) or any(op.slope < 0 for op in neg):
         return
-    near, far = pos[0]["name"], neg[0]["name"]
+    near, far = pos[0].name, neg[0].name
     yield Finding(
         what=f"the distance {near!r} is made larger and {far!r} smaller ({sum(op.count for op in pos)} times)",
         why="pairs that belong together should be near each other: here they are pushed apart",

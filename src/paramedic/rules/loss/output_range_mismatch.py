@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import LossCall
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, by_place, measured
 
 _BEYOND: dict[str, tuple[str, ...]] = {
     "sigmoid": ("below_0", "above_1"),
     "softmax": ("below_0", "above_1"),
-    "tanh": ("below_-1", "above_1"),
+    "tanh": ("below_minus_1", "above_1"),
 }
 _BEYOND |= {"relu": ("below_0",), "softplus": ("below_0",)}
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf"))}
@@ -27,7 +28,7 @@ _NODES = {
     "PM512",
     "output-range-mismatch",
     severity="warning",
-    needs=["loss_call"],
+    needs=[LossCall],
     causes=["PM203", "PM204", "PM207", "PM209"],
 )
 def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
@@ -53,16 +54,16 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     yield from _no_probabilities(run, share)
     yield from _bounded_logits(run, share)
     functions = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-    seen = measured(run.events("loss_call", phase="train"), *functions)
+    seen = measured(run.facts(LossCall, phase="train"), *functions)
     # One line may hold several losses, each with an activation and targets of its own.
     groups = [(name, group) for name in _RANGES for group in by_place(c for c in seen if _made_by(c) == name).values()]
     for activation, calls in groups:
-        call = next((call for call in calls if call.get("made_at")), calls[0])
-        made = call.get("made_at")
+        call = next((call for call in calls if call.made_at), calls[0])
+        made = call.made_at
         low, high = _RANGES[activation]
-        least = min(call["values"]["target_min"] for call in calls)
-        most = max(call["values"]["target_max"] for call in calls)
-        beyond = sum(call["values"][name] for call in calls for name in _BEYOND[activation]) / len(calls)
+        least = min(call.numbers.target_min for call in calls)
+        most = max(call.numbers.target_max for call in calls)
+        beyond = sum(getattr(call.numbers, name) for call in calls for name in _BEYOND[activation]) / len(calls)
         if beyond <= share or _spills_over(calls, low, high):
             continue
         reach = f"{low:g} to {high:g}" if high < float("inf") else f"at least {low:g}"
@@ -82,14 +83,14 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
 
 def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
     functions = ("binary_cross_entropy_with_logits", "binary_cross_entropy")
-    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
-        beyond = sum(call["values"]["below_0"] + call["values"]["above_1"] for call in calls) / len(calls)
+    for calls in by_place(measured(run.facts(LossCall, phase="train"), *functions)).values():
+        beyond = sum(call.numbers.below_0 + call.numbers.above_1 for call in calls) / len(calls)
         if beyond <= share:
             continue
-        least = min(call["values"]["target_min"] for call in calls)
-        most = max(call["values"]["target_max"] for call in calls)
+        least = min(call.numbers.target_min for call in calls)
+        most = max(call.numbers.target_max for call in calls)
         yield Finding(
-            what=f"F.{calls[0]['function']} got targets from {least:.4g} to {most:.4g}",
+            what=f"F.{calls[0].function} got targets from {least:.4g} to {most:.4g}",
             why="its targets are probabilities; beyond 0 and 1 the loss has no minimum and falls without bound",
             remedy="scale the targets into 0 to 1, or use a loss for values: F.mse_loss",
             where=calls[0].where,
@@ -105,11 +106,11 @@ def _no_probabilities(run: Run, share: float) -> Iterator[Finding]:
 def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
     """An activation before a loss that wants logits: some probabilities are out of reach."""
     functions = ("binary_cross_entropy_with_logits", "cross_entropy")
-    for calls in by_place(measured(run.events("loss_call", phase="train"), *functions)).values():
-        binary = calls[0]["function"] != "cross_entropy"
+    for calls in by_place(measured(run.facts(LossCall, phase="train"), *functions)).values():
+        binary = calls[0].function != "cross_entropy"
         made = {_made_by(call) for call in calls}
         activation = made.pop() if len(made) == 1 else None
-        low, high = (min(c["values"]["input_min"] for c in calls), max(c["values"]["input_max"] for c in calls))
+        low, high = (min(c.numbers.input_min for c in calls), max(c.numbers.input_max for c in calls))
         if activation == "tanh" and high - low > 1.8:  # pressed against its ends
             reach = f"{_sigmoid(-1):.2f} to {_sigmoid(1):.2f}" if binary else "never near 0 or 1"
         elif activation in ("relu", "softplus") and binary and low >= 0 and _negatives(calls) > share:
@@ -117,10 +118,10 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
         else:
             continue
         bounds = "-1 to 1" if activation == "tanh" else "at least 0"
-        call = next((call for call in calls if call.get("made_at")), calls[0])
-        made_at = call.get("made_at")
+        call = next((call for call in calls if call.made_at), calls[0])
+        made_at = call.made_at
         yield Finding(
-            what=f"the logits that F.{call['function']} gets come out of {activation}: they are {bounds}",
+            what=f"the logits that F.{call.function} gets come out of {activation}: they are {bounds}",
             why=f"as probabilities that is {reach}, so the loss has a lower bound that training cannot get below",
             remedy=f"remove the {activation} from the output layer: this loss expects unbounded logits",
             where=at(call, made_at[1:] if made_at else None),
@@ -132,30 +133,30 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
         )
 
 
-def _negatives(calls: list[Event]) -> float:
+def _negatives(calls: list[LossCall]) -> float:
     """The share of targets that call for a probability of 0, if all are 0 or 1."""
-    return 1 - sum(call["values"]["target_mean"] for call in calls) / len(calls)
+    return 1 - sum(call.numbers.target_mean for call in calls) / len(calls)
 
 
 def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
-def _spills_over(calls: list[Event], low: float, high: float) -> bool:
+def _spills_over(calls: list[LossCall], low: float, high: float) -> bool:
     """The bulk of the targets is inside, and none is far outside: values of that range with noise on them."""
     width = high - low
     if width == float("inf"):
         return False
-    for values in (call["values"] for call in calls):
-        mean, std = values["target_mean"], values["target_std"]
+    for values in (call.numbers for call in calls):
+        mean, std = values.target_mean, values.target_std
         if mean - std < low - 0.1 * width or mean + std > high + 0.1 * width:
             return False
-        if values["target_min"] < low - 0.5 * width or values["target_max"] > high + 0.5 * width:
+        if values.target_min < low - 0.5 * width or values.target_max > high + 0.5 * width:
             return False
     return True
 
 
-def _made_by(call: Event) -> str | None:
+def _made_by(call: LossCall) -> str | None:
     """The activation function that gave the predictions."""
-    made = call.get("made_at")
-    return str(made[0]) if made else _NODES.get(call["input"]["made_by"] or "")
+    made = call.made_at
+    return str(made[0]) if made else _NODES.get(call.input.made_by or "")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, measured, train_first
 
 
-@rule("PM503", "sigmoid-before-bce-with-logits", severity="error", needs=["loss_call"], causes=["PM512", "PM305"])
+@rule("PM503", "sigmoid-before-bce-with-logits", severity="error", needs=[LossCall], causes=["PM512", "PM305"])
 def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
     """A sigmoid's output reaches a loss that applies the sigmoid itself.
 
@@ -24,19 +25,19 @@ def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
     ## Options
     `fewest_values`: how many values in [0, 1] it takes when the sigmoid itself was not seen.
     """
-    calls = measured(run.events("loss_call"), "binary_cross_entropy_with_logits")
+    calls = measured(run.facts(LossCall), "binary_cross_entropy_with_logits")
     reported = False
     for group in train_first(calls):
-        call = next((call for call in group if call.get("made_at")), group[0])
-        made = call.get("made_at")
-        node = call["input"]["made_by"]
+        call = next((call for call in group if call.made_at), group[0])
+        made = call.made_at
+        node = call.input.made_by
         seen = bool(made and made[0] in ("sigmoid", "softmax")) or node in _NODES
         if not seen and node is not None and node not in _BY_HAND:
             continue  # made by something else, a Linear layer for example, that happens to give such values
-        low = min(call["values"]["input_min"] for call in group)
-        high = max(call["values"]["input_max"] for call in group)
-        values = sum(call["values"]["input_size"] for call in group)
-        wide = max(call["values"]["input_max"] - call["values"]["input_min"] for call in group)  # a constant may drift
+        low = min(call.numbers.input_min for call in group)
+        high = max(call.numbers.input_max for call in group)
+        values = sum(call.numbers.input_size for call in group)
+        wide = max(call.numbers.input_max - call.numbers.input_min for call in group)  # a constant may drift
         if low < 0 or high > 1 or not (seen or (values >= fewest_values and wide > 0.5)):
             continue
         if made and made[0] not in ("sigmoid", "softmax"):

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, shape
 
 
-@rule("PM505", "single-class-loss", severity="error", needs=["loss_call"], causes=["PM403", "PM405"])
+@rule("PM505", "single-class-loss", severity="error", needs=[LossCall], causes=["PM403", "PM405"])
 def check(run: Run) -> Iterator[Finding]:
     """Cross-entropy over one class: the loss is zero whatever the model outputs.
 
@@ -21,11 +22,11 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Never: the result is zero by arithmetic.
     """
-    for calls in by_place(call for call in run.events("loss_call") if call["function"] == "cross_entropy").values():
-        sizes = calls[0]["input"]["shape"]
-        if len(sizes) < 2 or any(call["input"]["shape"][1] != 1 for call in calls):
+    for calls in by_place(call for call in run.facts(LossCall) if call.function == "cross_entropy").values():
+        sizes = calls[0].input.shape
+        if len(sizes) < 2 or any(call.input.shape[1] != 1 for call in calls):
             continue
-        if calls[0]["target"]["dtype"].startswith("float"):
+        if calls[0].target.dtype.startswith("float"):
             continue  # probabilities over one class: still nothing to learn, but the user's own design
         yield Finding(
             what=f"F.cross_entropy over 1 class: input {shape(sizes)} gives a loss of exactly 0",

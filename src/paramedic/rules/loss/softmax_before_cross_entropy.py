@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator
 
+from paramedic.record.facts import LossCall, LossValues
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, measured, train_first
 
 
-@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=["loss_call"], causes=["PM512"])
+@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=[LossCall], causes=["PM512"])
 def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
     """Probabilities reach a loss that expects logits.
 
@@ -29,32 +30,32 @@ def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
     `tolerance`: how far a row's sum may be from 1.
     """
     reported = False
-    for calls in train_first(measured(run.events("loss_call"), "cross_entropy")):
-        probable = [call for call in calls if _probabilities(call["values"], tolerance)]
-        if not probable or len(probable) < len(calls) or probable[0]["input"]["shape"][-1] < 2:
+    for calls in train_first(measured(run.facts(LossCall), "cross_entropy")):
+        probable = [call for call in calls if _probabilities(call.numbers, tolerance)]
+        if not probable or len(probable) < len(calls) or probable[0].input.shape[-1] < 2:
             continue
-        call = next((call for call in calls if call.get("made_at")), calls[0])
+        call = next((call for call in calls if call.made_at), calls[0])
         if call.phase == "eval" and reported:
             continue  # the same model, evaluated: one line is enough to edit
         reported = True
-        classes = call["input"]["shape"][1 if len(call["input"]["shape"]) > 1 else 0]
-        rows = int(call["values"]["rows"])
+        classes = call.input.shape[1 if len(call.input.shape) > 1 else 0]
+        rows = int(call.numbers.rows)
         floor = math.log(1 + (classes - 1) / math.e)
-        made = call.get("made_at")
+        made = call.made_at
         yield Finding(
             what=f"F.cross_entropy got probabilities: {rows} of {rows} rows sum to 1.000 ({call.phase} phase)",
             why=f"cross-entropy applies log-softmax itself; over {classes} classes it can't fall below {floor:.2f}",
             remedy="drop the softmax and pass logits to the loss" + (f" at {call.line}" if made else ""),
             where=at(call, made[1:] if made else None),
             evidence=(
-                Evidence(name="row_sum_min", value=call["values"]["row_sum_min"], limit=f"1 ± {tolerance:g}"),
-                Evidence(name="row_sum_max", value=call["values"]["row_sum_max"], limit=f"1 ± {tolerance:g}"),
+                Evidence(name="row_sum_min", value=call.numbers.row_sum_min, limit=f"1 ± {tolerance:g}"),
+                Evidence(name="row_sum_max", value=call.numbers.row_sum_max, limit=f"1 ± {tolerance:g}"),
                 Evidence(name="calls", value=len(calls), limit="all of them"),
             ),
             confidence=0.99,
         )
 
 
-def _probabilities(values: dict[str, float], tolerance: float) -> bool:
-    low, high = values["row_sum_min"], values["row_sum_max"]
-    return values["input_min"] >= 0 and abs(low - 1) <= tolerance and abs(high - 1) <= tolerance
+def _probabilities(values: LossValues, tolerance: float) -> bool:
+    low, high = values.row_sum_min, values.row_sum_max
+    return values.input_min >= 0 and abs(low - 1) <= tolerance and abs(high - 1) <= tolerance

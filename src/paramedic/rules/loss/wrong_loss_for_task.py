@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import AnswersCompared, ClassTarget, LossCall
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place, measured
 
 
-@rule("PM514", "wrong-loss-for-task", severity="warning", needs=["loss_call"], causes=["PM207", "PM512"])
+@rule("PM514", "wrong-loss-for-task", severity="warning", needs=[LossCall], causes=["PM207", "PM512"])
 def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
     """Cross-entropy gets quantities as targets, or a squared error gets class numbers.
 
@@ -29,23 +30,23 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
     `tolerance`: how far the rows' sums may be from one.
     """
     yield from _squared(run)
-    for calls in by_place(measured(run.events("loss_call", phase="train"), "cross_entropy")).values():
-        soft = [c for c in calls if "float" in c["target"]["dtype"] and c["target"]["shape"] == c["input"]["shape"]]
+    for calls in by_place(measured(run.facts(LossCall, phase="train"), "cross_entropy")).values():
+        soft = [c for c in calls if "float" in c.target.dtype and c.target.shape == c.input.shape]
         if not soft or len(soft) < len(calls) or _are_meant(soft):
             continue
-        if any(call["reconstructs"] for call in soft):
+        if any(call.reconstructs for call in soft):
             continue  # then it does so in every step; the call of the model is not seen in all of them
-        low = min(call["values"]["target_row_min"] for call in soft)
-        high = max(call["values"]["target_row_max"] for call in soft)
-        negative = min(call["values"]["target_min"] for call in soft) < -tolerance
-        whole = all(float(call["values"]["target_max"]) == 1.0 for call in soft)
+        low = min(call.numbers.target_row_min for call in soft)
+        high = max(call.numbers.target_row_max for call in soft)
+        negative = min(call.numbers.target_min for call in soft) < -tolerance
+        whole = all(float(call.numbers.target_max) == 1.0 for call in soft)
         # Rows of zeros are padding; a single one per row may be scaled down by a mask or a weight.
         if not negative and high <= 1 + tolerance:
             continue
         many = "several classes per row" if whole and not negative else "quantities"
         yield Finding(
             what=f"cross_entropy got {many} as targets: rows sum to {low:.3g} … {high:.3g}, "
-            f"values from {min(c['values']['target_min'] for c in soft):.3g}",
+            f"values from {min(c.numbers.target_min for c in soft):.3g}",
             why="it takes floating-point targets for the probabilities of exclusive classes",
             remedy="binary_cross_entropy_with_logits for several classes at once, mse_loss for quantities",
             where=soft[0].where,
@@ -54,31 +55,31 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
         )
 
 
-def _are_meant(calls: list[Event]) -> bool:
+def _are_meant(calls: list[LossCall]) -> bool:
     # What the model was given is only known while its calls are examined.
-    own = sum(bool(call["reconstructs"]) for call in calls)
-    return own >= min(3, len(calls)) or all(call["values"]["target_row_filled"] <= 1 for call in calls)
+    own = sum(bool(call.reconstructs) for call in calls)
+    return own >= min(3, len(calls)) or all(call.numbers.target_row_filled <= 1 for call in calls)
 
 
 def _squared(run: Run) -> Iterator[Finding]:
     """The target of a squared error holds 0, 1, 2 …, and the same classes are what the answers are compared with."""
     compared: dict[int, str] = {}
     for wanted in ("round", "argmax"):
-        compared |= {e["classes"]: wanted for e in run.events("answers_compared") if e["how"] == wanted}
+        compared |= {e.classes: wanted for e in run.facts(AnswersCompared) if e.how == wanted}
     told: set[object] = set()
-    for event in sorted(run.events("class_target", phase="train"), key=lambda event: -event["classes"]):
-        how, place = compared.get(event["classes"]), (event.where.file, event.where.line)
+    for event in sorted(run.facts(ClassTarget, phase="train"), key=lambda event: -event.classes):
+        how, place = compared.get(event.classes), (event.where.file, event.where.line)
         if how is None or place in told:
             continue
         told.add(place)
         metric = "the argmax of the answers is" if how == "argmax" else "rounded answers are"
         yield Finding(
-            what=f"{event['function']} gets the numbers of {event['classes']} classes as its target, and {metric} "
+            what=f"{event.function} gets the numbers of {event.classes} classes as its target, and {metric} "
             "compared with them",
             why="it treats class 2 as twice class 1, and the middle of two classes as a good compromise",
-            remedy=f"F.cross_entropy with {event['classes']} outputs and the class numbers as they are (.long())",
+            remedy=f"F.cross_entropy with {event.classes} outputs and the class numbers as they are (.long())",
             where=event.where,
-            evidence=(Evidence(name="classes", value=event["classes"], limit="a quantity"),),
+            evidence=(Evidence(name="classes", value=event.classes, limit="a quantity"),),
             confidence=0.9 if how == "argmax" else 0.7,
             severity="warning" if how == "argmax" else "note",
         )

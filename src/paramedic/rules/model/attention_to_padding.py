@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Asked, Forward, Mask, MaskAdded, MaskAsFactor
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM415", "attention-to-padding", severity="warning", needs=["forward"], causes=["PM207", "PM201", "PM315"])
+@rule("PM415", "attention-to-padding", severity="warning", needs=[Forward], causes=["PM207", "PM201", "PM315"])
 def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
     """A padding mask does not mask the padding: it is all ones, inverted, added, read in two ways, or left out.
 
@@ -24,10 +25,11 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
     ## Options
     `share`: the share of padding above which a mask of ones is reported; `fewest`: batches to be seen.
     """
-    for op in run.events("op"):
-        if op["op"] == "mask as factor":
+    masks: list[MaskAsFactor | MaskAdded] = [*run.facts(MaskAsFactor), *run.facts(MaskAdded)]
+    for op in sorted(masks, key=lambda op: op.id):
+        if isinstance(op, MaskAsFactor):
             yield Finding(
-                what=f"{op['argument']} of {op['module']} is also used as a factor here: True means 'leave out' there, "
+                what=f"{op.argument} of {op.module} is also used as a factor here: True means 'leave out' there, "
                 "but keeps the value here",
                 why="the product keeps exactly the padding and sets all real positions to zero",
                 remedy="multiply by the opposite: x * (~mask).unsqueeze(-1)",
@@ -35,9 +37,9 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
                 evidence=(Evidence(name="same_mask_in_both", value="yes", limit="no"),),
                 confidence=0.93,
             )
-        elif op["op"] == "mask added":
+        else:
             yield Finding(
-                what=f"{op['argument']} holds zeros and ones as {op['dtype'].removeprefix('torch.')}: torch adds "
+                what=f"{op.argument} holds zeros and ones as {op.dtype.removeprefix('torch.')}: torch adds "
                 "them to the scores, so nothing is left out",
                 why="only a mask of booleans says what to leave out; adding 1 to a score even favours that position",
                 remedy="pass booleans, True where to leave out: mask.bool(); or numbers with -inf there",
@@ -47,10 +49,10 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
             )
     yield from _left_out(run)
     yield from _swapped(run, share, fewest)
-    by_keys = any(e["over"] == "keys" and e["masked_padding"] for e in run.events("mask"))
-    heeded = any(e.get("declared") is None and e["padding"] == e["masked_padding"] > 0 for e in run.events("mask"))
-    for events in by_place(run.events("mask", phase="train")).values():
-        padded = [e for e in events if e["padding"] > share * (e["padding"] + e["tokens"])]
+    by_keys = any(e.over == "keys" and e.masked_padding for e in run.facts(Mask))
+    heeded = any(e.declared is None and e.padding == e.masked_padding > 0 for e in run.facts(Mask))
+    for events in by_place(run.facts(Mask, phase="train")).values():
+        padded = [e for e in events if e.padding > share * (e.padding + e.tokens)]
         if len(padded) < fewest:
             continue
         finding = _judge(padded, by_keys, heeded)
@@ -60,29 +62,30 @@ def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]
 
 def _left_out(run: Run, change: float = 5e-4) -> Iterator[Finding]:
     """The model takes a mask and has an id for padding; it was called without one, and its answers heed the padding."""
-    asked = [event for event in run.events("asked") if event.get("padding")]
-    heeded = [event for event in asked if event["mask_left_out"] and event["padding"]["gap"] > change]
-    if heeded and len(heeded) == len(asked) and all(event["padding"]["declared"] for event in heeded):
-        found, argument = heeded[0]["padding"], heeded[0]["mask_left_out"]
+    asked = [(event, event.padding) for event in run.facts(Asked) if event.padding]
+    heeded = [(event, padding) for event, padding in asked if event.mask_left_out and padding.gap > change]
+    if heeded and len(heeded) == len(asked) and all(padding.declared for _, padding in heeded):
+        event, found = heeded[0]
+        argument = event.mask_left_out
         yield Finding(
-            what=f"{heeded[0].module} was called without {argument}, and its answers for short samples change when "
-            f"padding (id {found['value']}) is cut off, {found['cut']} of {found['width']} places",
+            what=f"{event.module} was called without {argument}, and its answers for short samples change when "
+            f"padding (id {found.value}) is cut off, {found.cut} of {found.width} places",
             why="without a mask padding is attended to like any other token",
-            remedy=f"pass {argument}=, made from the lengths or from ids != {found['value']}",
-            where=heeded[0].where,
-            evidence=(Evidence(name="change", value=round(found["gap"], 5), limit=f"≤ {change:g}"),),
+            remedy=f"pass {argument}=, made from the lengths or from ids != {found.value}",
+            where=event.where,
+            evidence=(Evidence(name="change", value=round(found.gap, 5), limit=f"≤ {change:g}"),),
             confidence=0.88,
         )
 
 
 def _swapped(run: Run, share: float, fewest: int) -> Iterator[Finding]:
     """What the model got as attention_mask is not the mask of the padding, but another of its arguments is."""
-    looks = [e for e in run.events("mask", phase="train") if e.get("declared") and e["padding"] > 0]
-    exact = [e for e in looks if e["masked_padding"] == e["padding"] and not e["masked_tokens"]]
-    got = [e for e in looks if e["declared"] == "attention_mask"]
-    if len(got) < fewest or any(e["declared"] == "attention_mask" for e in exact) or len(exact) < len(got):
+    looks = [e for e in run.facts(Mask, phase="train") if e.declared and e.padding > 0]
+    exact = [e for e in looks if e.masked_padding == e.padding and not e.masked_tokens]
+    got = [e for e in looks if e.declared == "attention_mask"]
+    if len(got) < fewest or any(e.declared == "attention_mask" for e in exact) or len(exact) < len(got):
         return
-    tokens, lost = (sum(e[name] for e in got) for name in ("tokens", "masked_tokens"))
+    tokens, lost = sum(e.tokens for e in got), sum(e.masked_tokens for e in got)
     if lost > share * tokens and all(_is_padding(e) for e in got):
         yield Finding(
             what=f"attention_mask leaves out {lost / tokens:.0%} of the real tokens, while another argument marks "
@@ -95,26 +98,26 @@ def _swapped(run: Run, share: float, fewest: int) -> Iterator[Finding]:
         )
 
 
-def _is_padding(event: Event) -> bool:
+def _is_padding(event: Mask) -> bool:
     """Rows end in one value, but not all of them, or in runs of it that differ and nowhere else."""
-    return bool(event["shortest"] == 0 or (event["longest"] > event["shortest"] and not event["inside"]))
+    return bool(event.shortest == 0 or (event.longest > event.shortest and not event.inside))
 
 
-def _judge(events: list[Event], by_keys: bool, heeded: bool) -> Finding | None:
+def _judge(events: list[Mask], by_keys: bool, heeded: bool) -> Finding | None:
     """`heeded`: some attention does leave all padding out."""
-    padding, tokens = (sum(event[name] for event in events) for name in ("padding", "tokens"))
-    masked, lost = (sum(event[name] for event in events) for name in ("masked_padding", "masked_tokens"))
+    padding, tokens = sum(event.padding for event in events), sum(event.tokens for event in events)
+    masked, lost = sum(event.masked_padding for event in events), sum(event.masked_tokens for event in events)
     part = padding / (padding + tokens)
     inverted = masked < 0.05 * padding and lost > 0.95 * tokens
     # What a one means in a tensor that a model is given is for the model to say, unless its name does.
-    if inverted and (events[0].get("declared") == "other" or (events[0].get("declared") and heeded)):
+    if inverted and (events[0].declared == "other" or (events[0].declared and heeded)):
         return None
     if not inverted and not all(_is_padding(event) for event in events):
         return None
-    if all(event["none"] for event in events):
-        what = f"{part:.0%} of the positions are padding (id {events[0]['value']}), but the mask masks none of them"
+    if all(event.none for event in events):
+        what = f"{part:.0%} of the positions are padding (id {events[0].value}), but the mask masks none of them"
         why, remedy = "padding is attended to like real tokens", "build the mask from the ids: mask = ids != pad_id"
-    elif all(event["over"] == "queries" for event in events) and not by_keys and masked == padding and not lost:
+    elif all(event.over == "queries" for event in events) and not by_keys and masked == padding and not lost:
         what = "the padding mask lies along the queries: whole rows of scores are filled, and no key is left out"
         why = "softmax over a row that was filled with one value does not change, so real tokens attend to padding"
         remedy = "lay the mask along the keys: mask[:, None, None, :], not mask[:, None, :, None]"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Asked, CuttingView, Loader, ModuleCall, NormalisedAcrossSamples
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape, why_not
 
 
-@rule("PM413", "batch-mixing", severity="error", needs=["asked"], causes=["PM207", "PM209", "PM313"])
+@rule("PM413", "batch-mixing", severity="error", needs=[Asked], causes=["PM207", "PM209", "PM313"])
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     """The output for one sample depends on the other samples of its batch, or on its place among them.
 
@@ -32,36 +33,35 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     `tolerance`: relative change of an output that still counts as rounding.
     """
     yield from _row(run, tolerance)
-    asked = [event for event in run.events("asked") if event.get("mixing")]
+    asked = [(event, event.mixing) for event in run.facts(Asked) if event.mixing]
     if not asked:
         raise Abstain(why_not(run) or "no model could be probed with exchanged batches")
-    given = {loader["batch_size"] for loader in run.events("loader")}
-    cuts = [op for op in run.events("op") if op["op"] == "cutting view"]
-    across = [op for op in run.events("op") if op["op"] == "normalised across samples"]
-    for event in asked:
-        if not event["mixing"]["gap"] > tolerance:
+    given = {loader.batch_size for loader in run.facts(Loader)}
+    cuts, across = run.facts(CuttingView), run.facts(NormalisedAcrossSamples)
+    for event, mixing in asked:
+        if not mixing.gap > tolerance:
             continue
-        lengths = [op for op in across if op["shape"][0] == event["size"]]
-        if event.get("batch_first") is not False and lengths:
-            yield _length(event, lengths[0], tolerance)
+        lengths = [op for op in across if op.shape[0] == event.size]
+        if event.batch_first is not False and lengths:
+            yield _length(event, mixing.gap, lengths[0], tolerance)
             return
-        if event.get("batch_first") is not False and not cuts:
+        if event.batch_first is not False and not cuts:
             continue
-        if event["mixing"].get("apart") and event["size"] not in given:
+        if mixing.apart and event.size not in given:
             raise Abstain("samples may lie along the second dimension, and no loader says how many there are")
-        if event.get("batch_first") is not False:
-            yield _cut(event, cuts[0], tolerance)
+        if event.batch_first is not False:
+            yield _cut(event, mixing.gap, cuts[0], tolerance)
             return
-        name = f"{event.module}.{event['mixing']['module']}"
-        if event["size"] not in given and _takes_one_sequence(run, name):
+        name = f"{event.module}.{mixing.module}"
+        if event.size not in given and _takes_one_sequence(run, name):
             raise Abstain("a single sequence is passed at a time, and no loader says that its places are samples")
         yield Finding(
-            what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch "
+            what=f"outputs of {event.module} change by {mixing.gap:.1%} when other samples of the batch "
             f"are exchanged, first after {name}",
-            why=f"{event['mixed_by']} has batch_first=False and takes the {event['size']} samples for time steps",
+            why=f"{event.mixed_by} has batch_first=False and takes the {event.size} samples for time steps",
             remedy="pass batch_first=True where it is built",
-            where=at(event, event.get("built_at")),
-            evidence=(Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),),
+            where=at(event, event.built_at),
+            evidence=(Evidence(name="change", value=round(mixing.gap, 5), limit=f"≤ {tolerance:g}"),),
             confidence=0.95,
         )
         return
@@ -69,21 +69,21 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
 
 def _row(run: Run, tolerance: float) -> Iterator[Finding]:
     """Something is added by row, such as positions along the batch. Rows must mean nothing: a loader shuffles them."""
-    shuffled = {loader["batch_size"] for loader in run.events("loader") if loader["sampler"] == "RandomSampler"}
-    for event in run.events("asked"):
-        found, mixed = event.get("row"), event.get("mixing")
-        if not found or not mixed or mixed["gap"] > tolerance:
+    shuffled = {loader.batch_size for loader in run.facts(Loader) if loader.sampler == "RandomSampler"}
+    for event in run.facts(Asked):
+        found, mixed = event.row, event.mixing
+        if not found or not mixed or mixed.gap > tolerance:
             continue
-        if event["size"] not in shuffled and event.get("present") is None:  # rows of tokens are sequences of their own
+        if event.size not in shuffled and event.present is None:  # rows of tokens are sequences of their own
             continue
-        if found["gap"] > 10 * tolerance:
+        if found.gap > 10 * tolerance:
             yield Finding(
-                what=f"outputs of {event.module} change by {found['gap']:.1%} when the same samples come in another "
+                what=f"outputs of {event.module} change by {found.gap:.1%} when the same samples come in another "
                 "order: they depend on the row of the batch",
                 why="something that differs from row to row is mixed in, such as positions counted along the batch",
                 remedy="count positions along the sequence: pe[: x.size(1)], or arange(x.size(1)), for (batch, time)",
-                where=at(event, found["site"]),
-                evidence=(Evidence(name="change", value=round(found["gap"], 5), limit=f"≤ {10 * tolerance:g}"),),
+                where=at(event, found.site),
+                evidence=(Evidence(name="change", value=round(found.gap, 5), limit=f"≤ {10 * tolerance:g}"),),
                 confidence=0.93,
             )
             return
@@ -91,34 +91,34 @@ def _row(run: Run, tolerance: float) -> Iterator[Finding]:
 
 def _takes_one_sequence(run: Run, name: str) -> bool:
     """(time, 1, features), or (time, features): written so for one sequence."""
-    given = [call["inputs"][0]["shape"] for call in run.events("module_call") if call.module == name and call["inputs"]]
+    given = [call.inputs[0].shape for call in run.facts(ModuleCall) if call.module == name and call.inputs]
     return bool(given) and all(len(sizes) == 2 or sizes[1] == 1 for sizes in given)
 
 
-def _cut(event: Event, cut: Event, tolerance: float) -> Finding:
+def _cut(event: Asked, gap: float, cut: CuttingView, tolerance: float) -> Finding:
     """A reshape inside the model that does not leave samples whole."""
     return Finding(
-        what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch are "
-        f"exchanged: {cut['function']} turns {shape(cut['from'])} into {shape(cut['to'])}",
+        what=f"outputs of {event.module} change by {gap:.1%} when other samples of the batch are "
+        f"exchanged: {cut.function} turns {shape(cut.from_)} into {shape(cut.to)}",
         why="it regroups the numbers without moving an axis, so rows now hold parts of several samples",
         remedy="keep the batch first, x.reshape(len(x), -1), or swap axes with transpose or permute",
         where=cut.where,
         evidence=(
-            Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),
-            Evidence(name="reshaped_to", value=shape(cut["to"]), limit=f"({cut['from'][0]}, …)"),
+            Evidence(name="change", value=round(gap, 5), limit=f"≤ {tolerance:g}"),
+            Evidence(name="reshaped_to", value=shape(cut.to), limit=f"({cut.from_[0]}, …)"),
         ),
         confidence=0.92,
     )
 
 
-def _length(event: Event, op: Event, tolerance: float) -> Finding:
+def _length(event: Asked, gap: float, op: NormalisedAcrossSamples, tolerance: float) -> Finding:
     """Vectors are given length one along the wrong axis."""
     return Finding(
-        what=f"outputs of {event.module} change by {event['mixing']['gap']:.1%} when other samples of the batch are "
-        f"exchanged: F.normalize runs over dimension 0 of {shape(op['shape'])}",
+        what=f"outputs of {event.module} change by {gap:.1%} when other samples of the batch are "
+        f"exchanged: F.normalize runs over dimension 0 of {shape(op.shape)}",
         why="it divides each column by its norm over the batch, where each sample should have norm 1",
         remedy="F.normalize(x, dim=-1), or the axis that holds the features",
         where=op.where,
-        evidence=(Evidence(name="change", value=round(event["mixing"]["gap"], 5), limit=f"≤ {tolerance:g}"),),
+        evidence=(Evidence(name="change", value=round(gap, 5), limit=f"≤ {tolerance:g}"),),
         confidence=0.93,
     )

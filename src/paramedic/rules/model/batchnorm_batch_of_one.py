@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Ended, Loader, Model, ModuleCall, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
-@rule("PM416", "batchnorm-batch-of-one", severity="error", needs=["model"])
+@rule("PM416", "batchnorm-batch-of-one", severity="error", needs=[Model])
 def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
     """BatchNorm in training mode gets a batch of one sample.
 
@@ -27,13 +28,13 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
     ## Options
     `few`: values per channel of a single sample below which its statistics are considered too noisy.
     """
-    if not any(module["norm"] for model in run.events("model") for module in model["modules"]):
+    if not any(module.norm for model in run.facts(Model) for module in model.modules):
         return
     loader = _guilty_loader(run)
-    crash = run.first("exception")
-    if crash is not None and "Expected more than 1 value per channel" in crash["message"]:
+    crash = run.first(Ended)
+    if crash is not None and "Expected more than 1 value per channel" in crash.message:
         yield Finding(
-            what="BatchNorm got one value per channel in training mode: " + crash["message"].rpartition("got ")[2],
+            what="BatchNorm got one value per channel in training mode: " + crash.message.rpartition("got ")[2],
             why=_why(loader) if loader else "a single value has no variance to normalise with",
             remedy="drop_last=True in the DataLoader, or a batch size that leaves more than one sample over",
             where=loader.where if loader else crash.where,
@@ -41,12 +42,12 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
             confidence=0.98,
         )
         return
-    calls = [call for call in run.events("module_call") if call["norm"]]
-    evaluated = {call.module for call in calls if not call["training"]}
+    calls = [call for call in run.facts(ModuleCall) if call.norm]
+    evaluated = {call.module for call in calls if not call.training}
     for call in calls:
-        if call["training"] and call["grad"] and call.module in evaluated and _rough(call, few):
+        if call.training and call.grad and call.module in evaluated and _rough(call, few):
             yield Finding(
-                what=f"{call.module} normalises {shape(call['inputs'][0]['shape'])} in training: one sample at a time",
+                what=f"{call.module} normalises {shape(call.inputs[0].shape)} in training: one sample at a time",
                 why="the batch's statistics are those of a few values, so training and evaluation differ",
                 remedy="larger batches, or GroupNorm/LayerNorm",
                 where=call.where,
@@ -70,30 +71,30 @@ def check(run: Run, *, few: int = 16) -> Iterator[Finding]:
         )
 
 
-def _guilty_loader(run: Run) -> Event | None:
-    trained = {event["loader"] for event in run.events("train_forward")}
-    for loader in run.events("loader"):
-        size, batch = loader["size"], loader["batch_size"]
-        keeps_all = not loader["drop_last"] and not loader["own_batch_sampler"]
-        if loader["number"] in trained and keeps_all and size and batch and batch > 1 and size % batch == 1:
+def _guilty_loader(run: Run) -> Loader | None:
+    trained = {event.loader for event in run.facts(TrainForward)}
+    for loader in run.facts(Loader):
+        size, batch = loader.size, loader.batch_size
+        keeps_all = not loader.drop_last and not loader.own_batch_sampler
+        if loader.number in trained and keeps_all and size and batch and batch > 1 and size % batch == 1:
             return loader
     return None
 
 
-def _why(loader: Event) -> str:
-    return f"{loader['size']:,} samples in batches of {loader['batch_size']} leave a last batch of 1"
+def _why(loader: Loader) -> str:
+    return f"{loader.size:,} samples in batches of {loader.batch_size} leave a last batch of 1"
 
 
-def _epoch_done(run: Run, loader: Event) -> bool:
-    return run.steps >= loader["size"] // loader["batch_size"] + 1
+def _epoch_done(run: Run, loader: Loader) -> bool:
+    return bool(loader.size and loader.batch_size and run.steps >= loader.size // loader.batch_size + 1)
 
 
-def _rough(call: Event, few: int) -> bool:
+def _rough(call: ModuleCall, few: int) -> bool:
     """A single sample, and too little of it to know a mean and a variance."""
-    sizes = call["inputs"][0]["shape"] if call["inputs"] else []
+    sizes = call.inputs[0].shape if call.inputs else []
     return len(sizes) > 1 and sizes[0] == 1 and _values(call) < few
 
 
-def _values(call: Event) -> int:
-    sizes = call["inputs"][0]["shape"]
+def _values(call: ModuleCall) -> int:
+    sizes = call.inputs[0].shape
     return int(math.prod([sizes[0], *sizes[2:]]))

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from paramedic.record.facts import Model
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM421", "bias-before-norm", severity="note", needs=["model"])
+@rule("PM421", "bias-before-norm", severity="note", needs=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """Layers have a bias that the BatchNorm right after them cancels.
 
@@ -20,12 +21,12 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the norm is to be removed or folded later. Only layers inside one `nn.Sequential` are looked at.
     """
-    for model in run.events("model"):
-        modules = model["modules"]
+    for model in run.facts(Model):
+        modules = model.modules
         pairs = [
-            (a["path"], b["path"])
+            (a.path, b.path)
             for a, b in pairwise(modules)
-            if b["norm"] and "bias" in a["own_parameters"] and not a["children"] and _siblings(a["path"], b["path"])
+            if b.norm and "bias" in a.own_parameters and not a.children and _siblings(a.path, b.path)
         ]
         if pairs:
             yield Finding(

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Load, Overwritten
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, listed, many
 
 
-@rule("PM409", "checkpoint-not-loaded", severity="error", needs=["load"])
+@rule("PM409", "checkpoint-not-loaded", severity="error", needs=[Load])
 def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5) -> Iterator[Finding]:
     """load_state_dict was called and loaded little or nothing, or what it loaded was overwritten before training.
 
@@ -33,22 +34,22 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
     for which a tensor of the same shape and last name must be on the other side.
     """
     yield from _overwritten(run)
-    for event in run.events("load"):
-        if event["into"] != "model" or not event["keys"] or not event["given"]:
+    for event in run.facts(Load):
+        if event.into != "model" or not event.keys or not event.given:
             continue
-        share = event["matched_numel"] / max(event["numel"], 1)
-        unused = event["unexpected_count"]
-        if event["matched"] == event["given"]:
+        share = event.matched_numel / max(event.numel, 1)
+        unused = event.unexpected_count
+        if event.matched == event.given:
             continue  # everything that was given was used
-        unfilled = min(event["left_numel"], event["numel"] - event["matched_numel"])
-        if event["matched"] and event["displaced_numel"] < renamed * unfilled:
+        unfilled = min(event.left_numel, event.numel - event.matched_numel)
+        if event.matched and event.displaced_numel < renamed * unfilled:
             continue  # what was left over has no place here under any name: only a part was wanted
         if share > least and not (unused and share < warn):
             continue
-        examples = listed([*event["unexpected"][:2]]) or "none"
-        wanted = listed(event["missing"][:2]) or "none"
+        examples = listed([*event.unexpected[:2]]) or "none"
+        wanted = listed(event.missing[:2]) or "none"
         yield Finding(
-            what=f"load_state_dict matched {event['matched']} of {event['keys']} tensors "
+            what=f"load_state_dict matched {event.matched} of {event.keys} tensors "
             f"({share:.0%} of the values); {unused} given keys were left over",
             why=f"names do not agree: given {examples}; wanted {wanted}",
             remedy="rename the keys (strip or add the prefix) and load with strict=True",
@@ -64,17 +65,17 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
 
 def _overwritten(run: Run, alike: float = 0.5) -> Iterator[Finding]:
     """Every matrix that was looked at has other values at the next step than the load had given it."""
-    for event in run.events("overwritten"):
-        likeness = event["likeness"]
+    for event in run.facts(Overwritten):
+        likeness = event.likeness
         if len(likeness) < 2 or max(likeness) >= alike:
             continue
-        line = event["loaded_at"][1]
+        line = event.loaded_at[1]
         yield Finding(
             what=f"the weights that {event.module} had loaded (line {line}) were overwritten before the next step: "
-            f"{listed(event['names'])}",
+            f"{listed(event.names)}",
             why=f"{many(len(likeness), 'weight')} were compared, and none has anything in common with what was loaded",
             remedy="initialise first and load afterwards",
-            where=at(event, event["loaded_at"]) if event.where.file is None else event.where,
+            where=at(event, event.loaded_at) if event.where.file is None else event.where,
             severity="warning",
             evidence=(Evidence(name="cosine_to_loaded", value=round(max(likeness), 3), limit=f"≥ {alike:g}"),),
             confidence=0.92,

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import EvalForward, Forward, Load, Mode, Model, Teacher, TrainForward
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed, many
 
 
-@rule("PM420", "frozen-norm-drift", severity="warning", needs=["forward"])
+@rule("PM420", "frozen-norm-drift", severity="warning", needs=[Forward])
 def check(run: Run) -> Iterator[Finding]:
     """BatchNorm layers whose weights are frozen still change their statistics.
 
@@ -27,14 +28,14 @@ def check(run: Run) -> Iterator[Finding]:
     follow the student are not reported.
     """
     yield from _teachers(run)
-    events = run.events("train_forward")
-    trainable = {m["path"] for event in events for m in event["moody"] if m["norm"] and m["trainable"]}
+    events = run.facts(TrainForward)
+    trainable = {m.path for event in events for m in event.moody if m.norm and m.trainable}
     reported: set[str | None] = set()
     for event in events:
         drifting = [
-            m["path"]
-            for m in event["moody"]
-            if m["norm"] and m["training"] and m["weights"] and not m["trainable"] and m["path"] not in trainable
+            m.path
+            for m in event.moody
+            if m.norm and m.training and m.weights and not m.trainable and m.path not in trainable
         ]
         if not drifting or event.count < 2 or event.module in reported or not _trains_something(run, event):
             continue
@@ -52,18 +53,18 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
     """Models that are frozen from head to foot, and whose answers others learn from."""
-    asked = {e.module for e in run.events("eval_forward") if e["training"] and "training" in e["uses"]}
-    renewed = {event.module for event in run.events("load")}
-    events = run.events("teacher")
+    asked = {e.module for e in run.facts(EvalForward) if e.training and "training" in e.uses}
+    renewed = {event.module for event in run.facts(Load)}
+    events = run.facts(Teacher)
     for name in sorted({event.module for event in events if event.module} & asked - renewed):
         own = [event for event in events if event.module == name]
         times = sum(event.count for event in own)
-        if times < fewest or any(event["moved"] for event in own):
+        if times < fewest or any(event.moved for event in own):
             continue
-        switch = next((m for m in reversed(run.events("mode")) if m["training"] and m.module == name), None)
+        switch = next((m for m in reversed(run.facts(Mode)) if m.training and m.module == name), None)
         yield Finding(
             what=f"{name} is frozen and others learn from its answers, but it is in train mode: the "
-            f"statistics of {many(own[0]['norms'], 'BatchNorm layer')} move with every call",
+            f"statistics of {many(own[0].norms, 'BatchNorm layer')} move with every call",
             why="in train mode it normalises with the batch it is given, so its answers change",
             remedy=f"{name}.eval() before it is used",
             where=switch.where if switch is not None else own[0].where,
@@ -72,13 +73,13 @@ def _teachers(run: Run, fewest: int = 8) -> Iterator[Finding]:
         )
 
 
-def _trains_something(run: Run, event: Event) -> bool:
+def _trains_something(run: Run, event: TrainForward) -> bool:
     """Whether the same model has weights that an optimizer holds: then the frozen ones are frozen on purpose."""
     return any(
-        p["optimizer"] is not None and p["requires_grad"]
-        for model in run.events("model")
-        if model["name"] == event.module
-        for p in model["parameters"]
+        p.optimizer is not None and p.requires_grad
+        for model in run.facts(Model)
+        if model.name == event.module
+        for p in model.parameters
     )
 
 
@@ -90,11 +91,9 @@ def _part(paths: list[str]) -> str:
     return ".".join(common[:2]) if len(common) > 1 else paths[0]
 
 
-def _last_switch(run: Run, event: Event, path: str) -> Event | None:
+def _last_switch(run: Run, event: TrainForward, path: str) -> Mode | None:
     """The train() call that put them into train mode."""
     switches = [
-        m
-        for m in run.events("mode")
-        if m["training"] and m.step <= event.last_step and path.startswith(m.module or "-")
+        m for m in run.facts(Mode) if m.training and m.step <= event.last_step and path.startswith(m.module or "-")
     ]
     return switches[-1] if switches else None

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Asked, Shift
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, why_not
 
 
-@rule("PM417", "future-leak", severity="error", needs=["asked", "shift"])
+@rule("PM417", "future-leak", severity="error", needs=[Asked, Shift])
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     """A model that predicts the next token can see it.
 
@@ -27,24 +28,24 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     ## Options
     `tolerance`: relative change of an output that still counts as rounding.
     """
-    asked = [event for event in run.events("asked") if event.get("future") is not None]
+    asked = [(event, event.future) for event in run.facts(Asked) if event.future is not None]
     if not asked:
         raise Abstain(why_not(run) or "no model with an output for each place of a sequence could be probed")
-    shifts = [event["agreement"] for event in run.events("shift")]
+    shifts = [event.agreement for event in run.facts(Shift)]
     if not shifts or not all(found["1"] > 0.9 for found in shifts):
         return
-    for event in asked:
-        if event["future"] > tolerance:
-            mask, seen = event.get("future_mask"), at(event, event.get("future_at"))
+    for event, change in asked:
+        if change > tolerance:
+            mask, seen = event.future_mask, at(event, event.future_at)
             yield Finding(
-                what=f"{event.module} predicts the next token, but its outputs change by {event['future']:.1%} when "
+                what=f"{event.module} predicts the next token, but its outputs change by {change:.1%} when "
                 "only later tokens are changed" + (f", from line {seen.line} on" if mask else ""),
                 why="information flows backwards in time: the token to be predicted is visible",
                 remedy="correct this mask: torch.triu(torch.ones(T, T), diagonal=1).bool() is True where to leave out"
                 if mask
                 else "mask the future: is_causal=True or a tgt_mask in attention, no bidirectional layers",
                 where=at(event, mask) if mask else seen,
-                evidence=(Evidence(name="change", value=round(event["future"], 5), limit="0"),),
+                evidence=(Evidence(name="change", value=round(change, 5), limit="0"),),
                 confidence=0.95,
             )
             return

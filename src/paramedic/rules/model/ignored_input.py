@@ -1,13 +1,14 @@
 """PM419."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Asked
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, why_not
 
 
-@rule("PM419", "ignored-input", severity="warning", needs=["asked"])
+@rule("PM419", "ignored-input", severity="warning", needs=[Asked])
 def check(run: Run) -> Iterator[Finding]:
     """An input of the model has no influence on its output.
 
@@ -25,34 +26,35 @@ def check(run: Run) -> Iterator[Finding]:
     An argument that only exists for the interface: start its name with an underscore. Of a whole batch that is handed
     over, a dictionary or a tuple, the model may take what it needs: its parts are not judged.
     """
-    rounds: dict[str | None, list[Event]] = {}
-    for event in run.events("asked"):
-        if event.get("ignored") is not None:
-            rounds.setdefault(event.module, []).append(event)
+    rounds: dict[str | None, list[tuple[Asked, Mapping[str, bool]]]] = {}
+    for event in run.facts(Asked):
+        if event.ignored is not None:
+            rounds.setdefault(event.module, []).append((event, event.ignored))
     if not any(len(events) > 1 for events in rounds.values()):
         raise Abstain(why_not(run) or "no model could be probed twice")
-    for events in rounds.values():
-        paths = set.intersection(*({path for path, idle in e["ignored"].items() if idle} for e in events))
-        if all(path in paths for path in events[0]["ignored"]):
+    for answers in rounds.values():
+        paths = set.intersection(*({path for path, idle in ignored.items() if idle} for _, ignored in answers))
+        first = answers[0][0]
+        if all(path in paths for path in answers[0][1]):
             continue  # the output depends on nothing: dead or saturated units, an illness of its own
-        for path in sorted(paths) if len(events) > 1 else ():
-            name = _name(path, events[0]["names"])
+        for path in sorted(paths) if len(answers) > 1 else ():
+            name = _name(path, first.names)
             if name is not None and not name.startswith("_"):
-                lost = (events[0].get("lost") or {}).get(path)
+                lost = (first.lost or {}).get(path)
                 yield Finding(
-                    what=f"the output of {events[0].module} does not depend on its input {name!r}",
-                    why=f"exchanging it between the {events[0]['size']} samples of a batch changed nothing, in "
-                    f"{len(events)} rounds",
+                    what=f"the output of {first.module} does not depend on its input {name!r}",
+                    why=f"exchanging it between the {first.size} samples of a batch changed nothing, in "
+                    f"{len(answers)} rounds",
                     remedy=f"use what line {lost[3]} made of {name!r}: this line overwrites it, and nobody has read it"
                     if lost
                     else f"follow {name!r} through forward(): it is overwritten, dropped or multiplied by zero",
-                    where=at(events[0], lost),
+                    where=at(first, lost),
                     evidence=(Evidence(name="change_of_the_output", value=0.0, limit="> 0"),),
                     confidence=0.88,
                 )
 
 
-def _name(path: str, names: list[str]) -> str | None:
+def _name(path: str, names: Sequence[str]) -> str | None:
     """'[0][1]' is the second positional argument, "[1]['mask']" a keyword argument; None: a part of one."""
     positional = re.fullmatch(r"\[0\]\[(\d+)\]", path)
     if positional:

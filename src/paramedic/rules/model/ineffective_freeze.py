@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Census, Freeze, Model
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import GRADIENT, MOVED, NONZERO, TRAINABLE, listed, many, parameter_histories
 
 
-@rule("PM404", "ineffective-freeze", severity="error", needs=["model"], causes=["PM420"])
+@rule("PM404", "ineffective-freeze", severity="error", needs=[Model], causes=["PM420"])
 def check(run: Run) -> Iterator[Finding]:
     """Code that is meant to freeze parameters does not freeze them.
 
@@ -23,10 +24,10 @@ def check(run: Run) -> Iterator[Finding]:
     When the parameters are kept out of the optimizer instead, nothing is reported.
     """
     moving = {h.name for h in parameter_histories(run) if h.moved}
-    for event in run.events("freeze"):
-        if event["target"] == "module":
+    for event in run.facts(Freeze):
+        if event.target == "module":
             inside = [name for name in moving if name.startswith(f"{event.module}.")]
-            if event["value"] or not inside:
+            if event.value or not inside:
                 continue
             yield Finding(
                 what=f"{event.module}.requires_grad = False had no effect: {many(len(inside), 'tensor')} still move",
@@ -36,8 +37,8 @@ def check(run: Run) -> Iterator[Finding]:
                 evidence=(Evidence(name="moving_tensors", value=len(inside), limit="0"),),
                 confidence=0.98,
             )
-        elif event["target"] == "copy" and not event["value"]:
-            inside = [name for name in event["names"] if name in moving]
+        elif event.target == "copy" and not event.value:
+            inside = [name for name in event.names if name in moving]
             if inside:
                 yield Finding(
                     what=f"requires_grad = False was set on copies from state_dict(): {listed(inside)} still move",
@@ -47,17 +48,17 @@ def check(run: Run) -> Iterator[Finding]:
                     evidence=(Evidence(name="moving_tensors", value=len(inside), limit="0"),),
                     confidence=0.97,
                 )
-        elif event["target"] == "parameter" and not event["value"] and event["now"] == event["count"]:
-            inside = [name for name in event["names"] if name in moving]
-            if inside and len(inside) == len(event["names"]) and event.step == 0:
+        elif event.target == "parameter" and not event.value and event.now == event.tensors:
+            inside = [name for name in event.names if name in moving]
+            if inside and len(inside) == len(event.names) and event.step == 0:
                 yield Finding(
-                    what=f"{many(event['count'], 'tensor')} frozen here were made trainable again before training: "
+                    what=f"{many(event.tensors, 'tensor')} frozen here were made trainable again before training: "
                     f"{listed(inside)}",
                     why="a later line sets requires_grad back to True for all of them",
                     remedy="freeze after the last line that changes requires_grad",
                     where=event.where,
                     severity="warning",
-                    evidence=(Evidence(name="trainable_again", value=event["count"], limit="0"),),
+                    evidence=(Evidence(name="trainable_again", value=event.tensors, limit="0"),),
                     confidence=0.8,
                 )
     yield from _still_frozen(run)
@@ -67,11 +68,11 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _still_frozen(run: Run) -> Iterator[Finding]:
     """The function that had frozen them was called again with the switch on, and changed nothing."""
-    for event in run.events("freeze"):
-        later = [census for census in run.events("census") if census.step > event.step]
-        if event["target"] != "nothing" or not later:
+    for event in run.facts(Freeze):
+        later = [census for census in run.facts(Census) if census.step > event.step]
+        if event.target != "nothing" or not later:
             continue
-        still = [name for name in event["names"] if all(_frozen(census, name) for census in later)]
+        still = [name for name in event.names if all(_frozen(census, name) for census in later)]
         if still:
             yield Finding(
                 what=f"{many(len(still), 'tensor')} should be trainable again from step {event.step:,} on but are "
@@ -84,20 +85,20 @@ def _still_frozen(run: Run) -> Iterator[Finding]:
             )
 
 
-def _frozen(census: Event, name: str) -> bool:
-    return name in census["names"] and not census["flags"][census["names"].index(name)] & TRAINABLE
+def _frozen(census: Census, name: str) -> bool:
+    return name in census.names and not census.flags[census.names.index(name)] & TRAINABLE
 
 
 def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:
-    for event in run.events("freeze"):
-        odd = [name for name in event["names"] if name in moving] if event["target"] == "misspelt" else []
+    for event in run.facts(Freeze):
+        odd = [name for name in event.names if name in moving] if event.target == "misspelt" else []
         if odd:
             yield Finding(
-                what=f"{listed(odd)} got an attribute {event['attribute']!r}, which torch does not know",
+                what=f"{listed(odd)} got an attribute {event.attribute!r}, which torch does not know",
                 why="assigning an unknown attribute to a tensor is silent and changes nothing",
                 remedy="p.requires_grad = False or p.requires_grad_(False)",
                 where=event.where,
-                evidence=(Evidence(name="tensors", value=event["count"], limit="0"),),
+                evidence=(Evidence(name="tensors", value=event.tensors, limit="0"),),
                 confidence=0.97,
             )
 
@@ -105,17 +106,17 @@ def _misspelt(run: Run, moving: set[str]) -> Iterator[Finding]:
 def _frozen_but_moving(run: Run) -> Iterator[Finding]:
     """requires_grad was turned off after gradients existed: the optimizer goes on with the old gradient."""
     frozen = [h for h in parameter_histories(run) if h.trainable < h.examined]
-    for census in reversed(run.events("census")):
+    for census in reversed(run.facts(Census)):
         names = [
             name
-            for name, flags, rate in zip(census["names"], census["flags"], census["rates"], strict=True)
+            for name, flags, rate in zip(census.names, census.flags, census.rates, strict=True)
             if not flags & TRAINABLE and flags & GRADIENT and flags & MOVED and rate > 0
         ]
         names = [name for name in names if any(h.name == name for h in frozen)]
         if not names:
             return
-        switch = [e for e in run.events("freeze") if not e["value"] and set(names) & set(e["names"])]
-        used = [census["flags"][census["names"].index(name)] & NONZERO for name in names]
+        switch = [e for e in run.facts(Freeze) if not e.value and set(names) & set(e.names)]
+        used = [census.flags[census.names.index(name)] & NONZERO for name in names]
         yield Finding(
             what=f"{many(len(names), 'tensor')} with requires_grad=False still move: {listed(names)}",
             why="they were frozen while an old gradient was in .grad, and the optimizer keeps using it"

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Ended, Forward, InPlace, Model, Optimizer, Step
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape, twin_optimizers
 
 
-@rule("PM423", "inplace-overwrite", severity="error", needs=["forward"])
+@rule("PM423", "inplace-overwrite", severity="error", needs=[Forward])
 def check(run: Run) -> Iterator[Finding]:
     """An in-place operation has overwritten a value that the backward pass needs.
 
@@ -23,23 +24,23 @@ def check(run: Run) -> Iterator[Finding]:
     The line is the last in-place operation on a tensor of that shape before the failure. Where there is none, and an
     optimizer has just stepped on a weight of that shape, the step is named: it came between forward and backward.
     """
-    if not run.events("exception"):
+    if not run.facts(Ended):
         return
-    ended = run.events("exception")[-1]
+    ended = run.facts(Ended)[-1]
     found = re.search(
-        r"modified by an inplace operation: \[\S+ \[([\d, ]*)\]\](?:, which is (output \d+ of \w+))?", ended["message"]
+        r"modified by an inplace operation: \[\S+ \[([\d, ]*)\]\](?:, which is (output \d+ of \w+))?", ended.message
     )
     if found is None:
         return
     wanted = [int(size) for size in found.group(1).split(",") if size.strip()]
-    guilty = [op for op in run.events("op") if op["op"] == "in-place" and op["shape"] == wanted]
+    guilty = [op for op in run.facts(InPlace) if op.shape == wanted]
     if not guilty:
         yield _by_step(run, ended, wanted)
         return
     op = guilty[-1]
     saved = found.group(2) or "a saved tensor"
     yield Finding(
-        what=f"{op['function'].strip('_')} in place overwrote {saved.replace('Backward0', '')}, {shape(wanted)}, "
+        what=f"{op.function.strip('_')} in place overwrote {saved.replace('Backward0', '')}, {shape(wanted)}, "
         "which backward() needs",
         why="autograd had kept that value to compute its gradient, and it is no longer there",
         remedy="make a new tensor: x = x + y instead of x += y",
@@ -49,23 +50,23 @@ def check(run: Run) -> Iterator[Finding]:
     )
 
 
-def _by_step(run: Run, ended: Event, wanted: list[int]) -> Finding:
+def _by_step(run: Run, ended: Ended, wanted: list[int]) -> Finding:
     """A step changes weights in place too: a loss that was computed before it cannot be differentiated after it."""
-    shapes = {p["name"]: p["shape"] for model in run.events("model") for p in model["parameters"]}
+    shapes = {p.name: p.shape for model in run.facts(Model) for p in model.parameters}
     fitting = {
-        optimizer["number"]: name
-        for optimizer in run.events("optimizer")
-        for group in optimizer["groups"]
-        for name in group["parameters"]
+        optimizer.number: name
+        for optimizer in run.facts(Optimizer)
+        for group in optimizer.groups
+        for name in group.parameters
         if shapes.get(name) in (wanted, wanted[::-1])  # a layer keeps its weight transposed
     }
-    steps = [step for step in run.events("step") if step["optimizer"] in fitting and step.last_step >= ended.step - 1]
+    steps = [step for step in run.facts(Step) if step.optimizer in fitting and step.last_step >= ended.step - 1]
     if not steps:
         raise Abstain("no in-place operation of the script has that shape; perhaps an optimizer's step")
     if twin_optimizers(run) is not None:
         raise Abstain("two optimizers hold the same weights, so that one steps on the other's")
     step = max(steps, key=lambda event: (event.last_step, event.id))
-    name = fitting[step["optimizer"]]
+    name = fitting[step.optimizer]
     return Finding(
         what=f"optimizer.step() changed {name} {shape(shapes[name])} before {ended.line} went back through it",
         why="the loss there was computed with the old weights, which its gradient needs, and they are no longer there",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Chain, ModuleCall
+from paramedic.rules import Evidence, Finding, Run, rule
 
 _ON_PURPOSE = (
     "proj",
@@ -21,7 +22,7 @@ _ON_PURPOSE = (
 )
 
 
-@rule("PM408", "missing-nonlinearity", severity="warning", needs=["module_call"])
+@rule("PM408", "missing-nonlinearity", severity="warning", needs=[ModuleCall])
 def check(run: Run) -> Iterator[Finding]:
     """Two affine layers follow each other with nothing in between.
 
@@ -36,13 +37,13 @@ def check(run: Run) -> Iterator[Finding]:
     Factorisations through a narrow middle, projections, embeddings and heads are not reported, as far as sizes and
     names show them; nor is an output that something else reads as well, as in graph attention.
     """
-    for chain in run.events("chain"):
+    for chain in run.facts(Chain):
         if chain.count < 2 or not _pointless(chain):
             continue
-        first, second = chain["first_layer"], chain["second_layer"]
-        sizes = f"{first['in']} → {first['out']} → {second['out']}"
+        first, second = chain.first_layer, chain.second_layer
+        sizes = f"{first.in_} → {first.out} → {second.out}"
         yield Finding(
-            what=f"the output of {chain['first']} goes straight into {chain.module} ({sizes})",
+            what=f"the output of {chain.first} goes straight into {chain.module} ({sizes})",
             why="without an activation in between, the two layers compute what one of them could",
             remedy="put an activation between them, such as torch.relu",
             where=chain.where,
@@ -51,15 +52,15 @@ def check(run: Run) -> Iterator[Finding]:
         )
 
 
-def _pointless(chain: Event) -> bool:
-    first, second = chain["first_layer"], chain["second_layer"]
-    if first["class"] != second["class"] or first["groups"] > 1 or second["groups"] > 1:
+def _pointless(chain: Chain) -> bool:
+    first, second = chain.first_layer, chain.second_layer
+    if first.class_ != second.class_ or first.groups > 1 or second.groups > 1:
         return False
-    if first["class"] != "Linear" and (first["kernel"] == 1 or second["kernel"] == 1):
+    if first.class_ != "Linear" and (first.kernel == 1 or second.kernel == 1):
         return False
-    if first["out"] < min(first["in"], second["out"]):
+    if first.out < min(first.in_, second.out):
         return False  # a narrow middle
-    names = (chain["first"].lower(), (chain.module or "").lower())
+    names = (chain.first.lower(), (chain.module or "").lower())
     parents = {name.rpartition(".")[0] for name in names}
     last = [name.rpartition(".")[2] for name in names]
     return len(parents) == 1 and not any(word in name for word in _ON_PURPOSE for name in last)

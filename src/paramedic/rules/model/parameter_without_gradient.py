@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from paramedic.findings import Where
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Asked, Backward, Census, Cut, Drawn, Flat, Freeze, ModuleCall, Offered, Rates
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
 
 
-@rule("PM403", "parameter-without-gradient", severity="error", needs=["census"], causes=["PM405", "PM506", "PM610"])
+@rule("PM403", "parameter-without-gradient", severity="error", needs=[Census], causes=["PM405", "PM506", "PM610"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Parameters that an optimizer holds never receive a gradient, although their module is used.
 
@@ -32,14 +33,14 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")  # PM610 speaks of steps without it
     histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
     reached = {h.name for h in parameter_histories(run) if h.with_gradient}
-    reached |= {name for event in run.events("rates") for name in event["used"]}
+    reached |= {name for event in run.facts(Rates) for name in event.used}
     cut_off = [h for h in histories if not h.with_gradient and h.name not in reached]
     calls = _calls(run)
-    offered = tuple(f"{event.module}." for event in run.events("offered"))
+    offered = tuple(f"{event.module}." for event in run.facts(Offered))
     groups: dict[str, list[ParameterHistory]] = defaultdict(list)
     for history in cut_off:
         if not history.name.startswith("a tensor of"):
@@ -57,11 +58,11 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
 
 def _drawn(run: Run) -> Iterator[Finding]:
     """The path from the loss to a distribution's parameters ends at the draw; only other terms reach them."""
-    for op in run.events("op"):
-        if op["op"] != "drawn" or op.count < 2:
+    for op in run.facts(Drawn):
+        if op.count < 2:
             continue
         yield Finding(
-            what=f"{op['function']} lets no gradient through: {listed(op['behind'])} learn nothing from what is made "
+            what=f"{op.function} lets no gradient through: {listed(op.behind)} learn nothing from what is made "
             "of the values drawn here",
             why="only the other terms of the loss reach them, such as the divergence from the prior",
             remedy="draw with .rsample(), or mu + std * torch.randn_like(std)",
@@ -76,12 +77,12 @@ def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]
     zero = {h.name for h in histories if h.with_gradient == h.examined and not h.nonzero}
     if not any(h.nonzero for h in histories):
         return
-    for op in run.events("op"):
-        names = [name for name in op.get("behind", ()) if name in zero] if op["op"] == "flat" else []
+    for op in run.facts(Flat):
+        names = [name for name in op.behind if name in zero]
         if not names:
             continue
         zero -= set(names)
-        part, function = common_path(names), op["function"]
+        part, function = common_path(names), op.function
         steps = max(h.examined for h in histories if h.name in names)
         yield Finding(
             what=f"the gradient of {many(len(names), 'tensor')} of {part} was exactly zero in {steps} examined steps: "
@@ -97,47 +98,47 @@ def _flattened(run: Run, histories: list[ParameterHistory]) -> Iterator[Finding]
         )
 
 
-def _calls(run: Run) -> dict[str, Event]:
+def _calls(run: Run) -> dict[str, ModuleCall]:
     """The examined call of each module in training, without gradients if there was such a call."""
-    found: dict[str, Event] = {}
-    for call in run.events("module_call"):
-        if call["training"] or not call["grad"]:
+    found: dict[str, ModuleCall] = {}
+    for call in run.facts(ModuleCall):
+        if call.training or not call.grad:
             known = found.get(call.module or "")
-            if known is None or (call["cut"] and not known["cut"]):
+            if known is None or (call.cut and not known.cut):
                 found[call.module or ""] = call
     return found
 
 
-def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, Event]) -> str:
-    lines: dict[object, list[Event]] = defaultdict(list)
-    for cut in run.events("cut"):
-        lines[cut.where.file, cut.where.line, cut["op"]].append(cut)
-    here = [cuts for cuts in lines.values() if any(history.name in cut["parameters"] for cut in cuts)]
+def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, ModuleCall]) -> str:
+    lines: dict[object, list[Cut]] = defaultdict(list)
+    for cut in run.facts(Cut):
+        lines[cut.where.file, cut.where.line, cut.op].append(cut)
+    here = [cuts for cuts in lines.values() if any(history.name in cut.parameters for cut in cuts)]
     if here:  # of several cuts the one that most lies behind
-        widest = max(here, key=lambda cuts: len({name for cut in cuts for name in cut["parameters"]}))
+        widest = max(here, key=lambda cuts: len({name for cut in cuts for name in cut.parameters}))
         return f"cut {widest[0].id}"
     owner = history.name.rpartition(".")[0]
     call = calls.get(owner)
     if call is None:
         return ""
-    if call["cut"]:
-        return f"no_grad {call['cut'][0]}:{call['cut'][1]}"
+    if call.cut:
+        return f"no_grad {call.cut[0]}:{call.cut[1]}"
     return f"called {owner.partition('.')[0]}" if call.phase == "train" else ""
 
 
-def _switched_off(run: Run, names: list[str]) -> Event | None:
+def _switched_off(run: Run, names: list[str]) -> Freeze | None:
     """The last line that froze all of them."""
-    frozen = [e for e in run.events("freeze") if e["target"] == "parameter" and not e["value"]]
-    return next((event for event in reversed(frozen) if set(names) <= set(event["names"])), None)
+    frozen = [e for e in run.facts(Freeze) if e.target == "parameter" and not e.value]
+    return next((event for event in reversed(frozen) if set(names) <= set(event.names)), None)
 
 
 def _overwritten(run: Run, made: Where) -> int | None:
     """The line that overwrites what this one has made."""
-    lost = [place for event in run.events("asked") for place in (event.get("lost") or {}).values()]
-    return next((line for file, line, _, begun in lost if (file, begun) == (made.file, made.line)), None)
+    lost = [place for event in run.facts(Asked) for place in (event.lost or {}).values()]
+    return next((place.line for place in lost if (place.file, place.begun) == (made.file, made.line)), None)
 
 
-def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, Event]) -> Finding:
+def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, ModuleCall]) -> Finding:
     names = [member.name for member in members]
     part = common_path(names)
     steps = max(member.examined for member in members)
@@ -149,12 +150,12 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
     )
     confidence = 0.85
     if key.startswith("cut "):
-        cut = next(event for event in run.events("cut") if f"cut {event.id}" == key)
+        cut = next(event for event in run.facts(Cut) if f"cut {event.id}" == key)
         where = cut.where
-        why = f"{cut['op']} at {cut.line} returns a value without its history"
-        remedy = f"remove {cut['op']} on the way to the loss"
+        why = f"{cut.op} at {cut.line} returns a value without its history"
+        remedy = f"remove {cut.op} on the way to the loss"
         confidence = 0.96
-        if cut["op"] == ".sample()":
+        if cut.op == ".sample()":
             remedy = "draw with .rsample(), which lets gradients through"
     elif switched := _switched_off(run, names):
         where = switched.where
@@ -162,7 +163,7 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
         remedy = "leave requires_grad on from the forward pass to the step"
         confidence = 0.93
     elif key.startswith("no_grad ") and first is not None:
-        where = at(first, first["cut"])
+        where = at(first, first.cut)
         why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"
         remedy = f"remove torch.no_grad() there, or freeze on purpose with {part}.requires_grad_(False)"
         confidence = 0.96

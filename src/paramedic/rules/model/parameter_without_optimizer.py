@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Census, EvalForward, Forward, Hidden, LossCall, Model, Optimizer, TrainForward
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, parameter_histories, twin_optimizers
 
 
-@rule("PM402", "parameter-without-optimizer", severity="error", needs=["census", "optimizer"])
+@rule("PM402", "parameter-without-optimizer", severity="error", needs=[Census, Optimizer])
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """Trainable parameters receive gradients but are not in any optimizer.
 
@@ -30,11 +31,11 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     `fewest`: examined steps in which they must have had a gradient.
     """
     seen: Counter[str] = Counter()
-    for census in run.events("census"):
-        seen.update({name for name, flags in census["outside"].items() if flags & TRAINABLE})
-    moved = {name for census in run.events("census") for name, flags in census["outside"].items() if flags & MOVED}
-    hidden = [event.module or "" for event in run.events("hidden")]
-    held = {name for o in run.events("optimizer") for group in o["groups"] for name in group["parameters"]}
+    for census in run.facts(Census):
+        seen.update({name for name, flags in census.outside.items() if flags & TRAINABLE})
+    moved = {name for census in run.facts(Census) for name, flags in census.outside.items() if flags & MOVED}
+    hidden = [event.module or "" for event in run.facts(Hidden)]
+    held = {name for o in run.facts(Optimizer) for group in o.groups for name in group.parameters}
     names = [
         n for n, times in seen.items() if times >= fewest and n not in held | moved and not n.startswith("a tensor of")
     ]
@@ -42,15 +43,15 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     roots = {name.partition(".")[0] for name in names}
     for root in sorted(roots):
         own = [name for name in names if name.partition(".")[0] == root]
-        model = next((m for m in run.events("model") if m["name"] == root), None)
+        model = next((m for m in run.facts(Model) if m.name == root), None)
         if model is None:
             continue
-        everything = {p["name"] for p in model["parameters"] if p["requires_grad"]}
+        everything = {p.name for p in model.parameters if p.requires_grad}
         untouched = not everything & held
         if untouched and (_only_passed_through(run, root) or _is_copy_of_trained(run, model, held)):
             raise Abstain(f"{root} is not trained by any optimizer: probably a fixed network")
         twins = twin_optimizers(run) if untouched else None
-        optimizer = twins[1] if twins is not None else run.events("optimizer")[-1]
+        optimizer = twins[1] if twins is not None else run.facts(Optimizer)[-1]
         part = common_path(own) or root
         yield Finding(
             what=f"{many(len(own), 'trainable tensor')} of {part} get gradients but are in no optimizer: {listed(own)}",
@@ -81,21 +82,21 @@ def _only_passed_through(run: Run, root: str) -> bool:
 
     It is in eval mode, or its inputs have gradients and it is a yardstick, as in a perceptual loss.
     """
-    modes = [event["training"] for event in run.events("train_forward") if event.module == root]
-    calls = [event for event in run.events("forward") if event.module == root and event["grad"]]
-    passes_on = any(given["requires_grad"] for call in calls for given in call["inputs"])
+    modes = [event.training for event in run.facts(TrainForward) if event.module == root]
+    calls = [event for event in run.facts(Forward) if event.module == root and event.grad]
+    passes_on = any(given.requires_grad for call in calls for given in call.inputs)
     return (bool(modes) and not any(modes)) or (passes_on and _is_yardstick(run, root))
 
 
-def _is_copy_of_trained(run: Run, model: Event, held: set[str]) -> bool:
+def _is_copy_of_trained(run: Run, model: Model, held: set[str]) -> bool:
     """Whether it has the same parameters as a model that is trained: a target network whose gradients nobody wants."""
     trained = {h.name for h in parameter_histories(run) if h.with_gradient and h.name in held}
-    same = [other for other in run.events("model") if other is not model and _signature(other) == _signature(model)]
-    return any(p["name"] in trained for other in same for p in other["parameters"])
+    same = [other for other in run.facts(Model) if other is not model and _signature(other) == _signature(model)]
+    return any(p.name in trained for other in same for p in other.parameters)
 
 
-def _signature(model: Event) -> list[tuple[str, tuple[int, ...]]]:
-    return [(p["name"].partition(".")[2], tuple(p["shape"])) for p in model["parameters"]]
+def _signature(model: Model) -> list[tuple[str, tuple[int, ...]]]:
+    return [(p.name.partition(".")[2], tuple(p.shape)) for p in model.parameters]
 
 
 def _is_yardstick(run: Run, root: str) -> bool:
@@ -103,10 +104,10 @@ def _is_yardstick(run: Run, root: str) -> bool:
 
     An evaluation would call the trained models in the same step, too.
     """
-    pairs = [(call["maker"], call["target_maker"]) for call in run.events("loss_call", phase="train")]
+    pairs = [(call.maker, call.target_maker) for call in run.facts(LossCall, phase="train")]
     if any(all(_root(maker) == root for maker in pair) for pair in pairs):
         return True
-    looks = [event for event in run.events("eval_forward") if not event["grad"]]
+    looks = [event for event in run.facts(EvalForward) if not event.grad]
     evaluated = {event.step for event in looks if _root(event.module) != root}
     return any(_root(e.module) == root and e.count >= 3 and e.step not in evaluated for e in looks)
 

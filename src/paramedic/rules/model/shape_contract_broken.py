@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
+from paramedic.record.facts import Contract, ModuleCall
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 WRITTEN = {"annotation": "annotated", "contract": "declared"}  # meant to be checked, so that breaking them is an error
 
 
-@rule("PM422", "shape-contract-broken", severity="error", needs=["module_call"])
+@rule("PM422", "shape-contract-broken", severity="error", needs=[ModuleCall])
 def check(run: Run) -> Iterator[Finding]:
     """forward(), or a function with a contract, received or returned a shape that contradicts its own declaration.
 
@@ -28,18 +29,18 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the declaration is out of date. One in a docstring or a comment is only a note, for the same reason.
     """
-    for event in run.events("contract"):
-        declared = "(" + ", ".join(event["declared"]) + ")"
-        place = "what it returns" if event["name"] == "return" else event["name"]
-        written = WRITTEN.get(event["how"], "documented")
-        owner = event.data.get("function") or f"{event['class']}.forward"
-        file, line = event["forward"] if event["name"] == "return" else (event.where.file, event.where.line)
+    for event in run.facts(Contract):
+        declared = "(" + ", ".join(event.declared) + ")"
+        place = "what it returns" if event.name == "return" else event.name
+        written = WRITTEN.get(event.how, "documented")
+        owner = event.function or f"{event.class_}.forward"
+        file, line = event.forward[:2] if event.name == "return" else (event.where.file, event.where.line)
         yield Finding(
-            what=f"{owner}: {place} is {written} as {declared} and is {shape(event['got'])}: {event['broken']}",
+            what=f"{owner}: {place} is {written} as {declared} and is {shape(event.got)}: {event.broken}",
             why="code behind it relies on the declared shape; torch broadcasts over the difference",
             remedy=f"pass {declared}, or correct the declaration",
             where=Where(file=file, line=line, module=event.module, step=event.step),
-            severity="error" if event["how"] in WRITTEN else "note",
-            evidence=(Evidence(name="shape", value=shape(event["got"]), limit=declared),),
-            confidence=0.9 if event["how"] in WRITTEN else 0.6,
+            severity="error" if event.how in WRITTEN else "note",
+            evidence=(Evidence(name="shape", value=shape(event.got), limit=declared),),
+            confidence=0.9 if event.how in WRITTEN else 0.6,
         )

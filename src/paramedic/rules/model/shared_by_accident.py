@@ -1,14 +1,14 @@
 """PM406."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Model, ModulePart
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM406", "shared-by-accident", severity="warning", needs=["model"])
+@rule("PM406", "shared-by-accident", severity="warning", needs=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """One module instance appears several times in the same list.
 
@@ -24,16 +24,16 @@ def check(run: Run) -> Iterator[Finding]:
     Weight sharing on purpose, as in a universal transformer: give the shared module a name in the function that makes
     the list, or say `shared` in the list's name, and nothing is reported; or call the module in a loop.
     """
-    for model in run.events("model"):
-        with_weights = {m["path"]: m for m in model["modules"] if m["own_parameters"] or m["children"]}
-        containers = {m["path"] for m in model["modules"] if m["container"]}
+    for model in run.facts(Model):
+        with_weights = {m.path: m for m in model.modules if m.own_parameters or m.children}
+        containers = {m.path for m in model.modules if m.container}
         pairs = [
             (first, second)
-            for first, second in model["repeated"]
+            for first, second in model.repeated
             if _parent(first) == _parent(second) in containers and first in with_weights
         ]
-        built = {m["path"]: m for m in model["modules"]}
-        handed = [path for path in model.get("handed_over") or [] if not _on_purpose(path)]
+        built = {m.path: m for m in model.modules}
+        handed = [path for path in model.handed_over or [] if not _on_purpose(path)]
         trained = [(a, b) for a, b in pairs if _has_parameters(model, a) and (_made_in_place(built, a) or a in handed)]
         if not trained:
             continue
@@ -41,24 +41,24 @@ def check(run: Run) -> Iterator[Finding]:
         born = with_weights[first]
         line = built[_parent(first)] if first in handed else born
         yield Finding(
-            what=f"{first} and {second} are the same {born['class']} instance"
+            what=f"{first} and {second} are the same {born.class_} instance"
             + (f" ({len(trained)} such pairs)" if len(trained) > 1 else ""),
             why="all places share one set of weights, and their gradients are summed into it",
             remedy="copy it for each place: [copy.deepcopy(layer) for _ in range(n)]"
             if first in handed
-            else f"make a new one for each place: [{born['class']}(...) for _ in range(n)] instead of [...] * n",
-            where=Where(file=line["file"], line=line["line"], module=first, step=0),
+            else f"make a new one for each place: [{born.class_}(...) for _ in range(n)] instead of [...] * n",
+            where=Where(file=line.file, line=line.line, module=first, step=0),
             evidence=(Evidence(name="shared", value=listed([f"{a} = {b}" for a, b in trained])),),
             confidence=0.93,
         )
 
 
-def _made_in_place(built: Mapping[str, Mapping[str, Any]], path: str) -> bool:
+def _made_in_place(built: Mapping[str, ModulePart], path: str) -> bool:
     """Whether it was built inside the expression that builds the list, not given a name before."""
     module, container = built[path], built.get(_parent(path))
-    if container is None or None in (module["line"], container["line"]) or module["file"] != container["file"]:
+    if container is None or module.line is None or container.line is None or module.file != container.file:
         return True
-    return 0 <= module["line"] - container["line"] <= 10
+    return 0 <= module.line - container.line <= 10
 
 
 def _on_purpose(path: str) -> bool:
@@ -69,5 +69,5 @@ def _parent(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _has_parameters(model: Event, path: str) -> bool:
-    return any(p["name"].startswith(f"{path}.") for p in model["parameters"])
+def _has_parameters(model: Model, path: str) -> bool:
+    return any(p.name.startswith(f"{path}.") for p in model.parameters)

@@ -1,12 +1,13 @@
 """PM414."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Batch, Forward, Loader, LossCall, Softmax, SoftmaxOverQueries
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
-@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=["backward"], causes=["PM413", "PM108"])
+@rule("PM414", "softmax-over-wrong-dim", severity="error", needs=[Backward], causes=["PM413", "PM108"])
 def check(run: Run) -> Iterator[Finding]:
     """A softmax over the batch, over a dimension with a single entry, or over the queries of an attention.
 
@@ -28,51 +29,49 @@ def check(run: Run) -> Iterator[Finding]:
     """
     yield from _over_queries(run)
     batch, second = _batch_sizes(run), _second_sizes(run)
-    classes = {call["input"]["shape"][1] for call in run.events("loss_call") if _wants_log_probabilities(call)}
-    calls = [op for op in run.events("op") if op["op"] in ("softmax", "log_softmax")]
-    grows = {(op.where.file, op.where.line) for op in calls if op["size"] > 1}
+    classes = {call.input.shape[1] for call in run.facts(LossCall) if _wants_log_probabilities(call)}
+    calls = run.facts(Softmax)
+    grows = {(op.where.file, op.where.line) for op in calls if op.size > 1}
     for op in calls:
-        sizes = op["shape"]
-        if op["size"] == 1 and op["products"] and op["dim"] == 3:
+        sizes = op.shape
+        if op.size == 1 and op.products and op.dim == 3:
             continue  # heads that attend to a single key: its value is passed on, and that is learnt
-        if op["size"] == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
-            told = f"over dimension {op['dim']} of {shape(sizes)}, which has a single entry"
+        if op.size == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
+            told = f"over dimension {op.dim} of {shape(sizes)}, which has a single entry"
             why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
-        elif op["dim"] == 0 and len(sizes) > 1 and sizes[0] in batch - {1, sizes[1]} and sizes[1] not in second:
+        elif op.dim == 0 and len(sizes) > 1 and sizes[0] in batch - {1, sizes[1]} and sizes[1] not in second:
             told = f"over dimension 0 of {shape(sizes)}, the batch of {sizes[0]} samples"
             why = "samples compete with each other: a sample's output depends on the rest of its batch"
-        elif op["op"] == "log_softmax" and op["dim"] == 0 and len(sizes) == 2 and sizes[1] in classes:
+        elif op.function == "log_softmax" and op.dim == 0 and len(sizes) == 2 and sizes[1] in classes:
             told = f"over dimension 0 of {shape(sizes)}, but nll_loss reads {sizes[1]} classes from dimension 1"
             why = "the probabilities of a sample do not sum to 1: samples compete with each other, not classes"
         else:
             continue
-        choice = " (dim was left out, and torch chose it)" if op["implicit"] else ""
+        choice = " (dim was left out, and torch chose it)" if op.implicit else ""
         yield Finding(
-            what=f"{op['op']} runs {told}{choice}",
+            what=f"{op.function} runs {told}{choice}",
             why=why,
             remedy=f"use dim=-1 or the axis whose entries should sum to 1; shape here: {shape(sizes)}",
             where=op.where,
             evidence=(
-                Evidence(name="dim", value=op["dim"]),
+                Evidence(name="dim", value=op.dim),
                 Evidence(name="shape", value=shape(sizes)),
-                Evidence(name="size", value=op["size"], limit="≥ 2" if op["size"] == 1 else "not the batch"),
+                Evidence(name="size", value=op.size, limit="≥ 2" if op.size == 1 else "not the batch"),
             ),
             confidence=0.95,
         )
 
 
 def _over_queries(run: Run) -> Iterator[Finding]:
-    for op in run.events("op"):
-        if op["op"] != "softmax over queries":
-            continue
+    for op in run.facts(SoftmaxOverQueries):
         yield Finding(
-            what=f"softmax over dimension {op['dim']} of {shape(op['shape'])}, and then the last one is summed over",
+            what=f"softmax over dimension {op.dim} of {shape(op.shape)}, and then the last one is summed over",
             why="each column sums to 1, but a query reads a row: its weights do not sum to 1",
             remedy="use dim=-1: the axis that the product with the values sums over",
             where=op.where,
             evidence=(
-                Evidence(name="dim", value=op["dim"], limit="-1"),
-                Evidence(name="shape", value=shape(op["shape"])),
+                Evidence(name="dim", value=op.dim, limit="-1"),
+                Evidence(name="shape", value=shape(op.shape)),
             ),
             confidence=0.9,
         )
@@ -81,9 +80,9 @@ def _over_queries(run: Run) -> Iterator[Finding]:
 
 def _batch_sizes(run: Run) -> set[int]:
     """First sizes that both a model's input and the loss's target have; sequences may be flattened for the loss."""
-    targets = {call["target"]["shape"][0] for call in run.events("loss_call") if call["target"]["shape"]}
-    loaded = {t["shape"][0] for e in run.events("batch") for t in e["tensors"] if t["shape"]}
-    given = [t["shape"] for e in run.events("forward") for t in e["inputs"] if t["shape"]]
+    targets = {call.target.shape[0] for call in run.facts(LossCall) if call.target.shape}
+    loaded = {t.shape[0] for e in run.facts(Batch) for t in e.tensors if t.shape}
+    given = [t.shape for e in run.facts(Forward) for t in e.inputs if t.shape]
     inputs = {sizes[0] for sizes in given}
     flattened = {sizes[0] for sizes in given if len(sizes) == 2 and sizes[0] * sizes[1] in targets}
     return (inputs & targets) | flattened if targets else loaded & inputs
@@ -91,19 +90,19 @@ def _batch_sizes(run: Run) -> set[int]:
 
 def _second_sizes(run: Run) -> set[int]:
     """Second sizes that inputs and targets have in common, which may be the batch if time comes first."""
-    loaded = {loader["batch_size"] for loader in run.events("loader")}
-    targets = {call["target"]["shape"][1] for call in run.events("loss_call") if len(call["target"]["shape"]) > 1}
-    inputs = [t["shape"] for e in run.events("forward") for t in e["inputs"] if len(t["shape"]) > 1]
-    flat = {call["target"]["shape"][0] for call in run.events("loss_call") if len(call["target"]["shape"]) == 1}
+    loaded = {loader.batch_size for loader in run.facts(Loader)}
+    targets = {call.target.shape[1] for call in run.facts(LossCall) if len(call.target.shape) > 1}
+    inputs = [t.shape for e in run.facts(Forward) for t in e.inputs if len(t.shape) > 1]
+    flat = {call.target.shape[0] for call in run.facts(LossCall) if len(call.target.shape) == 1}
     either = [sizes for sizes in inputs if sizes[1] in targets or sizes[0] * sizes[1] in flat]
     return {sizes[1] for sizes in either if sizes[0] not in loaded}
 
 
-def _wants_log_probabilities(call: Event) -> bool:
-    return call["function"] == "nll_loss" and len(call["input"]["shape"]) == 2
+def _wants_log_probabilities(call: LossCall) -> bool:
+    return call.function == "nll_loss" and len(call.input.shape) == 2
 
 
-def _count(sizes: list[int]) -> int:
+def _count(sizes: Sequence[int]) -> int:
     total = 1
     for size in sizes:
         total *= size

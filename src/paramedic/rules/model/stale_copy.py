@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Average, Copy, Load, Model, Optimizer, SetBack
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM418", "stale-copy", severity="warning", needs=["model"])
+@rule("PM418", "stale-copy", severity="warning", needs=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 
@@ -38,10 +39,10 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _following_itself(run: Run) -> Iterator[Finding]:
-    loads: dict[tuple[object, ...], list[Event]] = defaultdict(list)
-    for event in run.events("load"):
-        taken = event.get("snapshot")
-        if taken and not taken["moved"] and taken["taken_step"] == event.step:
+    loads: dict[tuple[object, ...], list[Load]] = defaultdict(list)
+    for event in run.facts(Load):
+        taken = event.snapshot
+        if taken and not taken.moved and taken.taken_step == event.step:
             loads[(event.where.file, event.where.line, event.module)].append(event)
     for events in loads.values():
         if len({event.step for event in events}) < 2:
@@ -59,14 +60,14 @@ def _following_itself(run: Run) -> Iterator[Finding]:
 
 def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
     """A model that nobody trains is given weights again and again, while another is trained: never a new value."""
-    loads: dict[str, list[Event]] = defaultdict(list)
-    for event in run.events("load"):
-        if event["into"] == "model" and event["matched"]:
+    loads: dict[str, list[Load]] = defaultdict(list)
+    for event in run.facts(Load):
+        if event.into == "model" and event.matched:
             loads[event.module or ""].append(event)
-    trained = {name.partition(".")[0] for o in run.events("optimizer") for g in o["groups"] for name in g["parameters"]}
+    trained = {name.partition(".")[0] for o in run.facts(Optimizer) for g in o.groups for name in g.parameters}
     for name, events in loads.items():
-        steps = {event.step for event in events if not event.get("snapshot")}
-        if len(steps) < fewest or name.partition(".")[0] in trained or any(event["changed"] for event in events):
+        steps = {event.step for event in events if not event.snapshot}
+        if len(steps) < fewest or name.partition(".")[0] in trained or any(event.changed for event in events):
             continue
         yield Finding(
             what=f"{name} was given weights {len(events)} times in {max(steps) - min(steps):,} steps, and not one "
@@ -81,13 +82,13 @@ def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
 
 def _set_back(run: Run, fewest: int = 3) -> Iterator[Finding]:
     """The trained model is given the weights of a copy again and again, and the copy has stayed as it was made."""
-    loads: dict[tuple[str, str], list[Event]] = defaultdict(list)
-    for event in run.events("set_back"):
-        loads[(event.module or "", event["copy"])].append(event)
+    loads: dict[tuple[str, str], list[SetBack]] = defaultdict(list)
+    for event in run.facts(SetBack):
+        loads[(event.module or "", event.copy)].append(event)
     for (name, copy), events in loads.items():
-        if len({event.step for event in events}) < fewest or len({event["sum"] for event in events}) > 1:
+        if len({event.step for event in events}) < fewest or len({event.sum for event in events}) > 1:
             continue
-        if not all(event["used"] for event in events):
+        if not all(event.used for event in events):
             continue  # a snapshot to go back to, not a network that gives targets
         yield Finding(
             what=f"{name}, which is trained, was set back to the weights of {copy} {len(events)} times, and {copy} has "
@@ -101,24 +102,24 @@ def _set_back(run: Run, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _without_buffers(run: Run) -> Iterator[Finding]:
-    looks: dict[str, list[Event]] = defaultdict(list)
-    for event in run.events("copy"):
+    looks: dict[str, list[Copy]] = defaultdict(list)
+    for event in run.facts(Copy):
         looks[event.module or ""].append(event)
-    following = {event.module for event in run.events("average") if event["kind"] != "still"}
+    following = {event.module for event in run.facts(Average) if event.kind != "still"}
     for name, events in looks.items():
         last = events[-1]
-        new = last.get("batches") == 0 and last["off"] == 0 and last["source_batches"] > 0
-        if new and (last["written"] or name in following):
+        new = last.batches == 0 and last.off == 0 and last.source_batches > 0
+        if new and (last.written or name in following):
             yield _untouched(name, last)
             continue
-        moved = {event["parameters"] for event in events}
-        if len(events) < 2 or len(moved) < 2 or len({event["buffers"] for event in events}) > 1:
+        moved = {event.parameters for event in events}
+        if len(events) < 2 or len(moved) < 2 or len({event.buffers for event in events}) > 1:
             continue
-        if len({event["source_buffers"] for event in events}) < 2:
+        if len({event.source_buffers for event in events}) < 2:
             continue
         where = next((event.where for event in events if event.where.file), events[0].where)
         yield Finding(
-            what=f"the weights of {name} follow {events[0]['source']}, but its BatchNorm statistics have never changed",
+            what=f"the weights of {name} follow {events[0].source}, but its BatchNorm statistics have never changed",
             why="running_mean and running_var are buffers, and parameters() does not list them",
             remedy="copy the buffers as well: for mine, theirs in zip(copy.buffers(), model.buffers()): "
             "mine.copy_(theirs)",
@@ -131,49 +132,46 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
         )
 
 
-def _untouched(name: str, event: Event) -> Finding:
+def _untouched(name: str, event: Copy) -> Finding:
     return Finding(
-        what=f"the weights of {name} follow {event['source']}, but its BatchNorm statistics are still those of a new "
+        what=f"the weights of {name} follow {event.source}, but its BatchNorm statistics are still those of a new "
         "layer: mean 0, variance 1",
-        why=f"the statistics of {event['source']} come from {event['source_batches']:,.0f} batches; an average of "
+        why=f"the statistics of {event.source} come from {event.source_batches:,.0f} batches; an average of "
         "weights leaves buffers alone",
         remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before the evaluation",
-        where=event.where if event.where.file else at(event, event["evaluated"]),
-        evidence=(Evidence(name="batches_seen", value=0, limit=f"{event['source_batches']:.0f} as its source"),),
+        where=event.where if event.where.file else at(event, event.evaluated),
+        evidence=(Evidence(name="batches_seen", value=0, limit=f"{event.source_batches:.0f} as its source"),),
         confidence=0.95,
     )
 
 
 def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:
-    looks: dict[str, list[Event]] = defaultdict(list)
-    for event in run.events("average"):
+    looks: dict[str, list[Average]] = defaultdict(list)
+    for event in run.facts(Average):
         looks[event.module or ""].append(event)
     for name, events in looks.items():
-        counts = {
-            kind: sum(e.count for e in events if e["kind"] == kind) for kind in ("most", "part", "still", "whole")
-        }
-        drawn = [event for event in events if event["backwards"] and event["kind"] == "still"]
-        most = [event for event in events if event["kind"] == "most"]
+        counts = {kind: sum(e.count for e in events if e.kind == kind) for kind in ("most", "part", "still", "whole")}
+        drawn = [event for event in events if event.backwards and event.kind == "still"]
+        most = [event for event in events if event.kind == "most"]
         if most and counts["most"] >= fewest and not counts["part"]:
             yield _too_fast(name, most[0], counts["most"])
         elif sum(event.count for event in drawn) >= fewest and not any(counts[k] for k in ("most", "part", "whole")):
             yield _drawn_back(name, drawn[0], sum(event.count for event in drawn))
 
 
-def _too_fast(name: str, event: Event, times: int) -> Finding:
+def _too_fast(name: str, event: Average, times: int) -> Finding:
     return Finding(
-        what=f"{name} takes {event['share']:.2%} of the weights of {event['source']} in a step ({times} of {times} "
-        "steps)",
+        what=f"{name} takes {event.share:.2%} of the weights of {event.source} in a step ({times} of {times} steps)",
         why="an average keeps most of itself and takes a little of the new; here the two factors are swapped",
         remedy="mine.mul_(decay).add_(theirs, alpha=1 - decay), with a decay such as 0.99",
         where=event.where,
-        evidence=(Evidence(name="share_taken_per_step", value=round(event["share"], 5), limit="≤ 0.9"),),
+        evidence=(Evidence(name="share_taken_per_step", value=round(event.share, 5), limit="≤ 0.9"),),
         confidence=0.9,
     )
 
 
-def _drawn_back(name: str, event: Event, times: int) -> Finding:
-    source = event["source"]
+def _drawn_back(name: str, event: Average, times: int) -> Finding:
+    source = event.source
     return Finding(
         what=f"{name} never changes, and in {times} steps {source}, which is trained, was averaged with it",
         why=f"the update runs the wrong way: it pulls {source} back to the weights that {name} has kept from the start",

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from paramedic.record.facts import Census, Forward, Model, Optimizer
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import TRAINABLE, listed, many, shape
 
@@ -11,7 +12,7 @@ from paramedic.rules.support import TRAINABLE, listed, many, shape
     "PM407",
     "stale-optimizer",
     severity="error",
-    needs=["optimizer", "census"],
+    needs=[Optimizer, Census],
     causes=["PM402", "PM403", "PM405", "PM601"],
 )
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
@@ -31,20 +32,20 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps in which the model's new parameters must have had a gradient.
     """
-    sizes = {p["name"]: p["shape"] for m in run.events("model") for p in m["parameters"]}
-    called = {(event.module or "").partition(".")[0] for event in run.events("forward")}
+    sizes = {p.name: p.shape for m in run.facts(Model) for p in m.parameters}
+    called = {(event.module or "").partition(".")[0] for event in run.facts(Forward)}
     told = set()
-    for optimizer in run.events("optimizer"):
+    for optimizer in run.facts(Optimizer):
         if optimizer.line in told:  # several of them are made by the same line: one finding for all
             continue
-        strangers = [size for group in optimizer["groups"] for size in group["strangers"]]
-        idle = _idle(run, optimizer["number"])
+        strangers = [size for group in optimizer.groups for size in group.strangers]
+        idle = _idle(run, optimizer.number)
         if not strangers and not idle:
             continue
-        if idle == optimizer["held"] and not strangers:
-            names = [name for group in optimizer["groups"] for name in group["parameters"]]
+        if idle == optimizer.held and not strangers:
+            names = [name for group in optimizer.groups for name in group.parameters]
             strangers = [sizes.get(name, []) for name in names if name.partition(".")[0] not in called]
-        new = _outside(run, optimizer["number"], fewest)
+        new = _outside(run, optimizer.number, fewest)
         if not strangers or not new or not idle:
             continue
         told.add(optimizer.line)
@@ -64,16 +65,16 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 def _idle(run: Run, number: int) -> int:
     """Tensors of this optimizer that never had a gradient."""
-    last = [census for census in run.events("census") if census["optimizer"] == number]
+    last = [census for census in run.facts(Census) if census.optimizer == number]
     if not last:
         return 0
-    return sum(all(not c["flags"][i] & 2 for c in last if i < len(c["flags"])) for i in range(len(last[-1]["flags"])))
+    return sum(all(not c.flags[i] & 2 for c in last if i < len(c.flags)) for i in range(len(last[-1].flags)))
 
 
 def _outside(run: Run, number: int, fewest: int) -> list[str]:
     """Parameters that had a gradient when this optimizer stepped, and that no optimizer held."""
     seen: Counter[str] = Counter()
-    for census in run.events("census"):
-        if census["optimizer"] == number:
-            seen.update({name for name, flags in census["outside"].items() if flags & TRAINABLE})
+    for census in run.facts(Census):
+        if census.optimizer == number:
+            seen.update({name for name, flags in census.outside.items() if flags & TRAINABLE})
     return [name for name, times in seen.items() if times >= fewest]

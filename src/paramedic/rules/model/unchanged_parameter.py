@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Census, Optimizer, Rates
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import common_path, listed, many, parameter_histories
 
 
-@rule("PM405", "unchanged-parameter", severity="error", needs=["census", "optimizer"])
+@rule("PM405", "unchanged-parameter", severity="error", needs=[Census, Optimizer])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """A parameter with a gradient, held by an optimizer, does not change at all.
 
@@ -27,8 +28,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     `fewest`: examined steps with a non-zero gradient and no movement.
     """
     histories = parameter_histories(run)
-    for optimizer in run.events("optimizer"):
-        own = [h for h in histories if h.optimizer == optimizer["number"]]
+    for optimizer in run.facts(Optimizer):
+        own = [h for h in histories if h.optimizer == optimizer.number]
         still = [h for h in own if h.watched >= fewest and not h.moved]
         zero_to_the_end = _always_at_zero(run, optimizer) if run.steps >= 30 and any(h.moved for h in histories) else ()
         at_zero = [
@@ -65,13 +66,13 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
             )
 
 
-def _always_at_zero(run: Run, optimizer: Event) -> set[str]:
+def _always_at_zero(run: Run, optimizer: Optimizer) -> set[str]:
     """The parameters of groups whose learning rate never left zero; only the end of a run can tell."""
-    ends = [event for event in run.events("rates") if event["optimizer"] == optimizer["number"]]
+    ends = [event for event in run.facts(Rates) if event.optimizer == optimizer.number]
     return {
         name
         for end in ends
-        for group, highest in zip(optimizer["groups"], end["highest"], strict=False)
+        for group, highest in zip(optimizer.groups, end.highest, strict=False)
         if highest == 0.0
-        for name in group["parameters"]
+        for name in group.parameters
     }

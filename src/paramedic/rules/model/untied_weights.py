@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Model, Untied
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
@@ -13,7 +14,7 @@ HOW = {
 }
 
 
-@rule("PM411", "untied-weights", severity="warning", needs=["model"])
+@rule("PM411", "untied-weights", severity="warning", needs=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """Weights that were tied are trained apart.
 
@@ -32,13 +33,13 @@ def check(run: Run) -> Iterator[Finding]:
     An equal copy put in one of the places by hand is taken as meant. Silence others on the line with
     `# paramedic: ignore[PM411]`.
     """
-    for event in run.events("untied"):
-        first, second = event["names"]
+    for event in run.facts(Untied):
+        first, second = event.names
         yield Finding(
             what=f"{first} and {second} were one tensor; since this line they are two, and both are trained",
-            why=HOW[event["how"]],
+            why=HOW[event.how],
             remedy=f"tie them again after this line, before the optimizer is made: {first} = {second}",
             where=event.where,
-            evidence=(Evidence(name="values", value=many(2 * event["numel"], "value"), limit=f"{event['numel']:,}"),),
+            evidence=(Evidence(name="values", value=many(2 * event.numel, "value"), limit=f"{event.numel:,}"),),
             confidence=0.9,
         )

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
+from paramedic.record.facts import Census, Model, ModuleCall
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import parameter_histories
 
 
-@rule("PM412", "unused-module", severity="note", needs=["model", "census", "module_call"])
+@rule("PM412", "unused-module", severity="note", needs=[Model, Census, ModuleCall])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """A registered, trainable module is never called.
 
@@ -25,25 +26,25 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps before it is said.
     """
-    called = {call.module for call in run.events("module_call")}
+    called = {call.module for call in run.facts(ModuleCall)}
     without = {h.name for h in parameter_histories(run) if h.examined >= fewest and h.trainable and not h.with_gradient}
     reported: set[str] = set()
-    for model in run.events("model"):
-        if not any(module["path"] in called for module in model["modules"]):
+    for model in run.facts(Model):
+        if not any(module.path in called for module in model.modules):
             continue  # a model that stands by as a whole misses no line in its forward
-        for module in model["modules"]:
-            path = module["path"]
-            names = [f"{path}.{name}" for name in module["own_parameters"]]
+        for module in model.modules:
+            path = module.path
+            names = [f"{path}.{name}" for name in module.own_parameters]
             if not names or path in called or not all(name in without for name in names):
                 continue
             if any(path.startswith(f"{done}.") for done in reported):
                 continue
             reported.add(path)
             yield Finding(
-                what=f"{path} ({module['class']}) has trainable parameters but is never called",
+                what=f"{path} ({module.class_}) has trainable parameters but is never called",
                 why="it never gets a gradient; perhaps a line in forward is missing",
                 remedy=f"call {path.partition('.')[2] or path} in forward, or remove it",
-                where=Where(file=module["file"], line=module["line"], module=path, step=0),
+                where=Where(file=module.file, line=module.line, module=path, step=0),
                 evidence=(Evidence(name="calls", value=0, limit="≥ 1"),),
                 confidence=0.9,
             )

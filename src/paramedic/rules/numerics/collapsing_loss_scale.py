@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import ScalerCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 
-@rule("PM111", "collapsing-loss-scale", severity="warning", needs=["scaler"], causes=["PM207", "PM213"])
+@rule("PM111", "collapsing-loss-scale", severity="warning", needs=[ScalerCall], causes=["PM207", "PM213"])
 def check(run: Run, *, share: float = 0.2, fewest: int = 10, lowest: float = 1.0) -> Iterator[Finding]:
     """The GradScaler throws away a large share of the steps, or its scale shrinks to nothing.
 
@@ -32,8 +33,8 @@ def check(run: Run, *, share: float = 0.2, fewest: int = 10, lowest: float = 1.0
     bottom = min((scale for _, scale in skips), default=lowest)
     if (len(late) < fewest or part < share) and bottom >= lowest:
         return
-    built = next((event for event in run.events("scaler") if event["call"] == "built"), run.events("scaler")[0])
-    interval = built.get("growth_interval")
+    built = next((event for event in run.facts(ScalerCall) if event.call == "built"), run.facts(ScalerCall)[0])
+    interval = built.growth_interval
     eager = interval is not None and interval < 100 and bottom >= lowest
     yield Finding(
         what=f"the GradScaler skipped {len(skips):,} of {len(skips) + run.steps:,} steps; "

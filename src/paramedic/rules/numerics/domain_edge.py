@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Clip, Edge
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import operation
 
@@ -34,25 +35,25 @@ def check(run: Run) -> Iterator[Finding]:
     It is reported only after a gradient has jumped to hundreds of times its previous maximum, and re-running the step
     without this one derivative gives a gradient of ordinary size. Where gradients are clipped it is a note.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")
-    for event in run.events("edge")[:1]:
-        one, leap = event["near"] == 1, event["leap"]
+    for event in run.facts(Edge)[:1]:
+        one, leap = event.near == 1, event.leap
         times = f"{leap:,.0f}" if leap < 1e6 else f"{leap:.0e}"
-        slope = f"its derivative is {event['slope']:.2g} there"
+        slope = f"its derivative is {event.slope:.2g} there"
         yield Finding(
-            what=f"{operation(event)} got {event['near']:,} value{'s' * (not one)} close to its singularity (down to "
-            f"{event['closest']:.2g} away), and the gradient jumped to {times} times its previous maximum",
-            why=f"{slope}; without it the gradient of this step is {event['without']:.2g}, not {event['gradient']:.2g}",
-            remedy=_REMEDIES.get(event["op"], _ROOT),
+            what=f"{operation(event)} got {event.near:,} value{'s' * (not one)} close to its singularity (down to "
+            f"{event.closest:.2g} away), and the gradient jumped to {times} times its previous maximum",
+            why=f"{slope}; without it the gradient of this step is {event.without:.2g}, not {event.gradient:.2g}",
+            remedy=_REMEDIES.get(event.op, _ROOT),
             where=event.where,
             evidence=(
-                Evidence(name="operation", value=event["op"]),
-                Evidence(name="closest", value=event["closest"], limit="away from 0"),
-                Evidence(name="near", value=event["near"], limit=f"0 of {event['size']}"),
-                Evidence(name="gradient", value=event["gradient"]),
-                Evidence(name="gradient_without_it", value=event["without"]),
+                Evidence(name="operation", value=event.op),
+                Evidence(name="closest", value=event.closest, limit="away from 0"),
+                Evidence(name="near", value=event.near, limit=f"0 of {event.size}"),
+                Evidence(name="gradient", value=event.gradient),
+                Evidence(name="gradient_without_it", value=event.without),
             ),
             confidence=0.95,
-            severity="note" if run.events("clip") else "warning",
+            severity="note" if run.facts(Clip) else "warning",
         )

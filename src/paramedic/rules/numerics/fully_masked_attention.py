@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases, confidence
 from paramedic.rules.support import listed
@@ -22,12 +23,12 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Masked rows whose NaN reaches neither the loss nor a gradient are not reported.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")
     for case in cases(run, "PM108"):
         event = case.event
-        masked, rows = event["masked_rows"]
-        samples = (event.get("result") or {}).get("rows") or []
+        masked, rows = event.masked_rows or (0, 0)
+        samples = event.result.rows if event.result is not None else ()
         which = f" (index {listed([str(s) for s in samples])} of the first dimension)" if samples else ""
         yield Finding(
             what=f"{masked:,} of {rows:,} softmax rows have every position masked{which}",
@@ -35,10 +36,10 @@ def check(run: Run) -> Iterator[Finding]:
             remedy="give every row one position: drop empty samples or unmask their first position",
             where=event.where,
             evidence=(
-                Evidence(name="operation", value=event.get("op")),
+                Evidence(name="operation", value=event.op),
                 Evidence(name="masked_rows", value=masked, limit="0"),
                 Evidence(name="rows", value=rows),
-                Evidence(name="reached", value=event["reached"]),
+                Evidence(name="reached", value=event.reached),
             ),
             confidence=confidence(event),
             severity=case.severity,

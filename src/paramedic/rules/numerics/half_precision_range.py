@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases, confidence, evidence, kind_of, operands_in_words, operation
 from paramedic.rules.underflow import underflow
@@ -32,17 +33,17 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
     ## Options
     `underflow_share`: share of all gradient values that are 0 for that reason in a typical step.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")
     if (tiny := underflow(run, underflow_share)) is not None:
         yield tiny
     for case in cases(run, "PM106"):
         event = case.event
-        lost = event.get("lost_constant")
+        lost = event.lost_constant
         where = event.where
         if lost:
-            became = "infinite" if abs(lost["value"]) > 1 else "0"
-            what = f"the constant {lost['value']:g} became {became} in {lost['dtype']}"
+            became = "infinite" if abs(lost.value) > 1 else "0"
+            what = f"the constant {lost.value:g} became {became} in {lost.dtype}"
             what += f", and {operation(event)} gave {kind_of(event)}"
             remedy = (
                 "mask with torch.finfo(scores.dtype).min or -1e4, or compute the scores in float32"
@@ -57,7 +58,7 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
             why="float16 ends at 65504 and has nothing between 0 and 6e-8",
             remedy=remedy,
             where=where,
-            evidence=(*evidence(event), *([Evidence(name="constant", value=lost["value"])] if lost else [])),
+            evidence=(*evidence(event), *([Evidence(name="constant", value=lost.value)] if lost else [])),
             confidence=confidence(event),
             severity=case.severity,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from paramedic.record.facts import Backward, Bundle
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
 from paramedic.rules.outcome import outcome
@@ -10,7 +11,7 @@ from paramedic.rules.outcome import outcome
 _WINDOW = 20
 
 
-@rule("PM109", "loss-spike", severity="warning", needs=["backward"], symptom=True)
+@rule("PM109", "loss-spike", severity="warning", needs=[Backward], symptom=True)
 def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, damage: float = 2.0) -> Iterator[Finding]:
     """One step's loss is far above everything around it.
 
@@ -67,7 +68,7 @@ def _better(losses: Sequence[float]) -> float:
 
 def _look(run: Run, step: int) -> str:
     """How to get at the batch."""
-    kept = [event["path"] for event in run.events("bundle") if event.step == step]
+    kept = [event.path for event in run.facts(Bundle) if event.step == step]
     return f": paramedic replay {kept[0]}" if kept else "; paramedic run --bundle-spikes keeps it"
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from statistics import median
 
+from paramedic.record.facts import Cast, Model, Optimizer
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.support import listed
 
 _HALF = ("bfloat16", "float16")
 
 
-@rule("PM110", "lost-updates", severity="warning", needs=["optimizer"], causes=["PM206", "PM207", "PM213", "PM405"])
+@rule("PM110", "lost-updates", severity="warning", needs=[Optimizer], causes=["PM206", "PM207", "PM213", "PM405"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]:
     """The optimizer steps, but most weights do not change, because the update is smaller than the rounding error.
 
@@ -49,7 +50,7 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
         raise Abstain("no low-precision weights are trained")
     if len(lost) < fewest:
         raise Abstain(f"only {len(lost)} steps were sampled")
-    if any(not event["torchs_own"] for event in run.events("optimizer")):
+    if any(not event.torchs_own for event in run.facts(Optimizer)):
         raise Abstain("the optimizer is not one of torch's and may do its own rounding")
     if median(lost) < share:
         return
@@ -71,9 +72,9 @@ def _low_precision(run: Run) -> tuple[dict[str, str], int]:
     """The low-precision parameters that are trained, with their type; and the step at which this began."""
     types: dict[str, str] = {}
     since = 0
-    for optimizer in run.events("optimizer"):
-        for group in optimizer["groups"]:
-            low = {name: kind for name, kind in zip(group["parameters"], group["types"], strict=True) if kind in _HALF}
+    for optimizer in run.facts(Optimizer):
+        for group in optimizer.groups:
+            low = {name: kind for name, kind in zip(group.parameters, group.types, strict=True) if kind in _HALF}
             since = max(since, optimizer.step) if low else since
             types |= low
     return types, since
@@ -81,6 +82,6 @@ def _low_precision(run: Run) -> tuple[dict[str, str], int]:
 
 def _cast(run: Run, kind: str, step: int) -> Where:
     """Where the model became low-precision: the conversion, or else where it was built."""
-    casts = [event for event in run.events("cast") if event["dtype"] == kind]
-    event = casts[0] if casts else run.first("model")
+    casts = [event for event in run.facts(Cast) if event.dtype == kind]
+    event = casts[0] if casts else run.first(Model)
     return event.where if event is not None else Where(step=step, rank=run.rank)

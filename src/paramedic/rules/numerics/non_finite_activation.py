@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Finding, Run, rule
 from paramedic.rules.bad_values import (
     SLOW_DOWN,
@@ -32,7 +33,7 @@ def check(run: Run) -> Iterator[Finding]:
     Intentional infinities (masks before a softmax, scores in log space) are not reported, because they do not reach the
     loss as bad values.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")
     for case in cases(run, "PM102"):
         event, diverged = case.event, divergence(run, case.event)

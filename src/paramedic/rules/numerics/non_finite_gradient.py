@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Finding, Run, rule
 from paramedic.rules.bad_values import (
     SLOW_DOWN,
@@ -30,17 +31,17 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Steps that a GradScaler skips are not reported, nor gradients that no optimizer uses.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")
     for case in cases(run, "PM103"):
         event = case.event
         diverged = divergence(run, event)
-        if event["origin"] == "op":
-            who = f"{event['node']} gave" if event.get("own_backward") else f"the derivative of {operation(event)} is"
-            what = f"{who} not finite: {operands_in_words(event)}. The loss itself is {_number(event['loss'])}"
+        if event.origin == "op":
+            who = f"{event.node} gave" if event.own_backward else f"the derivative of {operation(event)} is"
+            what = f"{who} not finite: {operands_in_words(event)}. The loss itself is {_number(event.loss)}"
             why, remedy = advice(event)
         else:
-            what = f"the loss is {_number(event['loss'])}, but its gradient is not finite"
+            what = f"the loss is {_number(event.loss)}, but its gradient is not finite"
             why = "running the step again did not show which operation produced it"
             remedy = "look for a root, a norm, a division or a power whose argument can be exactly 0"
         if diverged is not None:

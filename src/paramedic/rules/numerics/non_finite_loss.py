@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import (
     SLOW_DOWN,
@@ -41,25 +42,25 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Steps that a GradScaler skips, and losses that the script tests and skips by itself, are at most a note.
     """
-    if not run.series_names and not run.events("backward"):
+    if not run.series_names and not run.facts(Backward):
         raise Abstain("backward() was never called")
     explained = False
     for case in cases(run):
         event = case.event
-        if event["reached"] == "gradient" or event.get("met") == "answer":
+        if event.reached == "gradient" or event.met == "answer":
             continue
         diverged = divergence(run, event)
-        loss = "NaN" if math.isnan(event["loss"]) else f"{event['loss']}"
+        loss = "NaN" if event.loss is not None and math.isnan(event.loss) else f"{event.loss}"
         if illness(event) != "PM101":
             what, (why, remedy) = f"the loss is {loss}{moment(event) or f' at step {event.step}'}", ELSEWHERE
-        elif event["origin"] == "op":
+        elif event.origin == "op":
             made = f"{operation(event)} gave {kind_of(event)}{moment(event)}, and the loss is {loss}"
             what = f"{made}: {operands_in_words(event)}"
             why, remedy = advice(event)
             explained = True
         elif explained:
             continue  # the same again, at a step that could not be run once more
-        elif reason := event.get("not_run"):
+        elif reason := event.not_run:
             what = f"the loss is {loss}{moment(event) or f' at step {event.step}'}"
             why = f"the lines that computed it were not run again to find the operation: {reason}"
             remedy = 'run it once on the CPU (CUDA_VISIBLE_DEVICES="") and the operation and its line are named'
@@ -72,7 +73,7 @@ def check(run: Run) -> Iterator[Finding]:
             why=why,
             remedy=remedy,
             where=event.where,
-            evidence=(Evidence(name="loss", value=event["loss"], limit="finite"), *evidence(event)),
+            evidence=(Evidence(name="loss", value=event.loss, limit="finite"), *evidence(event)),
             confidence=0.75 if diverged is not None else confidence(event),
             severity=case.severity,
         )

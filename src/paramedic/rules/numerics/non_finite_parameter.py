@@ -1,9 +1,9 @@
 """PM104."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, BadParameter
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases
 from paramedic.rules.support import listed
 
@@ -26,55 +26,55 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Weights spoilt by gradients that were bad already belong to PM103.
     """
-    if not run.events("backward"):
+    if not run.facts(Backward):
         raise Abstain("backward() was never called")
     told = False
-    for event in run.events("bad_parameter"):
+    for bad in run.facts(BadParameter):
         told = True
-        yield _from_step(event)
+        yield _from_step(bad)
     for case in cases(run, "PM104"):
         event = case.event
-        if told:
+        if told or event.outside is None:
             return
         first = "never initialised" if event.step == 0 else "became non-finite in an earlier step, or was set by hand"
         yield Finding(
-            what=f"the {event['origin']} {event['name']} is not finite at step {event.step}, before the forward pass",
+            what=f"the {event.origin} {event.name} is not finite at step {event.step}, before the forward pass",
             why=f"the values were bad before this step began: {first}",
             remedy="initialise it (torch.empty returns uninitialised memory)"
             if event.step == 0
             else "look at what changes it outside of this step: the optimizer's settings, a hand-written update",
             where=event.where,
             evidence=(
-                Evidence(name="operation", value=event.get("op")),
-                Evidence(name="nan", value=event["outside"]["nan"], limit="0"),
-                Evidence(name="inf", value=event["outside"]["inf"], limit="0"),
+                Evidence(name="operation", value=event.op),
+                Evidence(name="nan", value=event.outside.nan, limit="0"),
+                Evidence(name="inf", value=event.outside.inf, limit="0"),
             ),
             confidence=0.85,
             severity=case.severity,
         )
 
 
-def _from_step(event: Event) -> Finding:
-    settings: Mapping[str, Any] = event["settings"]
+def _from_step(event: BadParameter) -> Finding:
+    settings = event.settings
     eps = settings.get("eps")
-    half = event["dtype"] == "float16"
+    half = event.dtype == "float16"
     why = "the gradients were finite, so the update itself produced it"
     remedy = "look at the optimizer's settings and at what else writes into the weights"
     if eps is not None and (eps == 0 or (half and eps < TINY_IN_HALF)):
-        nothing = f"eps={eps:g}" + (f" is 0 in {event['dtype']}" if eps else "")
-        why = f"{nothing}, so {event['optimizer']} divides 0 by 0 where a gradient has always been 0"
+        nothing = f"eps={eps:g}" + (f" is 0 in {event.dtype}" if eps else "")
+        why = f"{nothing}, so {event.optimizer} divides 0 by 0 where a gradient has always been 0"
         remedy = "keep the weights in float32 and use autocast" if half else "give eps its default again: 1e-8"
-    gradient = event["gradient"]
+    gradient = event.gradient
     return Finding(
-        what=f"{event['optimizer']}.step() made {listed(event['names'])} non-finite at step {event.step}",
+        what=f"{event.optimizer}.step() made {listed(event.names)} non-finite at step {event.step}",
         why=why,
         remedy=remedy,
         where=event.where,
         evidence=(
-            Evidence(name="tensors", value=event["bad"], limit="0"),
+            Evidence(name="tensors", value=event.bad, limit="0"),
             Evidence(name="gradient_range", value=gradient, limit="finite"),
             *(Evidence(name=name, value=value) for name, value in settings.items() if name in ("lr", "eps")),
-            *(Evidence(name=f"state_{name}", value=value) for name, value in event["state"].items()),
+            *(Evidence(name=f"state_{name}", value=value) for name, value in event.state.items()),
         ),
-        confidence=0.95 if event["gradients_checked"] else 0.7,
+        confidence=0.95 if event.gradients_checked else 0.7,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Trial
 from paramedic.rules import Abstain, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
@@ -10,7 +11,7 @@ from paramedic.rules.experiments import Lab, at
     "PM216",
     "cannot-learn-simple-rule",
     severity="error",
-    needs=["experiment"],
+    needs=[Trial],
     causes=["PM207", "PM209", "PM213", "PM311", "PM322"],
 )
 def check(run: Run) -> Iterator[Finding]:
@@ -42,7 +43,7 @@ def check(run: Run) -> Iterator[Finding]:
         return
     if lab.signal != "strong" and lab.learns_one_batch is not False:
         return
-    backward = run.first("backward")
+    backward = run.first(Backward)
     yield Finding(
         what=f"on synthetic data with a simple rule the loss went from {twin.first:.3g} to {twin.last:.3g}, and "
         f"guessing gives {lab.guessing:.3g}",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import NOT_AT_ALL, Lab, at
 
@@ -10,7 +11,7 @@ from paramedic.rules.experiments import NOT_AT_ALL, Lab, at
     "PM214",
     "cannot-overfit-one-batch",
     severity="error",
-    needs=["experiment"],
+    needs=[Trial],
     causes=["PM207", "PM209", "PM213", "PM311", "PM322"],
 )
 def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
@@ -39,7 +40,7 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
         raise Abstain("a single batch could not be repeated")
     if lab.is_small:
         raise Abstain("the model has too few weights to memorise a batch")
-    known = lab.control is not None or any(event["function"] for event in run.events("backward"))
+    known = lab.control is not None or any(event.function for event in run.facts(Backward))
     stuck = lab.trouble in ("flat", "diverges") or (lab.trouble == "unclear" and known and not lab.base.fell)
     if not stuck or lab.learns_one_batch is not False:
         return
@@ -52,7 +53,7 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
         return
     if lab.alike is not None:
         return  # no model could: equal inputs have different targets
-    backward = run.first("backward")
+    backward = run.first(Backward)
     yield Finding(
         what=f"one batch, {tried.steps:,} times: the loss went from {tried.first:.3g} to {tried.last:.3g}, and "
         f"guessing gives {lab.guessing:.3g}",

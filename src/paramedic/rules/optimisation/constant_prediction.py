@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import LossCall
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 _SCORES = ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy")
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
-@rule("PM209", "constant-prediction", severity="warning", needs=["loss_call"], causes=["PM207"], symptom=True)
+@rule("PM209", "constant-prediction", severity="warning", needs=[LossCall], causes=["PM207"], symptom=True)
 def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Finding]:
     """The outputs hardly depend on the inputs.
 
@@ -30,10 +31,10 @@ def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Findi
     """
     if run.steps < fewest:
         raise Abstain(f"only {run.steps} steps; {fewest} are needed")
-    calls = [call for call in run.events("loss_call", phase="train") if call.get("values")]
+    calls = [call for call in run.facts(LossCall, phase="train") if call.values]
     for group in by_place(calls).values():
         late = [call for call in group if call.step >= run.steps // 2]
-        if len(late) < 2 or not late[0]["input"]["requires_grad"] or any(c["values"]["rows"] < 4 for c in late):
+        if len(late) < 2 or not late[0].input.requires_grad or any(c.numbers.rows < 4 for c in late):
             continue
         spreads = [_spread(call) for call in late]
         known = [value for value in spreads if value is not None]
@@ -53,12 +54,12 @@ def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Findi
         )
 
 
-def _spread(call: Event) -> float | None:
-    values = call["values"]
-    if values["target_std"] == 0 and call["function"] not in ("nll_loss", "cross_entropy"):
+def _spread(call: LossCall) -> float | None:
+    values = call.numbers
+    if values.target_std == 0 and call.function not in ("nll_loss", "cross_entropy"):
         return None
-    if call["function"] in _SCORES:
-        return float(values["row_spread"])
-    if call["function"] in _DISTANCES:
-        return float(values["row_spread"] / values["target_std"])
+    if call.function in _SCORES:
+        return float(values.row_spread)
+    if call.function in _DISTANCES:
+        return float(values.row_spread / values.target_std)
     return None

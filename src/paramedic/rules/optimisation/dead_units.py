@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Units
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import many
 
@@ -11,7 +12,7 @@ from paramedic.rules.support import many
     "PM203",
     "dead-units",
     severity="warning",
-    needs=["backward", "units"],
+    needs=[Backward, Units],
     causes=["PM201", "PM206", "PM207", "PM209", "PM213", "PM305"],
     symptom=True,
 )
@@ -36,20 +37,20 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
     """
     judged = outcome(run)
     # That a whole layer gives nothing needs no large sample.
-    layers = [event for event in latest(run, "relu") if event["samples"] >= (samples if event["alive"] else 32)]
+    layers = [event for event in latest(run, "relu") if event.samples >= (samples if event.alive else 32)]
     if not layers:
         raise Abstain("no ReLU was seen on enough samples late in the run")
-    shares = {event.id: 1 - event["alive"] / event["units"] for event in layers}
+    shares = {event.id: 1 - event.alive / event.units for event in layers}
     limit = failing if judged.bad else remarkable
     dead = [event for event in layers if shares[event.id] >= limit]
     if not dead:
         return
     worst = max(dead, key=lambda event: (shares[event.id], -event.id))  # of equals the one that comes first
-    count = worst["units"] - worst["alive"]
+    count = worst.units - worst.alive
     others = f"; the same in {many(len(dead) - 1, 'other layer')}" if len(dead) > 1 else ""
     yield Finding(
-        what=f"{count} of {worst['units']} ReLU units in {worst.module} gave 0 for each of the last "
-        f"{worst['samples']:,} values{others}",
+        what=f"{count} of {worst.units} ReLU units in {worst.module} gave 0 for each of the last "
+        f"{worst.samples:,} values{others}",
         why=f"a dead unit gets no gradient and never comes back; {judged}"
         if judged.bad
         else "training goes well with the units that are left; the layer could be smaller",
@@ -57,19 +58,19 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
         where=worst.where,
         evidence=(
             Evidence(name="dead_share", value=round(shares[worst.id], 3), limit=f"< {limit:g}"),
-            Evidence(name="values_seen", value=worst["samples"]),
+            Evidence(name="values_seen", value=worst.samples),
         ),
-        confidence=0.95 if worst["alive"] == 0 else 0.8,
+        confidence=0.95 if worst.alive == 0 else 0.8,
         severity="warning" if judged.bad else "note",
     )
 
 
-def latest(run: Run, *kinds: str) -> list[Event]:
+def latest(run: Run, *kinds: str) -> list[Units]:
     """What is known last of each activation, apart from the very first steps."""
-    found: dict[tuple[object, ...], Event] = {}
-    for event in run.events("units"):
-        if event["op"] in kinds and event.step >= min(run.steps // 3, 30):
-            key = (event.module, event.where.file, event.where.line, event["call"])
-            if key not in found or event["samples"] >= found[key]["samples"] // 2:
+    found: dict[tuple[object, ...], Units] = {}
+    for event in run.facts(Units):
+        if event.op in kinds and event.step >= min(run.steps // 3, 30):
+            key = (event.module, event.where.file, event.where.line, event.call)
+            if key not in found or event.samples >= found[key].samples // 2:
                 found[key] = event
     return list(found.values())

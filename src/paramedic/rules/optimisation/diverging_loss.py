@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
 from paramedic.rules.outcome import explosion, outcome
@@ -11,7 +12,7 @@ from paramedic.rules.outcome import explosion, outcome
 _CAUSES = ["PM101", "PM102", "PM103", "PM104", "PM106", "PM109", "PM207", "PM209"]
 
 
-@rule("PM208", "diverging-loss", severity="error", needs=["backward"], causes=_CAUSES, symptom=True)
+@rule("PM208", "diverging-loss", severity="error", needs=[Backward], causes=_CAUSES, symptom=True)
 def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
     """The loss grows by orders of magnitude.
 
@@ -62,7 +63,7 @@ def _exploded(run: Run, step: int, first: float, last: float) -> Finding:
         why="the weights left every sensible range: each step made the next gradient larger",
         remedy="clip gradients (nn.utils.clip_grad_norm_(model.parameters(), 1.0) after backward) and lower the "
         "learning rate tenfold",
-        where=replace(run.events("backward")[0].where, step=step),
+        where=replace(run.facts(Backward)[0].where, step=step),
         evidence=(Evidence(name="growth", value=float(f"{last / first:.3g}"), limit="< 1000"),),
         confidence=0.92,
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
+from paramedic.record.facts import Backward, Clip, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.outcome import explosion, finite, outcome
 
@@ -13,7 +14,7 @@ from paramedic.rules.outcome import explosion, finite, outcome
     "PM202",
     "exploding-gradient",
     severity="warning",
-    needs=["backward", "model"],
+    needs=[Backward, Model],
     causes=["PM109", "PM205", "PM207", "PM208", "PM209", "PM213", "PM305"],
     symptom=True,
 )
@@ -51,7 +52,7 @@ def check(
     typical, weight = median(norms), weights[0] if weights else 0.0  # before they were thrown about
     loss = max(abs(judged.curve.end), abs(judged.curve.first))
     measured = typical * weight / loss if loss else 0.0
-    limits = [event["limit"] for event in run.events("clip") if event["limit"]]
+    limits = [event.limit for event in run.facts(Clip) if event.limit]
     excess = typical / max(limits) if limits and run.series("norm_before_clip") else 0.0
     if judged.bad and (measured > sensitivity or (excess > clipped and measured > sensitivity / 100)):
         yield _finding(run, judged.curve.where, str(judged), typical, measured, sensitivity)
@@ -61,7 +62,7 @@ def _at_once(run: Run, step: int, limit: float) -> Iterator[Finding]:
     """The loss overflowed: were its gradients huge while it was still finite?"""
     weights = {sample.step: sample.summaries for sample in run.samples("weight")}
     losses = dict(point for name in run.series_names if name.startswith("loss:") for point in run.series(name))
-    where, first = run.events("backward")[0].where, next(iter(losses.values()), 0.0)
+    where, first = run.facts(Backward)[0].where, next(iter(losses.values()), 0.0)
     start = None
     for sample in run.samples("gradient"):
         loss, held = losses.get(sample.step), weights.get(sample.step, {})

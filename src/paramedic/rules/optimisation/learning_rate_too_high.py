@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from statistics import mean, median
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Optimizer
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
 from paramedic.rules.rates import lower_helps
 
@@ -12,7 +13,7 @@ from paramedic.rules.rates import lower_helps
     "PM205",
     "learning-rate-too-high",
     severity="warning",
-    needs=["backward", "optimizer"],
+    needs=[Backward, Optimizer],
     causes=["PM10", "PM201", "PM202", "PM203", "PM204", "PM207", "PM208", "PM209", "PM210", "PM213", "PM305"],
     symptom=True,
 )
@@ -65,11 +66,11 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
 
 
 def _endless_momentum(run: Run) -> Finding | None:
-    for optimizer in run.events("optimizer"):
-        momentum = max((group["momentum"] for group in optimizer["groups"]), default=0.0)
+    for optimizer in run.facts(Optimizer):
+        momentum = max((group.momentum for group in optimizer.groups), default=0.0)
         if momentum >= 1:
             return Finding(
-                what=f"{optimizer['class']} runs with momentum={momentum:g}: past gradients never decay",
+                what=f"{optimizer.class_} runs with momentum={momentum:g}: past gradients never decay",
                 why="the velocity is the sum of all gradients so far, so steps grow and overshoot whatever the rate",
                 remedy="momentum=0.9",
                 where=optimizer.where,
@@ -87,7 +88,7 @@ def _rise(judged: Outcome) -> float:
     return peak / reference if reference > 0 else 0.0
 
 
-def _finding(story: str, optimizer: Event, ratio: float, rise: float, limit: float) -> Finding:
+def _finding(story: str, optimizer: Optimizer, ratio: float, rise: float, limit: float) -> Finding:
     rates = rates_of(optimizer)
     rate = max(rates, default=0.0)
     change = f"by {ratio:.0%} of their size" if ratio < 10 else f"to {ratio:.1e} times their size"

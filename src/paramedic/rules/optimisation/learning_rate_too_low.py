@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from statistics import median
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Load, Optimizer
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, optimizer_of, outcome, pushes, rates_of
 from paramedic.rules.rates import higher_helps
 from paramedic.rules.support import parameter_histories
@@ -13,7 +14,7 @@ from paramedic.rules.support import parameter_histories
     "PM206",
     "learning-rate-too-low",
     severity="warning",
-    needs=["backward", "optimizer"],
+    needs=[Backward, Optimizer],
     causes=["PM207", "PM209", "PM213", "PM305"],
     symptom=True,
 )
@@ -50,7 +51,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     if len(ratios) < 3:
         raise Abstain("the optimizer's updates were not sampled")
     ratio, curve = median(ratios), judged.curve
-    untrained = curve.start >= 0.8 * judged.prior if judged.prior is not None else not run.events("load")
+    untrained = curve.start >= 0.8 * judged.prior if judged.prior is not None else not run.facts(Load)
     slow = curve.improvement <= 0 or 0.5 / curve.improvement > patience
     # So little movement cannot have changed anything, whether or not the loss's noise lets a trend be seen.
     still = ratio * run.steps < 0.01 and judged.bad
@@ -66,7 +67,7 @@ def _is_zero(run: Run) -> bool:
     return bool(trained) and not any(history.rate for history in trained) and bool(rates) and not any(rates)
 
 
-def _zero(run: Run, optimizer: Event) -> Finding:
+def _zero(run: Run, optimizer: Optimizer) -> Finding:
     return Finding(
         what=f"the learning rate was 0 in all {run.steps:,} steps",
         why="the optimizer steps, but no weight ever moves",
@@ -77,7 +78,7 @@ def _zero(run: Run, optimizer: Event) -> Finding:
     )
 
 
-def _slow(judged: Outcome, optimizer: Event, ratio: float, limit: float) -> Finding:
+def _slow(judged: Outcome, optimizer: Optimizer, ratio: float, limit: float) -> Finding:
     rate = max(rates_of(optimizer), default=0.0)
     times = 0.5 / judged.curve.improvement if judged.curve.improvement > 0 else float("inf")
     falls = "falls, but only" if judged.curve.trend_down else "hardly moves:"

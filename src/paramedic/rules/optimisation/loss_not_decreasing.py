@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve, loss_curves
 from paramedic.rules.outcome import guess
@@ -9,7 +10,7 @@ from paramedic.rules.outcome import guess
 _GUESSES = ("knows only how often each class occurs", "always answers the mean")
 
 
-@rule("PM207", "loss-not-decreasing", severity="warning", needs=["backward"], symptom=True)
+@rule("PM207", "loss-not-decreasing", severity="warning", needs=[Backward], symptom=True)
 def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterator[Finding]:
     """The training loss does not improve over a meaningful horizon.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Model, Optimizer, Schedule, Trial
 from paramedic.rules import Evidence, Finding, Run, Where, rule
 from paramedic.rules.experiments import Lab, at
 
@@ -38,9 +39,7 @@ CHANGES = {
 }
 
 
-@rule(
-    "PM218", "one-change-helps", severity="warning", needs=["experiment"], causes=["PM207", "PM209", "PM213", "PM214"]
-)
+@rule("PM218", "one-change-helps", severity="warning", needs=[Trial], causes=["PM207", "PM209", "PM213", "PM214"])
 def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     """The script learns nothing as it is, and learns when one thing around it is changed.
 
@@ -87,16 +86,18 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
 
 
 def _rate_is_fine(lab: Lab) -> bool:
-    """Whether the script's model learns something easier at its own rate, or nothing at any."""
-    return bool(lab.learns_one_batch or lab.learns_twin) or lab.one_batch_at_any_rate is False
+    """Whether the script's model learns something easier at its own rate; one that never does is PM214."""
+    return bool(lab.learns_one_batch or lab.learns_twin)
 
 
 def _where(run: Run, change: str) -> Where:
-    kinds = {"steady-rate": "schedule", "turned-round": "backward", "linear-model": "model"}
-    kind = kinds.get(change, "optimizer")
-    return at(run.first(kind) or run.first("optimizer"))
+    if change == "steady-rate" and (schedule := run.first(Schedule)) is not None:
+        return schedule.where
+    if change == "turned-round":
+        return at(run.first(Backward))
+    return at(run.first(Model) if change == "linear-model" else run.first(Optimizer))
 
 
 def _optimizer_class(run: Run) -> str:
-    optimizer = run.first("optimizer")
-    return str(optimizer["class"]) if optimizer is not None else "the optimizer"
+    optimizer = run.first(Optimizer)
+    return optimizer.class_ if optimizer is not None else "the optimizer"

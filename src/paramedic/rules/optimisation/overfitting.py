@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from statistics import mean
 
+from paramedic.record.facts import Backward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
 from paramedic.rules.evaluations import evaluations
 from paramedic.rules.outcome import outcome
 
 
-@rule("PM212", "overfitting", severity="note", needs=["backward"])
+@rule("PM212", "overfitting", severity="note", needs=[Backward])
 def check(run: Run, *, fewest: int = 5, worse: float = 0.1) -> Iterator[Finding]:
     """The loss on held-out data rises while the training loss goes on falling.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Units
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.optimisation.dead_units import latest
 from paramedic.rules.outcome import outcome
@@ -14,7 +15,7 @@ _ENDS = {"tanh": "-1 or 1", "sigmoid": "0 or 1"}
     "PM204",
     "saturated-activation",
     severity="warning",
-    needs=["backward", "units"],
+    needs=[Backward, Units],
     causes=["PM201", "PM206", "PM207", "PM209", "PM213", "PM305"],
     symptom=True,
 )
@@ -39,17 +40,16 @@ def check(run: Run, *, failing: float = 0.7) -> Iterator[Finding]:
     layers = latest(run, "tanh", "sigmoid")
     if not layers:
         raise Abstain("no sigmoid or tanh was seen late in the run")
-    pinned = [event for event in layers if event["pinned"] >= failing]
+    pinned = [event for event in layers if event.pinned >= failing]
     if not pinned or not judged.bad:
         return
     first = min(pinned, key=lambda event: event.id)
     others = f"; the same in {many(len(pinned) - 1, 'other layer')}" if len(pinned) > 1 else ""
     yield Finding(
-        what=f"{first['pinned']:.0%} of the {first['op']} values in {first.module} are pinned at "
-        f"{_ENDS[first['op']]}{others}",
+        what=f"{first.pinned:.0%} of the {first.op} values in {first.module} are pinned at {_ENDS[first.op]}{others}",
         why=f"the curve is flat there and no gradient comes back; {judged}",
         remedy="scale the inputs, use nn.init.xavier_uniform_, or normalise before the activation",
         where=first.where,
-        evidence=(Evidence(name="pinned_share", value=round(first["pinned"], 3), limit=f"< {failing:g}"),),
+        evidence=(Evidence(name="pinned_share", value=round(first.pinned, 3), limit=f"< {failing:g}"),),
         confidence=0.93,
     )

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Census, Symmetry
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, listed, parameter_histories
 
 
@@ -11,7 +12,7 @@ from paramedic.rules.support import at, listed, parameter_histories
     "PM211",
     "symmetric-units",
     severity="error",
-    needs=["census"],
+    needs=[Census],
     causes=["PM201", "PM203", "PM206", "PM207", "PM209", "PM213", "PM215", "PM305", "PM405"],
 )
 def check(run: Run, *, looks: int = 3) -> Iterator[Finding]:
@@ -33,10 +34,10 @@ def check(run: Run, *, looks: int = 3) -> Iterator[Finding]:
     ## Options
     `looks`: steps at which the weights must have been found alike.
     """
-    seen: dict[str, list[Event]] = defaultdict(list)
-    for event in run.events("symmetry"):
-        seen[event["name"]].append(event)
-    if not run.events("census"):
+    seen: dict[str, list[Symmetry]] = defaultdict(list)
+    for event in run.facts(Symmetry):
+        seen[event.name].append(event)
+    if not run.facts(Census):
         raise Abstain("no optimizer step was examined")
     copies = {name: events for name, events in seen.items() if _copies(events, looks)}
     moved = {history.name for history in parameter_histories(run) if history.nonzero}
@@ -47,22 +48,22 @@ def check(run: Run, *, looks: int = 3) -> Iterator[Finding]:
         yield _finding(zeros, "the gradient of each factor is a multiple of the other, so both stay zero", copies=False)
 
 
-def _copies(events: list[Event], looks: int) -> bool:
+def _copies(events: list[Symmetry], looks: int) -> bool:
     """Alike at the start and still so after updates that were not nothing. The first step may be one without effect."""
-    alike = [event for event in events if event["gradient_alike"] and not event["gradient_zero"]]
+    alike = [event for event in events if event.gradient_alike and not event.gradient_zero]
     return len(alike) >= looks and len(alike) == len(events) and len({event.step for event in events}) >= looks
 
 
-def _stuck_at_zero(events: list[Event], looks: int) -> bool:
-    return len(events) >= looks and all(event["zero"] and event["gradient_zero"] for event in events)
+def _stuck_at_zero(events: list[Symmetry], looks: int) -> bool:
+    return len(events) >= looks and all(event.zero and event.gradient_zero for event in events)
 
 
-def _finding(found: dict[str, list[Event]], why: str, *, copies: bool) -> Finding:
+def _finding(found: dict[str, list[Symmetry]], why: str, *, copies: bool) -> Finding:
     name, events = next(iter(found.items()))
     first = events[0]
     others = f", and so do those of {listed(list(found)[1:])}" if len(found) > 1 else ""
     what = (
-        f"all {first['rows']} rows of {name} start with the same values{others}; they were still alike in all "
+        f"all {first.rows} rows of {name} start with the same values{others}; they were still alike in all "
         f"{len(events)} steps looked at"
         if copies
         else f"{listed(found)} are zero, and so was every gradient of theirs in all {len(events)} steps looked at"
@@ -73,7 +74,7 @@ def _finding(found: dict[str, list[Event]], why: str, *, copies: bool) -> Findin
         remedy="initialise at random, for example nn.init.kaiming_normal_(weight)"
         if copies
         else "start one of the two at random: nn.init.normal_(lora_a, std=0.02)",
-        where=at(first, first["made_at"]),
+        where=at(first, first.made_at),
         evidence=(
             Evidence(name="matrices", value=len(found)),
             Evidence(name="looks", value=len(events)),

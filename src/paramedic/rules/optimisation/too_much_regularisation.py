@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Group, Model, Optimizer, Trial
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 from paramedic.rules.outcome import outcome
 
@@ -35,7 +36,7 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
     `pull`: the share of a weight that the decay alone takes in a step, from which on it counts as strong; `left`: the
     share of every weight matrix that is left at the end.
     """
-    if not run.events("experiment"):
+    if not run.facts(Trial):
         yield from _decayed_away(run, pull, left)
         return
     lab = Lab(run)
@@ -44,8 +45,8 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
         raise Abstain("there was no dropout and no weight decay to take away, or no need to")
     if lab.trouble not in ("flat", "diverges", "lags") or not lab.helps("no-regularisation") or lab.signal == "none":
         return
-    optimizer = run.first("optimizer")
-    decays = [g.get("weight_decay") or 0 for g in optimizer["groups"]] if optimizer is not None else []
+    optimizer = run.first(Optimizer)
+    decays = [g.weight_decay or 0 for g in optimizer.groups] if optimizer is not None else []
     strong = max(decays, default=0.0)
     named = f"weight decay of {strong:g}" if strong >= 0.1 else "dropout, or the weight decay,"
     yield Finding(
@@ -59,19 +60,19 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
 
 
 def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
-    optimizers, samples = run.events("optimizer"), run.samples("weight")
-    if len(optimizers) != 1 or len(samples) < 2 or not optimizers[0]["torchs_own"]:
+    optimizers, samples = run.facts(Optimizer), run.samples("weight")
+    if len(optimizers) != 1 or len(samples) < 2 or not optimizers[0].torchs_own:
         raise Abstain("needs one optimizer of torch, and weights that were sampled")
     result, optimizer = outcome(run), optimizers[0]
-    strongest = max((_pull(optimizer, group) for group in optimizer["groups"]), default=0.0)
+    strongest = max((_pull(optimizer, group) for group in optimizer.groups), default=0.0)
     if not result.bad or strongest < pull:
         return
     first, last = samples[0].summaries, samples[-1].summaries
-    matrices = {p["name"] for model in run.events("model") for p in model["parameters"] if len(p["shape"]) > 1}
+    matrices = {p.name for model in run.facts(Model) for p in model.parameters if len(p.shape) > 1}
     shares = [last[n].norm / first[n].norm for n in matrices if n in first and n in last and first[n].norm > 0]
     if not shares or not max(shares) <= left:
         return
-    decay = max(group["weight_decay"] for group in optimizer["groups"])
+    decay = max(group.weight_decay for group in optimizer.groups)
     yield Finding(
         what=f"weight decay of {decay:g} has pulled every weight to 0: at most {max(shares):.1%} of a matrix is left "
         f"at step {samples[-1].step:,}",
@@ -86,11 +87,11 @@ def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
     )
 
 
-def _pull(optimizer: Event, group: dict[str, float | None]) -> float:
+def _pull(optimizer: Optimizer, group: Group) -> float:
     """The share of a weight that the decay takes in a step; Adam scales it with the gradient that it is a part of."""
-    decay, rate = group["weight_decay"] or 0.0, group["lr"] or 0.0
-    if optimizer["class"] in _DECOUPLED:
+    decay, rate = group.weight_decay or 0.0, group.lr or 0.0
+    if optimizer.class_ in _DECOUPLED:
         return decay * rate
-    if optimizer["class"] == "SGD":
-        return decay * rate / (1 - min(group["momentum"] or 0.0, 0.99))
+    if optimizer.class_ == "SGD":
+        return decay * rate / (1 - min(group.momentum or 0.0, 0.99))
     return decay if decay >= 0.1 else 0.0

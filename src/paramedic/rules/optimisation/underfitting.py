@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from statistics import mean
 
+from paramedic.record.facts import Backward, Model, ModuleCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
 from paramedic.rules.evaluations import evaluations
@@ -10,7 +11,7 @@ from paramedic.rules.layers import built_at
 from paramedic.rules.outcome import Outcome, outcome
 
 
-@rule("PM213", "underfitting", severity="note", needs=["backward", "model"])
+@rule("PM213", "underfitting", severity="note", needs=[Backward, Model])
 def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) -> Iterator[Finding]:
     """The model has learnt something and then stopped, far above zero loss, on training and held-out data alike.
 
@@ -54,13 +55,13 @@ def _levelled_off(curve: Curve) -> bool:
 
 def _suspect(run: Run, judged: Outcome, held_out: float, high: float) -> Iterator[Finding]:
     narrow = _bottleneck(run)
-    dropout = [event for event in run.events("module_call") if event["dropout"] and (event["p"] or 0) >= 0.7]
+    dropout = [event for event in run.facts(ModuleCall) if event.dropout and (event.p or 0) >= 0.7]
     if narrow is not None:
         module, width, classes = narrow
         words = f"{module} outputs only {width} number{'s' * (width > 1)} for {classes} outputs"
         where, remedy = built_at(run, module), f"make {module} wider"
     elif dropout:
-        words = f"{dropout[0].module} drops {dropout[0]['p']:.0%} of its input"
+        words = f"{dropout[0].module} drops {dropout[0].p:.0%} of its input"
         where, remedy = dropout[0].where, "lower the dropout"
     else:
         return
@@ -78,11 +79,11 @@ def _suspect(run: Run, judged: Outcome, held_out: float, high: float) -> Iterato
 
 def _bottleneck(run: Run) -> tuple[str, int, int] | None:
     """A hidden matrix far narrower than the output: (module, its width, the outputs)."""
-    model = max(run.events("model"), key=lambda event: sum(p["numel"] for p in event["parameters"]))
-    matrices = [p for p in model["parameters"] if len(p["shape"]) > 1 and p["shape"][0] > 0]
+    model = max(run.facts(Model), key=lambda event: sum(p.numel for p in event.parameters))
+    matrices = [p for p in model.parameters if len(p.shape) > 1 and p.shape[0] > 0]
     if len(matrices) < 2:
         return None
-    outputs = matrices[-1]["shape"][0]
-    narrow = min(matrices[:-1], key=lambda p: p["shape"][0])
-    width = narrow["shape"][0]
-    return (narrow["name"].rpartition(".")[0], width, outputs) if 3 * width <= outputs else None
+    outputs = matrices[-1].shape[0]
+    narrow = min(matrices[:-1], key=lambda p: p.shape[0])
+    width = narrow.shape[0]
+    return (narrow.name.rpartition(".")[0], width, outputs) if 3 * width <= outputs else None

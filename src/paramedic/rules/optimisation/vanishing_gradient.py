@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 
+from paramedic.record.facts import Backward, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.layers import built_at, depth_order
 from paramedic.rules.outcome import outcome
@@ -14,7 +15,7 @@ from paramedic.rules.outcome import outcome
     "PM201",
     "vanishing-gradient",
     severity="warning",
-    needs=["backward", "model"],
+    needs=[Backward, Model],
     causes=["PM206", "PM207", "PM209", "PM213", "PM305"],
     symptom=True,
 )

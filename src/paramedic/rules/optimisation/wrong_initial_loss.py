@@ -3,14 +3,15 @@
 import math
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Freeze, Load, LossCall, Optimizer
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import loss_curves
 
 _CLASSES = ("cross_entropy", "nll_loss")
 _BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 
-@rule("PM210", "wrong-initial-loss", severity="warning", needs=["backward", "loss_call"], symptom=True)
+@rule("PM210", "wrong-initial-loss", severity="warning", needs=[Backward, LossCall], symptom=True)
 def check(run: Run, *, classes: float = 3.0, regression: float = 30.0) -> Iterator[Finding]:
     """The very first loss is far above what an untrained model should give.
 
@@ -32,60 +33,60 @@ def check(run: Run, *, classes: float = 3.0, regression: float = 30.0) -> Iterat
     """
     call = _first_call(run)
     expected, words = _expected(call)
-    curves = [curve for curve in loss_curves(run) if curve.task == call["function"]]
+    curves = [curve for curve in loss_curves(run) if curve.task == call.function]
     if len(curves) != 1 or len(loss_curves(run)) != 1:
         raise Abstain("the loss is a sum of terms, or there are several")
     first = curves[0].values[0]
-    limit = regression if call["function"] == "mse_loss" else classes
-    values = call["values"]
-    size = math.hypot(values["input_mean"], values["input_std"])
+    limit = regression if call.function == "mse_loss" else classes
+    values = call.numbers
+    size = math.hypot(values.input_mean, values.input_std)
     if first < limit * expected or first - expected < 2 * min(expected, 1.0):
         return
-    if call["function"] == "mse_loss" and size < 10:
+    if call.function == "mse_loss" and size < 10:
         return  # ordinary outputs, and targets that are very small
     yield Finding(
         what=f"the first loss is {first:.3g}, and an untrained model should give about {expected:.3g} ({words})",
-        why=f"the outputs are far too large before anything is learnt: {values['input_min']:.3g} to "
-        f"{values['input_max']:.3g}",
+        why=f"the outputs are far too large before anything is learnt: {values.input_min:.3g} to "
+        f"{values.input_max:.3g}",
         remedy="initialise the last layer smaller (for example std=0.02), or normalise before it",
         where=call.where,
         evidence=(
             Evidence(name="first_loss", value=float(f"{first:.4g}"), limit=f"< {limit:g} × {expected:.3g}"),
-            Evidence(name="output_std", value=float(f"{values['input_std']:.3g}")),
+            Evidence(name="output_std", value=float(f"{values.input_std:.3g}")),
         ),
         confidence=0.75,
     )
 
 
-def _first_call(run: Run) -> Event:
+def _first_call(run: Run) -> LossCall:
     """The loss call of the first step of a model that starts from nothing."""
-    if any(event["into"] == "model" for event in run.events("load")):
+    if any(event.into == "model" for event in run.facts(Load)):
         raise Abstain("weights were loaded")
-    if not all(optimizer["fresh"] for optimizer in run.events("optimizer")):
+    if not all(optimizer.fresh for optimizer in run.facts(Optimizer)):
         raise Abstain("training may have begun before it was watched")
-    calls = run.events("loss_call", phase="train")
-    call = next((c for c in calls if c.step == 0 and c.get("values") and c["input"]["requires_grad"]), None)
-    if call is None or run.events("freeze"):
+    calls = run.facts(LossCall, phase="train")
+    call = next((c for c in calls if c.step == 0 and c.values and c.input.requires_grad), None)
+    if call is None or run.facts(Freeze):
         raise Abstain("the first step was not seen, or parts of the model are frozen")
-    if call["reduction"] != "mean" or call["weighted"] or call["smoothing"]:
+    if call.reduction != "mean" or call.weighted or call.smoothing:
         raise Abstain("the loss is summed, weighted or smoothed")
-    if call["values"]["input_nan"] or call["values"]["input_inf"]:
+    if call.numbers.input_nan or call.numbers.input_inf:
         raise Abstain("the outputs are not finite")
     return call
 
 
-def _expected(call: Event) -> tuple[float, str]:
+def _expected(call: LossCall) -> tuple[float, str]:
     """The loss of a model that is undecided."""
-    values = call["values"]
-    if call["function"] in _CLASSES and not call["target"]["dtype"].startswith("float"):
-        normalised = abs(values["row_exp_max"] - 1) < 0.01 and abs(values["row_exp_min"] - 1) < 0.01
-        if call["function"] == "nll_loss" and not normalised:
+    values = call.numbers
+    if call.function in _CLASSES and not call.target.dtype.startswith("float"):
+        normalised = abs(values.row_exp_max - 1) < 0.01 and abs(values.row_exp_min - 1) < 0.01
+        if call.function == "nll_loss" and not normalised:
             raise Abstain("the input of nll_loss is not log-probabilities")
-        count = call["input"]["shape"][1] if len(call["input"]["shape"]) > 1 else call["input"]["shape"][0]
+        count = call.input.shape[1] if len(call.input.shape) > 1 else call.input.shape[0]
         if count > 1:
             return math.log(count), f"ln {count}"
-    if call["function"] in _BINARY:
+    if call.function in _BINARY:
         return math.log(2), "ln 2"
-    if call["function"] == "mse_loss" and values["target_std"] > 0:
-        return values["target_mean"] ** 2 + values["target_std"] ** 2, "the mean square of the targets"
+    if call.function == "mse_loss" and values.target_std > 0:
+        return values.target_mean**2 + values.target_std**2, "the mean square of the targets"
     raise Abstain("what an untrained model should give is not known for this loss")

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, Where, rule
+from paramedic.record.facts import Backward, Census, Flat, Load, LossCall
+from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.support import GRADIENT, NONZERO, at
 
@@ -11,7 +12,7 @@ from paramedic.rules.support import GRADIENT, NONZERO, at
     "PM215",
     "zero-gradient",
     severity="error",
-    needs=["census", "backward"],
+    needs=[Census, Backward],
     causes=["PM203", "PM204", "PM206", "PM207", "PM209", "PM213", "PM305", "PM405"],
     symptom=True,
 )
@@ -31,16 +32,16 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps in which all gradients must be zero.
     """
-    censuses = run.events("census")
-    given = [[flags for flags in census["flags"] if flags & GRADIENT] for census in censuses]
+    censuses = run.facts(Census)
+    given = [[flags for flags in census.flags if flags & GRADIENT] for census in censuses]
     if len([flags for flags in given if flags]) < fewest:
         raise Abstain("too few steps with gradients were examined")
     if any(flag & NONZERO for flags in given for flag in flags):
         return
     curves = loss_curves(run)
-    if run.events("load") and any(curve.first == 0 for curve in curves):
+    if run.facts(Load) and any(curve.first == 0 for curve in curves):
         raise Abstain("a loaded model starts with a loss of zero")
-    backward = run.events("backward")[0]
+    backward = run.facts(Backward)[0]
     where, why, remedy = _reason(run, backward)
     count = max(len(flags) for flags in given)
     yield Finding(
@@ -56,19 +57,19 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     )
 
 
-def _reason(run: Run, backward: Event) -> tuple[Where, str, str]:
+def _reason(run: Run, backward: Backward) -> tuple[Where, str, str]:
     """Where the gradient gets lost, as far as it is known."""
-    flat = next((event for event in run.events("op") if event["op"] == "flat"), None)
+    flat = run.first(Flat)
     if flat is not None:
-        name = flat["function"]
+        name = flat.function
         return flat.where, f"{name} is flat, so its gradient is zero everywhere", f"compute the loss without {name}"
-    for call in run.events("loss_call", phase="train"):
-        values, made = call.get("values"), call["made_at"]
-        if values and made and values["input_min"] == values["input_max"]:
+    for call in run.facts(LossCall, phase="train"):
+        values, made = call.values, call.made_at
+        if values and made and values.input_min == values.input_max:
             place = at(call, made[1:])
-            text = f"the {made[0]} before the loss gives {values['input_min']:g} for everything, where it is flat"
+            text = f"the {made[0]} before the loss gives {values.input_min:g} for everything, where it is flat"
             return place, text, f"take the {made[0]} away, or look at what goes into it"
-        if values and made and made[0] in ("sigmoid", "tanh", "softmax") and values["input_max"] >= 1:
+        if values and made and made[0] in ("sigmoid", "tanh", "softmax") and values.input_max >= 1:
             place = at(call, made[1:])
             text = f"the {made[0]} before the loss is so saturated that its gradient is zero in float32"
             return place, text, "scale down what goes into it, or use a loss on raw scores (…_with_logits)"

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import EvalForward, Step, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM903", "evaluation-changes-training", severity="note", needs=["eval_forward", "train_forward", "step"])
+@rule("PM903", "evaluation-changes-training", severity="note", needs=[EvalForward, TrainForward, Step])
 def check(run: Run) -> Iterator[Finding]:
     """Evaluation draws from the random number generator that training uses.
 
@@ -19,9 +20,9 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When runs need not be the same. The single number that a DataLoader draws when its iteration begins is not counted.
     """
-    last = max(event.last_step for event in run.events("step"))
-    for event in run.events("eval_forward"):
-        if event["drew"] and not event["training"] and event["uses"] and event.step < last:
+    last = max(event.last_step for event in run.facts(Step))
+    for event in run.facts(EvalForward):
+        if event.drew and not event.training and event.uses and event.step < last:
             yield Finding(
                 what=f"{event.module} drew random numbers in {event.count:,} of its calls for evaluation",
                 why="training continues with different random numbers than without the evaluation",

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import Backward, Loader, Seed, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
 
-@rule("PM901", "nondeterministic-run", severity="warning", needs=["experiment"])
+@rule("PM901", "nondeterministic-run", severity="warning", needs=[Trial])
 def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
     """Two runs of the same script, started from the same random state, diverge.
 
@@ -27,14 +28,14 @@ def check(run: Run, *, tolerance: float = 1e-6) -> Iterator[Finding]:
     again = lab.get("again")
     if again is None:
         raise Abstain("the script was not run twice")
-    pairs = list(zip(lab.base.data["values"], again.data["values"], strict=False))
+    pairs = list(zip(lab.base.data.values, again.data.values, strict=False))
     step = next((i for i, (a, b) in enumerate(pairs) if abs(a - b) > tolerance * max(abs(a), abs(b), 1e-12)), None)
     if step is None:
         return
     first, second = pairs[step]
-    seeds = run.events("seed")
-    backward = run.first("backward")
-    workers = any(loader["workers"] for loader in run.events("loader"))
+    seeds = run.facts(Seed)
+    backward = run.first(Backward)
+    workers = any(loader.workers for loader in run.facts(Loader))
     likely = "data drawn from an unseeded random generator" if step == 0 else "operations whose order varies"
     likely = "DataLoader workers" if workers else likely
     yield Finding(

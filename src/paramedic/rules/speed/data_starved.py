@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Epoch, Loader, Time
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 from paramedic.rules.timing import Times, busiest_line, latest_times
 
 MOST_WORKERS = 32  # that anybody would want to start
 
 
-@rule("PM701", "data-starved", severity="warning", needs=["time", "loader"])
+@rule("PM701", "data-starved", severity="warning", needs=[Time, Loader])
 def check(
     run: Run,
     *,
@@ -52,7 +53,7 @@ def check(
     loader = _guilty(run)
     if loader is None:
         raise Abstain("no batch of a training loader was timed")
-    workers = int(loader["workers"])
+    workers = int(loader.workers)
     long = 2 * wait >= (with_workers if workers else alone)
     helpers = many(workers, "worker") if workers else "no workers"
     yield Finding(
@@ -71,13 +72,13 @@ def check(
     )
 
 
-def _guilty(run: Run) -> Event | None:
+def _guilty(run: Run) -> Loader | None:
     """The loader that training waited for longest."""
     waits: dict[int, float] = {}
-    for epoch in run.events("epoch"):
-        number = epoch["loader"]
-        waits[number] = waits.get(number, 0.0) + epoch["start"] + epoch["first"] + epoch["wait"]
-    loaders = {event["number"]: event for event in run.events("loader")}
+    for epoch in run.facts(Epoch):
+        number = epoch.loader
+        waits[number] = waits.get(number, 0.0) + epoch.start + epoch.first + epoch.wait
+    loaders = {event.number: event for event in run.facts(Loader)}
     for number in sorted(waits, key=lambda number: -waits[number]):
         if number in loaders:
             return loaders[number]
@@ -92,10 +93,10 @@ def _stage(run: Run, workers: int) -> str:
     return f"; {share:.0%} of that at {where.file}:{where.line} in {where.function}"
 
 
-def _remedy(run: Run, loader: Event, late: Times) -> str:
-    workers = int(loader["workers"])
+def _remedy(run: Run, loader: Loader, late: Times) -> str:
+    workers = int(loader.workers)
     compute = max((late.training - late.parts.get("data", 0.0)) / late.steps, 1e-6)
-    fetch = _seconds_per_batch(run, loader["number"])
+    fetch = _seconds_per_batch(run, loader.number)
     if workers and fetch:
         enough = max(workers + 1, round(fetch / compute + 0.5))
         more = f"num_workers={enough} would keep up on as many cores; otherwise " if enough <= MOST_WORKERS else ""
@@ -109,5 +110,5 @@ def _remedy(run: Run, loader: Event, late: Times) -> str:
 
 
 def _seconds_per_batch(run: Run, number: int) -> float | None:
-    told = [epoch for epoch in run.events("epoch") if epoch["loader"] == number and epoch["fetched"]]
-    return told[-1]["fetching"] / told[-1]["fetched"] if told else None
+    told = [epoch for epoch in run.facts(Epoch) if epoch.loader == number and epoch.fetched]
+    return told[-1].fetching / told[-1].fetched if told else None

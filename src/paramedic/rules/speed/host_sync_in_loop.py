@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from paramedic.record.facts import LineSample, Step, Sync
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM706", "host-sync-in-loop", severity="note", needs=["step", "sync"])
+@rule("PM706", "host-sync-in-loop", severity="note", needs=[Step, Sync])
 def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     """Every step waits for the accelerator to finish.
 
@@ -28,14 +29,14 @@ def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     examined = int(run.meta.get("coverage", {}).get("examined", 0))
     if examined < 5:
         raise Abstain("too few steps were examined")
-    calls = [event for event in run.events("sync", phase="train") if event.count >= share * examined]
+    calls = [event for event in run.facts(Sync, phase="train") if event.count >= share * examined]
     if not calls:
         return
     first = max(calls, key=lambda event: event.count)
-    looks = run.events("sample")
+    looks = run.facts(LineSample)
     waiting = sum(e.count for e in looks if any(e.line == call.line for call in calls))
     total = sum(event.count for event in looks)
-    places = listed([f"{call['call']} at {call.line}" for call in calls])
+    places = listed([f"{call.call} at {call.line}" for call in calls])
     seen = f"; the script was found there in {waiting / total:.0%} of {total} looks" if total >= 20 else ""
     yield Finding(
         what=f"every step waits for the accelerator: {places}{seen}",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from paramedic.findings import Severity, Where
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import DeviceMemory, Hoard, Loader, Memory, Process
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.growth import MB, Growth, first_epoch, growth, is_enough, size
 from paramedic.rules.support import at, many
 
@@ -15,7 +16,7 @@ FEWEST_STEPS_UNEXPLAINED = 200
 EXPLAINS = 0.5  # the share of the growth that a variable must account for
 
 
-@rule("PM702", "memory-growth", severity="warning", needs=["memory"], causes=["PM704"])
+@rule("PM702", "memory-growth", severity="warning", needs=[Memory], causes=["PM704"])
 def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) -> Iterator[Finding]:
     """Memory grows with every step and does not level off.
 
@@ -63,7 +64,7 @@ def _series(run: Run) -> list[tuple[str, str]]:
 
 def _points(run: Run, what: str, who: str) -> list[tuple[int, float]]:
     """Since the process was started last: workers are born anew with each epoch."""
-    births = [event.step for event in run.events("process") if event["name"] == who]
+    births = [event.step for event in run.facts(Process) if event.name == who]
     return [(step, value) for step, value in run.series(f"memory:{what}:{who}") if step >= max(births, default=0)]
 
 
@@ -71,7 +72,7 @@ def _judge(run: Run, who: str, found: Growth, least_unexplained: float, others: 
     if who == "main" or ":" in who:
         hoard = _explanation(run, "cpu" if who == "main" else who.partition(":")[0], found)
         if hoard is not None:
-            if not hoard["bounded"]:
+            if not hoard.bounded:
                 yield _named(run, who, found, hoard)
             return
     if run.steps < FEWEST_STEPS_UNEXPLAINED or found.gained < max(least_unexplained * MB, 0.1 * found.first):
@@ -89,22 +90,22 @@ def _all_loaded(run: Run, who: str, step: int) -> bool:
     if epoch is None or not who.startswith("worker"):
         return epoch is not None and step > 1.05 * epoch
     # In a shuffled epoch each of several workers sees only its share; but nobody caches in a list.
-    kinds = [kind for loader in run.events("loader") for _, kind, *_ in loader.get("filled", ())]
-    workers = max(loader["workers"] for loader in run.events("loader"))
+    kinds = [filled.type for loader in run.facts(Loader) for filled in loader.filled]
+    workers = max(loader.workers for loader in run.facts(Loader))
     return step > (1.05 if kinds and set(kinds) == {"list"} else 2 * workers) * epoch
 
 
-def _explanation(run: Run, device: str, found: Growth) -> Event | None:
+def _explanation(run: Run, device: str, found: Growth) -> Hoard | None:
     """The variable that grows at this pace, the fastest first."""
-    latest = {event["variable"]: event for event in run.events("hoard") if event["device"] == device}
-    fitting = [event for event in latest.values() if event["per_step"] >= EXPLAINS * found.per_step]
-    return max(fitting, key=lambda event: event["per_step"], default=None)
+    latest = {event.variable: event for event in run.facts(Hoard) if event.device == device}
+    fitting = [event for event in latest.values() if event.per_step >= EXPLAINS * found.per_step]
+    return max(fitting, key=lambda event: event.per_step, default=None)
 
 
-def _named(run: Run, who: str, found: Growth, hoard: Event) -> Finding:
-    variable = hoard["variable"]
+def _named(run: Run, who: str, found: Growth, hoard: Hoard) -> Finding:
+    variable = hoard.variable
     return Finding(
-        what=f"{variable}, a {hoard['how']} of {hoard['count']:,}, grows by {size(hoard['per_step'])} per step, and "
+        what=f"{variable}, a {hoard.how} of {hoard.items:,}, grows by {size(hoard.per_step)} per step, and "
         f"the memory of {_words(run, who)} with it: {size(found.first)} at step {found.first_step:,}, "
         f"{size(found.last)} at step {found.last_step:,}",
         why=f"nothing is ever taken out of it; {_end(run, who, found)}",
@@ -131,8 +132,8 @@ def _unnamed(run: Run, who: str, found: Growth, severity: Severity) -> Finding:
 
 def _in_worker(run: Run, who: str, found: Growth, severity: Severity, others: int) -> Finding:
     """Nobody can look into another process; but the data set's code is known."""
-    filled = [(loader, *place) for loader in run.events("loader") for place in loader.get("filled", ())]
-    loader, name, _, *place = filled[0] if filled else (run.events("loader")[0], None, None)
+    filled = [(loader, *place) for loader in run.facts(Loader) for place in loader.filled]
+    loader, name, _, *place = filled[0] if filled else (run.facts(Loader)[0], None, None)
     also = f", as does that of {many(others, 'other worker')}" if others else ""
     guess = f"it is probably {name}, which {place[2]} fills" if name else "the data set keeps something"
     return Finding(
@@ -152,20 +153,20 @@ def _in_worker(run: Run, who: str, found: Growth, severity: Severity, others: in
 def _words(run: Run, who: str) -> str:
     if who == "main":
         return "the main process"
-    pids = [event["pid"] for event in run.events("process") if event["name"] == who]
+    pids = [event.pid for event in run.facts(Process) if event.name == who]
     return f"DataLoader {who} (pid {pids[-1]})" if pids and who.startswith("worker") else who
 
 
 def _end(run: Run, who: str, found: Growth, processes: int = 1) -> str:
     """When the memory will be used up at this pace."""
-    device = next((event for event in run.events("device_memory") if event["name"] == who), None)
-    memory = run.events("memory")[0]
+    device = next((event for event in run.facts(DeviceMemory) if event.name == who), None)
+    memory = run.facts(Memory)[0]
     if device is not None:
-        most, used, whose = device["total"], found.last, f"the {size(device['total'])} of {who}"
+        most, used, whose = device.total, found.last, f"the {size(device.total)} of {who}"
     else:
-        points = run.series(f"memory:used:{memory['source']}")
-        used = points[-1][1] if points else memory["used"]
-        most, whose = memory["limit"], f"the {memory['source']}'s {size(memory['limit'])}"
+        points = run.series(f"memory:used:{memory.source}")
+        used = points[-1][1] if points else memory.used
+        most, whose = memory.limit, f"the {memory.source}'s {size(memory.limit)}"
     step = found.last_step + max(0.0, most - used) / (processes * found.per_step)
     return f"at this pace {whose} will be full at step {_rounded(step):,}"
 

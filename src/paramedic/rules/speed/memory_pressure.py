@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from paramedic.rules import Event, Evidence, Finding, Run, Where, rule
+from paramedic.record.facts import Batch, DeviceMemory, Ended, Forward, LargeTensor, Memory, OutOfMemory
+from paramedic.rules import Evidence, Finding, Run, Where, rule
 from paramedic.rules.growth import MB, size
 from paramedic.rules.support import listed, shape
 
@@ -36,73 +36,73 @@ def check(run: Run) -> Iterator[Finding]:
     A device that is full but never fails is well used: that is a note. The batch size is an estimate: what is not
     weights, gradients or optimizer state is taken to grow with the batch.
     """
-    for event in run.events("out_of_memory")[:1]:
+    for event in run.facts(OutOfMemory)[:1]:
         yield _ran_out(run, event)
         return
     yield from _killed_worker(run)
     yield from _host(run)
-    for device in run.events("device_memory"):
+    for device in run.facts(DeviceMemory):
         yield from _device(run, device)
 
 
-def _ran_out(run: Run, event: Event) -> Finding:
-    asked = f"{size(event['asked'])} more were asked for, with " if event["asked"] else ""
+def _ran_out(run: Run, event: OutOfMemory) -> Finding:
+    asked = f"{size(event.asked)} more were asked for, with " if event.asked else ""
     whose = {"ulimit": "that ulimit -v allows", "cgroup": "of the container", "machine": "of the machine"}
-    total = f"{size(event['total'])} {whose.get(event['source'], 'on ' + event['device'])}"
+    total = f"{size(event.total)} {whose.get(event.source, 'on ' + event.device)}"
     return Finding(
         what=f"out of memory: {asked}{size(_used(event))} in use of the {total}",
         why=_who_held_what(event),
         remedy=_way_out(run, event),
         where=event.where,
         evidence=tuple(
-            Evidence(name=f"{name}_mb", value=round(event[name] / MB, 1))
+            Evidence(name=f"{name}_mb", value=round(bytes / MB, 1))
             for name in ("asked", "used", "total", "parameters", "gradients", "state")
-            if event[name] is not None
+            if (bytes := getattr(event, name)) is not None
         ),
         confidence=0.95,
     )
 
 
-def _who_held_what(event: Event) -> str:
-    named = [("parameters", "parameters"), ("gradients", "gradients"), ("state", "optimizer state")]
-    parts = [f"{words} {size(event[name])}" for name, words in named if event[name]]
-    rest = _used(event) - event["base"] - _held(event)
+def _who_held_what(event: OutOfMemory) -> str:
+    named = {"parameters": event.parameters, "gradients": event.gradients, "optimizer state": event.state}
+    parts = [f"{words} {size(bytes)}" for words, bytes in named.items() if bytes]
+    rest = _used(event) - event.base - _held(event)
     if rest > 0:
         parts.append(f"activations and all else {size(rest)}")
-    large = [_tensor(tensor) for tensor in event["largest"] if tensor["bytes"] >= LARGE * event["used"]][:3]
+    large = [_tensor(tensor) for tensor in event.largest if tensor.bytes >= LARGE * event.used][:3]
     held = f"held by {', '.join(parts)}. " if parts else ""
     return held + (f"Largest: {listed(large)}" if large else "")
 
 
-def _tensor(tensor: dict[str, Any]) -> str:
-    name = tensor.get("variable") or (f"an output of {tensor['maker']}" if tensor["maker"] else "a tensor")
-    what = f"{name} {shape(tensor['shape'])} {size(tensor['bytes'])}"
-    if tensor.get("line"):
-        return f"{what} ({tensor['file']}:{tensor['line']})"
-    return f"{what} (in {tensor['function']})" if tensor.get("function") else what
+def _tensor(tensor: LargeTensor) -> str:
+    name = tensor.variable or (f"an output of {tensor.maker}" if tensor.maker else "a tensor")
+    what = f"{name} {shape(tensor.shape)} {size(tensor.bytes)}"
+    if tensor.line:
+        return f"{what} ({tensor.file}:{tensor.line})"
+    return f"{what} (in {tensor.function})" if tensor.function else what
 
 
-def _used(event: Event) -> float:
+def _used(event: OutOfMemory) -> float:
     """At the moment of the failure: what is in use and what is asked for exceed the total; some is freed by now."""
-    return float(max(event["used"], event["total"] - (event["asked"] or 0)))
+    return float(max(event.used, event.total - (event.asked or 0)))
 
 
-def _held(event: Event) -> float:
-    return float(event["parameters"] + event["gradients"] + event["state"] + event["buffers"])
+def _held(event: OutOfMemory) -> float:
+    return float(event.parameters + event.gradients + event.state + event.buffers)
 
 
-def _way_out(run: Run, event: Event) -> str:
-    asked, total, base = event["asked"] or 0, event["total"], event["base"]
+def _way_out(run: Run, event: OutOfMemory) -> str:
+    asked, total, base = event.asked or 0, event.total, event.base
     batch = _batch_size(run)
     # Gradients that do not exist yet will.
-    room = total - base - _held(event) - max(0, event["trainable"] - event["gradients"])
+    room = total - base - _held(event) - max(0, event.trainable - event.gradients)
     if asked > ABSURD * total:
         return "no machine has that much: look at the shapes on this line, a dimension is probably wrong"
     if room <= 0:
         return "the model itself does not fit: fewer parameters, bfloat16, or several devices (FSDP)"
     needed = _used(event) + asked - base - _held(event)
-    if event["progress"]:  # failed in the forward pass: the other layers and the backward pass need room as well
-        needed = needed / event["progress"] + 2 * asked
+    if event.progress:  # failed in the forward pass: the other layers and the backward pass need room as well
+        needed = needed / event.progress + 2 * asked
     if batch is None or needed <= 0:
         return "make what this line allocates smaller: a smaller batch, shorter inputs, or bfloat16"
     fitting = int(SAFETY * batch * room / needed)
@@ -116,17 +116,15 @@ def _way_out(run: Run, event: Event) -> str:
 
 def _batch_size(run: Run) -> int | None:
     """Of the failing batch, as the loader or the model last saw it."""
-    for kind, tensors in (("batch", "tensors"), ("forward", "inputs")):
-        shapes = [tensor["shape"] for event in run.events(kind)[-1:] for tensor in event[tensors] if tensor["shape"]]
-        if shapes:
-            return int(shapes[0][0])
-    return None
+    loaded = [tensor.shape for event in run.facts(Batch)[-1:] for tensor in event.tensors if tensor.shape]
+    given = [tensor.shape for event in run.facts(Forward)[-1:] for tensor in event.inputs if tensor.shape]
+    return next((int(sizes[0]) for sizes in (*loaded, *given)), None)
 
 
 def _killed_worker(run: Run) -> Iterator[Finding]:
     """The kernel kills without a word; torch only says that a worker has gone."""
-    crash = run.first("exception")
-    said = crash["message"] + crash.get("cause", "") if crash is not None else ""
+    crash = run.first(Ended)
+    said = crash.message + crash.cause if crash is not None else ""
     if crash is None or "DataLoader worker" not in said or "signal: Killed" not in said:
         return
     highest = {
@@ -146,24 +144,24 @@ def _killed_worker(run: Run) -> Iterator[Finding]:
 
 
 def _host(run: Run) -> Iterator[Finding]:
-    memory = run.first("memory")
-    if memory is None or memory["source"] != "cgroup":
+    memory = run.first(Memory)
+    if memory is None or memory.source != "cgroup":
         return  # a machine's memory is shared with strangers
     step, used = max(run.series("memory:used:cgroup"), key=lambda point: point[1], default=(0, 0.0))
-    if used < FULL * memory["limit"]:
+    if used < FULL * memory.limit:
         return
     yield Finding(
-        what=f"{size(used)} of the container's {size(memory['limit'])} were in use ({used / memory['limit']:.0%})",
+        what=f"{size(used)} of the container's {size(memory.limit)} were in use ({used / memory.limit:.0%})",
         why="at the limit the kernel kills a process, often a DataLoader worker, without a message",
         remedy="fewer workers, a smaller prefetch_factor, or a larger limit",
         where=Where(step=step, rank=run.rank),
-        evidence=(Evidence(name="share", value=round(used / memory["limit"], 3), limit=f"< {FULL}"),),
+        evidence=(Evidence(name="share", value=round(used / memory.limit, 3), limit=f"< {FULL}"),),
         confidence=0.85,
     )
 
 
-def _device(run: Run, device: Event) -> Iterator[Finding]:
-    name, total = device["name"], device["total"]
+def _device(run: Run, device: DeviceMemory) -> Iterator[Finding]:
+    name, total = device.name, device.total
     reserved = max((value for _, value in run.series(f"memory:reserved:{name}")), default=0.0)
     peak = max((value for _, value in run.series(f"memory:peak:{name}")), default=0.0)
     retries = max((value for _, value in run.series(f"memory:retries:{name}")), default=0.0)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Compile, Recompile
+from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM705", "recompilation", severity="warning", needs=["compile"])
+@rule("PM705", "recompilation", severity="warning", needs=[Compile])
 def check(run: Run, *, versions: int = 6) -> Iterator[Finding]:
     """torch.compile compiles the same function again and again.
 
@@ -25,28 +26,28 @@ def check(run: Run, *, versions: int = 6) -> Iterator[Finding]:
     ## Options
     `versions`: as many versions of one function are too many, if they were compiled in different steps.
     """
-    functions: dict[str, list[Event]] = {}
-    for event in run.events("recompile"):
-        functions.setdefault(event["frame"], []).append(event)
+    functions: dict[str, list[Recompile]] = {}
+    for event in run.facts(Recompile):
+        functions.setdefault(event.frame, []).append(event)
     for events in functions.values():
-        gave_up = next((event for event in events if event["gave_up"]), None)
-        again = [event for event in events if not event["gave_up"]]
+        gave_up = next((event for event in events if event.gave_up), None)
+        again = [event for event in events if not event.gave_up]
         steps = {event.step for event in again}
         if gave_up is None and (len(again) + 1 < versions or len(steps) < versions - 1):
             continue
         last = (again or events)[-1]
-        seconds = sum(event["seconds"] or 0.0 for event in again)
+        seconds = sum(event.seconds or 0.0 for event in again)
         ending = " and then given up" if gave_up is not None else ""
         yield Finding(
-            what=f"{last['function'] or 'a function'} was compiled {len(again) + 1} times{ending}; the guard that "
-            f"failed last: {last['reason']}",
+            what=f"{last.function or 'a function'} was compiled {len(again) + 1} times{ending}; the guard that "
+            f"failed last: {last.reason}",
             why=_why(gave_up is not None, seconds),
-            remedy=_remedy(str(last["reason"])),
+            remedy=_remedy(str(last.reason)),
             where=_place(run, last),
             evidence=(
                 Evidence(name="versions_compiled", value=len(again) + 1, limit=f"< {versions}"),
                 Evidence(name="seconds_compiling_again", value=round(seconds, 3)),
-                Evidence(name="last_failed_guard", value=last["reason"]),
+                Evidence(name="last_failed_guard", value=last.reason),
             ),
             confidence=0.95,
         )
@@ -69,10 +70,10 @@ def _remedy(reason: str) -> str:
     return 'TORCH_LOGS="recompiles" shows every guard that failed; keep what it names the same from call to call'
 
 
-def _place(run: Run, event: Event) -> Where:
+def _place(run: Run, event: Recompile) -> Where:
     """The torch.compile call that made the function, as far as it can be told; otherwise the function."""
-    calls = run.events("compile")
+    calls = run.facts(Compile)
     for call in calls:
-        if call["code"] == [event["file"], event["line"]]:
+        if call.code is not None and call.code[:2] == (event.code_file, event.code_line):
             return call.where
     return calls[0].where if len(calls) == 1 or not event.where.file else event.where

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, LossOfEarlierSteps, Retained, Step
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 
 FEWEST_STEPS = 10
 
 
-@rule("PM703", "retained-graph", severity="error", needs=["step", "backward"], causes=["PM423", "PM702", "PM704"])
+@rule("PM703", "retained-graph", severity="error", needs=[Step, Backward], causes=["PM423", "PM702", "PM704"])
 def check(run: Run) -> Iterator[Finding]:
     """Tensors are kept from step to step together with the graph that computed them.
 
@@ -27,30 +28,30 @@ def check(run: Run) -> Iterator[Finding]:
     place since. Losses that are collected over micro-batches, an episode or a window and back-propagated afterwards
     are not reported, nor is what a later step lets go of.
     """
-    summed = [op for op in run.events("op") if op["op"] == "loss of earlier steps"]
+    summed = run.facts(LossOfEarlierSteps)
     if summed:
         yield _summed(summed[0])
         return
-    found = run.events("retained")
+    found = run.facts(Retained)
     if not found and run.steps < FEWEST_STEPS:
         raise Abstain(f"only {run.steps} steps, and what is kept shows over {FEWEST_STEPS}")
-    latest = list({event["variable"]: event for event in found}.values())
+    latest = list({event.variable: event for event in found}.values())
     # What is computed from a kept tensor keeps the same graphs; the line that stores is the one to repair.
-    stored = [event for event in latest if event["line_known"]]
-    for event in sorted(stored or latest[:1], key=lambda event: -event["count"]):
+    stored = [event for event in latest if event.line_known]
+    for event in sorted(stored or latest[:1], key=lambda event: -event.tensors):
         yield _finding(event)
 
 
-def _finding(event: Event) -> Finding:
-    variable, count = event["variable"], event["count"]
+def _finding(event: Retained) -> Finding:
+    variable, count = event.variable, event.tensors
     name = variable.rpartition(".")[2].partition("[")[0]
-    if event["how"] == "sum":
+    if event.how == "sum":
         what = f"{variable} is a sum of {count:,} losses with their graphs, and grows by {_rate(event)} per step"
         remedy = f"add the number instead of the tensor: {name} += loss.item() (or loss.detach())"
     else:
         what = f"{variable} holds {count:,} tensors with their graphs, {_rate(event)} more with each step"
         remedy = f"store the number, with .item(), or the tensor without its graph, with .detach(), in {name}"
-    if not event["line_known"]:
+    if not event.line_known:
         remedy = f"find where {name} is filled, and " + remedy
     return Finding(
         what=what,
@@ -59,14 +60,14 @@ def _finding(event: Event) -> Finding:
         where=event.where,
         evidence=(
             Evidence(name="graphs_kept", value=count, limit="those of the current step"),
-            Evidence(name="graphs_per_step", value=round(event["per_step"], 3), limit="0"),
-            Evidence(name="made_by", value=event["function"]),
+            Evidence(name="graphs_per_step", value=round(event.per_step, 3), limit="0"),
+            Evidence(name="made_by", value=event.function),
         ),
         confidence=0.95,
     )
 
 
-def _summed(op: Event) -> Finding:
+def _summed(op: LossOfEarlierSteps) -> Finding:
     return Finding(
         what="the loss that is back-propagated here contains the losses of earlier steps",
         why="each pass goes over the graphs of all steps so far, whose weights have been updated since: it gets slower "
@@ -78,5 +79,5 @@ def _summed(op: Event) -> Finding:
     )
 
 
-def _rate(event: Event) -> str:
-    return f"{event['per_step']:.2g}"
+def _rate(event: Retained) -> str:
+    return f"{event.per_step:.2g}"

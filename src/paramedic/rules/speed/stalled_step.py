@@ -1,11 +1,12 @@
 """PM708."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Stall, Step
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
 TOGETHER = "if several processes train together, see where the others stand: one may have left out a collective call"
@@ -16,7 +17,7 @@ PARTS = {  # of the loop: what the training thread does there, and what to try
 }
 
 
-@rule("PM708", "stalled-step", severity="error", needs=["step"])
+@rule("PM708", "stalled-step", severity="error", needs=[Step])
 def check(run: Run) -> Iterator[Finding]:
     """Training hung and never continued.
 
@@ -34,14 +35,14 @@ def check(run: Run) -> Iterator[Finding]:
     failing is an error. Processes that the script starts may wait for work as long as they like. A wait for data,
     backward or step that ended by itself is a note; a long evaluation or checkpoint is not reported.
     """
-    stalls = run.events("stall")
+    stalls = run.facts(Stall)
     for event, following in zip_longest(stalls, stalls[1:]):
-        if event["over"] or not event["in_loop"]:
+        if event.over or not event.in_loop:
             continue
-        over = following if following is not None and following["over"] else None
-        if over is not None and event["part"] in PARTS:
+        over = following if following is not None and following.over else None
+        if over is not None and event.part in PARTS:
             yield _finding(event, over)
-        elif over is None and not _ended_well(run) and (event["part"] in PARTS or not _is_helper(run)):
+        elif over is None and not _ended_well(run) and (event.part in PARTS or not _is_helper(run)):
             yield _finding(event, None)
 
 
@@ -55,30 +56,30 @@ def _is_helper(run: Run) -> bool:
     return run.path.stem.startswith("p")
 
 
-def _finding(event: Event, over: Event | None) -> Finding:
-    seconds = over["seconds"] if over is not None else event["seconds"]
-    usual = f", where a step takes {event['typical']:.2g} s" if event["typical"] else ""
-    doing, advice = PARTS.get(event["part"], ("waiting inside one call", "find out what this call waits for"))
-    children = [place for child in event["children"] if (place := _own_line(child["stack"])) is not None]
+def _finding(event: Stall, over: Stall | None) -> Finding:
+    seconds = over.seconds if over is not None else event.seconds
+    usual = f", where a step takes {event.typical:.2g} s" if event.typical else ""
+    doing, advice = PARTS.get(event.part or "", ("waiting inside one call", "find out what this call waits for"))
+    children = [place for child in event.children if (place := _own_line(child.stack)) is not None]
     workers = many(len(children), "child process").replace("processs", "processes")
     standing = f"; {workers} of it stood at {children[0].file}:{children[0].line}" if children else ""
     return Finding(
         what=f"nothing moved for {seconds:.0f} s{usual}, {'then it went on' if over else 'and it never went on'}: the "
         f"training thread was {doing} at {event.line}{standing}",
         why="the call waits for something that does not happen: a lock, a worker, another process",
-        remedy=f"{advice}; all stacks are in {event['file']}",
-        where=replace(children[0], step=event.step) if children and event["part"] == "data" else event.where,
+        remedy=f"{advice}; all stacks are in {event.file}",
+        where=replace(children[0], step=event.step) if children and event.part == "data" else event.where,
         severity="note" if over is not None else "error",
         evidence=(
             Evidence(name="seconds_without_progress", value=round(seconds, 1)),
-            Evidence(name="seconds_of_a_usual_step", value=event["typical"]),
-            Evidence(name="part_of_the_loop", value=event["part"]),
+            Evidence(name="seconds_of_a_usual_step", value=event.typical),
+            Evidence(name="part_of_the_loop", value=event.part),
         ),
         confidence=0.9,
     )
 
 
-def _own_line(stack: list[str]) -> Where | None:
+def _own_line(stack: Sequence[str]) -> Where | None:
     """Where the script's own code stands in a stack: its innermost line that is in no installed package."""
     own = [line for line in stack if "site-packages" not in line and "/lib/python" not in line]
     if not own:

@@ -7,7 +7,9 @@ from itertools import pairwise
 from statistics import median
 
 from paramedic.findings import Where
-from paramedic.rules import Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import SlowStep, Time
+from paramedic.record.site import Site
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.timing import times
 
 PARTS = {
@@ -20,7 +22,7 @@ PARTS = {
 }
 
 
-@rule("PM709", "uneven-step-time", severity="note", needs=["time"])
+@rule("PM709", "uneven-step-time", severity="note", needs=[Time])
 def check(run: Run, *, share: float = 0.15, regular: float = 0.7) -> Iterator[Finding]:
     """Every so many steps one takes much longer than the others.
 
@@ -39,17 +41,17 @@ def check(run: Run, *, share: float = 0.15, regular: float = 0.7) -> Iterator[Fi
     `share`: least share of the training time that the slow steps must cost; `regular`: least share of them that must
     come at the same distance.
     """
-    slow = [event for event in run.events("slow_step") if not event["marks"]]
+    slow = [event for event in run.facts(SlowStep) if not event.marks]
     total = times(run)
     if len(slow) < 4 or total.training <= 0:
         return
     period, agreeing = _period([event.step for event in slow])
-    extra = sum(event["seconds"] - event["typical"] for event in slow)
+    extra = sum(event.seconds - event.typical for event in slow)
     if period < 2 or agreeing < regular or extra < share * total.training:
         return
     part = _guilty_part(slow)
     where = _seen(slow)
-    typical, long = median(e["typical"] for e in slow), median(e["seconds"] for e in slow)
+    typical, long = median(e.typical for e in slow), median(e.seconds for e in slow)
     yield Finding(
         what=f"every {period} steps one takes {1000 * long:.0f} ms instead of {1000 * typical:.1f} ms, {PARTS[part]}: "
         f"{extra / total.training:.0%} of the training time",
@@ -74,18 +76,18 @@ def _period(steps: list[int]) -> tuple[int, float]:
     return period, sum(gap % period == 0 for gap in gaps) / len(gaps) if period else 0.0
 
 
-def _guilty_part(slow: list[Event]) -> str:
+def _guilty_part(slow: list[SlowStep]) -> str:
     parts: Counter[str] = Counter()
     for event in slow:
-        parts.update({part: seconds for part, seconds in event["parts"].items() if part in PARTS})
+        parts.update({part: seconds for part, seconds in event.parts.items() if part in PARTS})
     return parts.most_common(1)[0][0] if parts else "other"
 
 
-def _seen(slow: list[Event]) -> Where | None:
+def _seen(slow: list[SlowStep]) -> Where | None:
     """The line that was seen in most of the slow steps."""
-    lines: Counter[tuple[str, int, str]] = Counter()
+    lines: Counter[Site] = Counter()
     for event in slow:
-        lines.update({(file, line, function) for file, line, function in event["seen"] if file})
+        lines.update({site for site in event.seen if site.file})
     if not lines:
         return None
     (file, line, function), count = lines.most_common(1)[0]

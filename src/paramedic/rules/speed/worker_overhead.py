@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from paramedic.rules import Abstain, Event, Evidence, Finding, Run, rule
+from paramedic.record.facts import Epoch, Loader
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
 
@@ -20,7 +21,7 @@ class Bill:
     fetched: int = 0
 
 
-@rule("PM707", "worker-overhead", severity="warning", needs=["epoch"], causes=["PM701"])
+@rule("PM707", "worker-overhead", severity="warning", needs=[Epoch], causes=["PM701"])
 def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float = 3.0) -> Iterator[Finding]:
     """DataLoader workers that cost more time than they save.
 
@@ -41,10 +42,10 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float 
     `share`: least share of the passes' time spent waiting; `seconds`: least seconds lost that alarm; `factor`: how much
     longer the wait must be than the work.
     """
-    loaders = {event["number"]: event for event in run.events("loader") if event["workers"]}
+    loaders = {event.number: event for event in run.facts(Loader) if event.workers}
     if not loaders:
         raise Abstain("no DataLoader has workers")
-    bills = _bills(run.events("epoch"))
+    bills = _bills(run.facts(Epoch))
     for number, loader in loaders.items():
         bill = bills.get(number)
         if bill is None or bill.fetched < 0.5 * bill.batches or bill.batches < 20:
@@ -57,23 +58,23 @@ def check(run: Run, *, share: float = 0.4, seconds: float = 10.0, factor: float 
         raise Abstain("what the workers themselves took could not be measured")
 
 
-def _bills(epochs: list[Event]) -> dict[int, Bill]:
-    final = {(epoch["loader"], epoch["began"]): epoch for epoch in epochs}  # a long pass is told several times
+def _bills(epochs: list[Epoch]) -> dict[int, Bill]:
+    final = {(epoch.loader, epoch.began): epoch for epoch in epochs}  # a long pass is told several times
     bills: dict[int, Bill] = {}
     for epoch in final.values():
-        bill = bills.setdefault(epoch["loader"], Bill())
+        bill = bills.setdefault(epoch.loader, Bill())
         bill.passes += 1
-        bill.batches += epoch["batches"]
-        bill.total += epoch["seconds"]
-        bill.starting += epoch["start"] + epoch["first"]
-        bill.waiting += epoch["start"] + epoch["first"] + epoch["wait"]
-        bill.fetched += epoch["fetched"]
-        bill.fetching += epoch["fetching"]
+        bill.batches += epoch.batches
+        bill.total += epoch.seconds
+        bill.starting += epoch.start + epoch.first
+        bill.waiting += epoch.start + epoch.first + epoch.wait
+        bill.fetched += epoch.fetched
+        bill.fetching += epoch.fetching
     return bills
 
 
-def _finding(loader: Event, bill: Bill, lost: float, factor: float) -> Finding:
-    workers = int(loader["workers"])
+def _finding(loader: Loader, bill: Bill, lost: float, factor: float) -> Finding:
+    workers = int(loader.workers)
     starting = bill.starting > 0.5 * bill.waiting and bill.passes > 1
     each = f", {bill.starting / bill.passes:.2g} s of it in each of {bill.passes} epochs for starting them"
     return Finding(

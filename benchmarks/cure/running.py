@@ -1,0 +1,110 @@
+"""One pair: the sick program is cured in a copy of its folder, the repaired twin is run for comparison."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.accuracy.programs import Program
+from benchmarks.warm import Warm
+from paramedic.cure.catalogue import remedies_for
+from paramedic.cure.scores import HIGHER, printed
+
+TIMEOUT = 900
+BAND = 0.05  # of a score between 0 and 1, absolute
+RELATIVE = 0.25  # of any other number that the script prints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What came of one sick program."""
+
+    program: str
+    code: str
+    found: bool  # the expected code was among the alarms of this run
+    has_safe: bool = False  # a safe edit was tried for it
+    cured: bool = False  # the finding is gone, and there is no new alarm
+    left: tuple[str, ...] = ()  # alarms of the cured program
+    edits: tuple[str, ...] = ()  # confirmed: code, safety and title
+    like_twin: bool | None = None  # its printed numbers are those of the twin; None: nothing to compare
+    compared: dict[str, tuple[float, float]] = field(default_factory=dict)  # cured and twin
+    reason: str = ""  # of one that is not cured
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> Row:
+        fields: dict[str, Any] = json.loads(line)
+        fields |= {name: tuple(fields[name]) for name in ("left", "edits")}
+        fields["compared"] = {name: tuple(pair) for name, pair in fields["compared"].items()}
+        return cls(**fields)
+
+
+def run(program: Program, server: Warm) -> Row:
+    if not any(remedies_for(code) for code in program.codes):  # then a run could not change anything
+        return Row(program=program.name, code=program.codes[0], found=True, reason="there is no remedy for it yet")
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        folder = place / "program"
+        shutil.copytree(program.script.parent, folder, ignore=shutil.ignore_patterns("__pycache__", ".paramedic"))
+        report = place / "report.json"
+        args = ["cure", "-q", "--unsafe", "--jobs", "1", "--steps", "100000", "--runs", str(place / "runs")]
+        _run(server, [*args, "--json", str(report), program.script.name], folder, place / "cure.txt")
+        if not report.exists():
+            return Row(program=program.name, code=program.codes[0], found=False, reason=_last(place / "cure.txt.err"))
+        told = json.loads(report.read_text())
+        if any(edit["confirmed"] for edit in told["edits"]):
+            _run(server, ["fixed.py"], folder, place / "twin.txt", program="python")
+        return _row(program, told, printed(place / "twin.txt"))
+
+
+def _run(server: Warm, args: list[str], folder: Path, out: Path, program: str = "paramedic") -> None:
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    server.run(args, cwd=folder, env=env, out=out, err=Path(f"{out}.err"), timeout=TIMEOUT, program=program)
+
+
+def _row(program: Program, told: dict[str, Any], twin: dict[str, float]) -> Row:
+    alarms = [finding["code"] for finding in told["findings"] if finding["severity"] != "note"]
+    edits = [edit for edit in told["edits"] if edit["confirmed"]]
+    codes = [code for code in program.codes if code in alarms]
+    cured = bool(codes) and any(edit["code"] in codes for edit in edits) and not told["after"]["alarms"]
+    mine = told["after"]["metrics"]
+    compared = {name: (mine[name], value) for name, value in twin.items() if name in mine}
+    numbers = {name: pair for name, pair in compared.items() if all(isinstance(value, int | float) for value in pair)}
+    return Row(
+        program=program.name,
+        code=program.codes[0],
+        found=bool(codes),
+        has_safe=any(edit["safety"] == "safe" and edit["code"] in codes for edit in told["edits"]),
+        cured=cured,
+        left=tuple(told["after"]["alarms"]),
+        edits=tuple(f"{edit['code']} {edit['safety']}: {edit['title']}" for edit in edits),
+        like_twin=all(_alike(name, *pair) for name, pair in numbers.items()) if numbers else None,
+        compared=numbers,
+        reason="" if cured else _reason(told, codes),
+    )
+
+
+def _alike(name: str, mine: float, twin: float) -> bool:
+    if HIGHER.search(name) and 0 <= twin <= 1:
+        return mine >= twin - BAND
+    if HIGHER.search(name):
+        return mine >= twin - RELATIVE * abs(twin)
+    return mine <= twin + max(RELATIVE * abs(twin), 0.02)
+
+
+def _reason(told: dict[str, Any], codes: list[str]) -> str:
+    tried = [f"{edit['title']}: {edit['because']}" for edit in told["edits"] if not edit["confirmed"]]
+    given_up = [uncured["reason"] for uncured in told["uncured"] if uncured["code"] in codes]
+    return "; ".join([*tried, *given_up])[:300]
+
+
+def _last(output: Path) -> str:
+    lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
+    return lines[-1][:200] if lines else "no output"

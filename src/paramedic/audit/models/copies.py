@@ -1,0 +1,99 @@
+"""Columns that are the target itself: a copy, a code of the class, or a monotone function of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paramedic.audit.chunk import Array, Values
+from paramedic.audit.sketches.moments import Floats
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit, Split
+
+FEWEST = 50  # samples
+FEWEST_VALUES = 20  # different ones, of a number to be predicted
+OUT_OF_ORDER = 0.002  # of neighbours, that rounding may exchange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A column that gives the target away."""
+
+    name: str  # of the input
+    place: int | None  # of its column; None where the input is a single one
+    how: str  # "is the target itself", "is a code of the class" …
+    samples: int
+
+
+def copies(audit: Audit) -> list[Copy] | None:
+    """None where targets are not one value per sample, or inputs are no columns."""
+    split, found = audit.train, audit.train.features
+    kept = split.sketch.kept
+    if found.labels is None or len(found.labels) < FEWEST or split.pixel_like:
+        return None
+    columns = list(_columns(split))
+    if len(columns) < 2 or audit.task.kind not in ("classification", "regression"):
+        return None  # of one column alone, the target may well be a plain function
+    judge = _as_class if audit.task.kind == "classification" else _as_number
+    return [
+        Copy(name=name, place=place, how=how, samples=len(kept.indices))
+        for name, place, values in columns
+        if (how := judge(values, found.labels)) is not None
+    ]
+
+
+def _columns(split: Split) -> Iterator[tuple[str, int | None, Array]]:
+    kept = split.sketch.kept
+    for name, values in kept.inputs.items():
+        if len(values) != len(kept.indices):
+            continue
+        if isinstance(values, list):
+            if all(isinstance(value, str) for value in values) and not split.input(name).is_text:
+                yield name, None, np.unique(np.asarray(values), return_inverse=True)[1]
+        elif values.dtype.kind in "biuf" and values.ndim <= 2:
+            rows = _rows(values)
+            for place in range(rows.shape[1]):
+                yield name, place, rows[:, place]
+
+
+def _rows(values: Values) -> Array:
+    return np.asarray(values).reshape(len(values), -1)
+
+
+def _as_class(column: Array, labels: Array) -> str | None:
+    """Each class has one value of the column, and each value one class."""
+    known = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
+    if known.sum() < max(FEWEST, 0.9 * len(column)):
+        return None
+    column, labels = column[known], labels[known]
+    values, classes = np.unique(column), np.unique(labels)
+    if len(values) != len(classes) or len(classes) < 2 or len(classes) > len(labels) / 2:
+        return None
+    pairs = np.unique(np.stack([np.searchsorted(values, column), np.searchsorted(classes, labels)]), axis=1)
+    if pairs.shape[1] != len(classes):
+        return None
+    same = column.dtype.kind == labels.dtype.kind and bool((column == labels).all())
+    return "is the target itself" if same else "has one value for each class: it is the target in other words"
+
+
+def _as_number(column: Array, labels: Array) -> str | None:
+    """Sorted by the column, the targets are sorted as well."""
+    known = np.isfinite(column.astype(np.float64)) & np.isfinite(labels.astype(np.float64))
+    if known.sum() < max(FEWEST, 0.9 * len(column)):
+        return None
+    values: Floats = column[known].astype(np.float64)
+    targets: Floats = labels[known].astype(np.float64)
+    distinct = len(np.unique(targets))
+    if distinct < FEWEST_VALUES or len(np.unique(values)) < 0.5 * distinct:
+        return None
+    if bool(np.isclose(values, targets, rtol=1e-6, atol=0).all()):
+        return "is the target itself"
+    for sign, rises in ((1, "rises"), (-1, "falls")):
+        order = np.lexsort((sign * targets, values))  # where rounding made values equal, any order is right
+        if float(np.mean(np.diff(sign * targets[order]) < 0)) <= OUT_OF_ORDER:
+            return f"{rises} with the target without exception: it is a function of it"
+    return None

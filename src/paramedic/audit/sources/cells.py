@@ -1,0 +1,83 @@
+"""Cells of a table that cannot be used: words among numbers, and names of files that are not there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramedic.audit.chunk import BadSample
+from paramedic.audit.sources.images import ENDINGS
+
+if TYPE_CHECKING:
+    import polars
+
+FEWEST = 20  # cells
+MOSTLY = 0.95  # of the cells are numbers, or of the names end as those of files
+FOUND = 0.5  # of the files must be there: otherwise they lie where nobody looked
+FILES = (*ENDINGS, ".wav", ".mp3", ".flac", ".ogg", ".npy", ".npz", ".pt", ".mp4", ".avi", ".txt", ".xml")
+_HOUSE_NUMBER = re.compile(r"\s*\d+\s*[a-zA-Z]\s*")  # 12a: such columns are names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Columns whose cells are looked at one by one."""
+
+    numbers: Sequence[str] = ()  # read as text because of a few cells
+    files: Sequence[tuple[str, Path]] = ()  # each with the folder that its names start from
+
+    def bad(self, piece: polars.DataFrame, indices: NDArray[np.int64]) -> Iterator[BadSample]:
+        for name in self.numbers:
+            for place in _words(piece[name]):
+                index, cell = int(indices[place]), str(piece[name][place])
+                yield BadSample(
+                    index=index, column=name, error=f"ValueError: {cell[:40]!r} in {name!r} is not a number"
+                )
+        for name, folder in self.files:
+            for place, cell in enumerate(piece[name].to_list()):
+                if cell and not (folder / cell).exists():
+                    error = f"FileNotFoundError: {cell!r} in {name!r} is not there"
+                    yield BadSample(index=int(indices[place]), name=cell, column=name, error=error)
+
+
+def checked(head: polars.DataFrame, columns: Sequence[str], folder: Path | None) -> Checked:
+    """Which columns of these to look at; `folder` is where the table lies, if it is a file."""
+    texts = [name for name in columns if str(head[name].dtype) == "String"]
+    numbers = [name for name in texts if _mostly_numbers(head[name])]
+    files = [
+        (name, found) for name in texts if folder is not None and (found := _start(head[name], folder)) is not None
+    ]
+    return Checked(numbers=numbers, files=files)
+
+
+def _words(column: polars.Series) -> list[int]:
+    """The places of cells that hold something, but no number."""
+    from paramedic.audit.sources.frames import needed
+
+    pl = needed()
+    parsed = column.cast(pl.Float64, strict=False)
+    hit = parsed.is_null() & column.is_not_null() & (column.str.strip_chars() != "")
+    return [int(place) for place in hit.arg_true()]
+
+
+def _mostly_numbers(column: polars.Series) -> bool:
+    known = column.drop_nulls()
+    wrong = [known[place] for place in _words(known)]
+    few = len(known) >= FEWEST and 0 < len(wrong) <= (1 - MOSTLY) * len(known)
+    return few and not all(_HOUSE_NUMBER.fullmatch(cell) for cell in wrong)
+
+
+def _start(column: polars.Series, folder: Path) -> Path | None:
+    """The folder that the names of files in a column start from; None where it holds no such names."""
+    names = [name for name in column.drop_nulls().to_list() if name][:200]
+    if len(names) < FEWEST or sum(name.lower().endswith(FILES) for name in names) < MOSTLY * len(names):
+        return None
+    for start in (folder, Path.cwd(), folder.parent, *(child for child in sorted(folder.iterdir()) if child.is_dir())):
+        if sum((start / name).exists() for name in names) > FOUND * len(names):
+            return start
+    return None

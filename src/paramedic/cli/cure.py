@@ -1,0 +1,149 @@
+"""`paramedic cure`: the fix as a diff, tried in a copy of the folder, with before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paramedic import voice
+from paramedic.cli.diagnose import Jobs
+from paramedic.cli.output import write_text
+from paramedic.cli.run import Ignore, Quiet, Runs, Select, words
+from paramedic.cli.script import ScriptCommand, target_of
+from paramedic.cli.verdicts import Json
+from paramedic.config import load_config, new_run_id, rule_options, runs_folder
+from paramedic.errors import ParamedicError
+from paramedic.launch import Target
+from paramedic.launch import check as check_target
+from paramedic.paths import check_folder, check_outputs
+from paramedic.rules.catalogue import select as select_rules
+
+if TYPE_CHECKING:
+    from paramedic.cure.session import Outcome
+
+Write = Annotated[bool, typer.Option("--write", help="Apply the confirmed edits to your files.")]
+Unsafe = Annotated[bool, typer.Option("--unsafe", help="Also try edits that take a judgement, such as learning rates.")]
+Force = Annotated[bool, typer.Option("--force", help="Write although the git tree has uncommitted changes.")]
+Diff = Annotated[Path | None, typer.Option("--diff", metavar="FILE", help="Save the edits as a patch for git apply.")]
+Steps = Annotated[int, typer.Option(min=20, metavar="N", help="Maximum optimizer steps per run.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("cure", cls=ScriptCommand, rich_help_panel="After training")(cure)
+
+
+def cure(
+    ctx: typer.Context,
+    write: Write = False,
+    unsafe: Unsafe = False,
+    diff: Diff = None,
+    json: Json = None,
+    steps: Steps = 300,
+    jobs: Jobs = None,
+    force: Force = False,
+    runs: Runs = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    quiet: Quiet = False,
+) -> None:
+    """Edit the source so that the findings are gone, and prove it: run the script before and after.
+
+    The edits are tried in copies of the working directory. Your files stay as they are unless --write is given, and
+    then only edits are applied whose run shows that the finding is gone, that nothing new is found and that the script
+    does no worse. Exits 0 if there was nothing to cure or everything was cured and written, 1 otherwise.
+
+    Examples:
+
+      paramedic cure train.py --epochs 3
+
+      paramedic cure --write train.py
+
+      paramedic cure --diff fix.patch train.py
+    """
+    target = target_of(ctx)
+    check_target(target)
+    check_outputs(json, diff)
+    _check_installed()
+    if write and not force:
+        from paramedic.cure.writing import check_clean
+
+        check_clean(Path.cwd())
+    outcome = _cured(target, words(select), words(ignore), runs, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
+    if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
+        raise _no_run(target, outcome)
+    from paramedic.reports.cure import show
+
+    written = _write(outcome) if write and outcome.confirmed else []
+    show(outcome, quiet=quiet, written=written)
+    _save(outcome, json=json, diff=diff)
+    raise typer.Exit(int(bool(outcome.last.alarms) or bool(outcome.confirmed and not written)))
+
+
+def _cured(
+    target: Target,
+    chosen: Sequence[str],
+    ignored: Sequence[str],
+    runs: str | None,
+    *,
+    steps: int,
+    jobs: int | None,
+    unsafe: bool,
+    quiet: bool,
+) -> Outcome:
+    """Make the runs that it takes."""
+    from paramedic.cure.project import Project
+    from paramedic.cure.session import Session
+    from paramedic.lab.runner import Runner, prepare
+    from paramedic.reports.experiments import Progress
+
+    config = load_config()
+    rules = select_rules(chosen=chosen or config.select, ignored=ignored or config.ignore)
+    home = runs_folder(config, runs)
+    check_folder(home, fix="--runs some-other-folder")
+    progress = Progress(voice.stream(), quiet=quiet)
+    progress.opening(target.command)
+    prepare()
+    runner = Runner(target, home / new_run_id(), jobs=jobs or 2, in_place=False)
+    session = Session(runner, rules, rule_options(config), steps=steps, unsafe=unsafe, tick=progress.tick)
+    try:
+        return session.cure(Project(folder=Path.cwd()))
+    finally:
+        runner.stop()
+        progress.done()
+
+
+def _write(outcome: Outcome) -> list[str]:
+    from paramedic.cure.writing import write
+
+    return write(outcome.project)
+
+
+def _save(outcome: Outcome, *, json: Path | None, diff: Path | None) -> None:
+    if diff is not None:
+        diff.write_bytes(outcome.project.patch())
+        voice.say(f"paramedic: wrote {diff}")
+    if json is not None:
+        from paramedic.reports.cure import render_json
+
+        write_text(json, render_json(outcome), fix="choose another folder")
+        voice.say(f"paramedic: wrote {json}")
+
+
+def _check_installed() -> None:
+    try:
+        import libcst  # noqa: F401
+    except ImportError:
+        raise ParamedicError(
+            "libcst is not installed", expected="the extra that edits source files", fix='pip install "paramedic[cure]"'
+        ) from None
+
+
+def _no_run(target: Target, outcome: Outcome) -> ParamedicError:
+    return ParamedicError(
+        f"the script could not be examined: {outcome.first.result.reason or 'it took no optimizer step'}",
+        expected="a script that imports torch and trains",
+        fix=f"paramedic run {target.name}",
+    )

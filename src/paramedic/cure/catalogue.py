@@ -1,0 +1,40 @@
+"""Find all remedies: one or a few that belong together per file of `remedies`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+
+from paramedic.cure.edit import Edit
+from paramedic.cure.remedy import Remedy
+from paramedic.cure.source import Source
+from paramedic.findings import Finding
+
+
+@cache
+def all_remedies() -> tuple[Remedy, ...]:
+    """Safe ones before unsafe ones."""
+    import paramedic.cure.remedies as home
+
+    found: list[Remedy] = []
+    for module in pkgutil.iter_modules(home.__path__, prefix=f"{home.__name__}."):
+        values = vars(importlib.import_module(module.name)).values()
+        found += [value for value in values if isinstance(value, Remedy)]
+    return tuple(sorted(found, key=lambda remedy: remedy.safety == "unsafe"))
+
+
+def remedies_for(code: str) -> tuple[Remedy, ...]:
+    return tuple(remedy for remedy in all_remedies() if code in remedy.codes)
+
+
+def edits_for(finding: Finding, source: Source) -> Iterator[Edit]:
+    """All candidates, the likeliest first; no two that write the same text."""
+    seen: set[str] = set()
+    for remedy in remedies_for(finding.code):
+        for edit in remedy.edits(finding, source):
+            text = source.after_edit(edit)
+            if text not in seen:
+                seen.add(text)
+                yield edit

@@ -1,0 +1,65 @@
+"""The files of the user's that may be edited, with the edits made so far. Nothing here writes."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from paramedic.cure.edit import Edit, apply
+from paramedic.cure.patch import unified
+from paramedic.cure.source import Source
+from paramedic.paths import kind_of
+
+LARGEST = 2_000_000  # bytes of a source file
+
+
+class NotEditable(Exception):
+    """A file that is not ours to edit, with the reason a user should read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The folder that the command was given in, and the new text of each file that is edited."""
+
+    folder: Path
+    texts: Mapping[str, str] = field(default_factory=dict)
+    originals: Mapping[str, bytes] = field(default_factory=dict)  # what the edits were made from
+
+    def source(self, file: str | None) -> Source:
+        if not file:
+            raise NotEditable("the finding names no line of a file")
+        return Source(file, self.texts[file] if file in self.texts else _decoded(file, self._read(file))[0])
+
+    def after(self, edit: Edit) -> Project:
+        file, originals = edit.file, dict(self.originals)
+        originals.setdefault(file, self._read(file))
+        text = self.texts[file] if file in self.texts else _decoded(file, originals[file])[0]
+        return replace(self, texts={**self.texts, file: apply(text, edit.splices)}, originals=originals)
+
+    def changed(self) -> dict[str, bytes]:
+        """Each edited file, as it would be written: in its own encoding, its byte order mark kept."""
+        return {file: text.encode(_decoded(file, self.originals[file])[1]) for file, text in self.texts.items()}
+
+    def patch(self) -> bytes:
+        """All edits in the form that `git apply` takes."""
+        return b"".join(unified(file, self.originals[file], new) for file, new in self.changed().items())
+
+    def _read(self, file: str) -> bytes:
+        path = self.folder / file
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise NotEditable(f"{file} lies outside of {self.folder}; run the command from a folder above it")
+        if kind_of(path) != "file" or path.stat().st_size > LARGEST:
+            raise NotEditable(f"{file} is not a source file that can be edited")
+        return path.read_bytes()
+
+
+def _decoded(file: str, data: bytes) -> tuple[str, str]:
+    """The text, line endings as they are, and the encoding."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding), encoding
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise NotEditable(f"{file} cannot be decoded: {error}") from None

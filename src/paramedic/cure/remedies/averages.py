@@ -1,0 +1,64 @@
+"""PM418: a copy of the model follows the model, and not the other way round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from paramedic.cure.edit import Edit
+from paramedic.cure.remedy import remedy
+from paramedic.cure.source import Source
+from paramedic.findings import Finding
+
+
+@remedy("PM418", compare="nothing")
+def load_the_trained_one(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The copy loads the weights of the model that is trained."""
+    for call in source.calls_at(finding.where.line, "load_state_dict"):
+        taken = source.calls("state_dict", call)
+        if not taken or source.owner(call) is None:
+            continue
+        to, of = source.owner(call), source.owner(taken[0])
+        if source.code(to) != source.code(of):
+            if "set back" not in finding.what:
+                continue
+            swapped = source.replace(to, source.code(of)), source.replace(of, source.code(to))
+            yield source.edit("load the trained weights into the copy", *swapped)
+            continue
+        for name in _others(source, source.code(to)):
+            yield source.edit(f"load the weights of {name}", source.replace(of, name))
+
+
+@remedy("PM418", compare="nothing")
+def average_the_copy(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The update writes into the copy; and the buffers follow as well."""
+    statement = source.statement_at(finding.where.line)
+    loop = statement if isinstance(statement, cst.For) else source.enclosing(statement, cst.For) if statement else None
+    if loop is None:
+        return
+    pairs = source.calls("zip", loop.iter)
+    if "write into" in finding.remedy and pairs and len(pairs[0].args) >= 2:
+        one, other = (arg.value for arg in pairs[0].args[:2])
+        swapped = source.replace(one, source.code(other)), source.replace(other, source.code(one))
+        yield source.edit("write into the copy", *swapped)
+    if "copy the buffers" in finding.remedy and pairs and source.indent_of(loop) is not None:
+        one, other = (source.code(arg.value) for arg in pairs[0].args[:2])
+        if one.endswith("parameters()") and other.endswith("parameters()"):
+            new = [re.sub(r"(named_)?parameters\(\)$", "buffers()", text) for text in (one, other)]
+            lines = [f"for mine, theirs in zip({new[0]}, {new[1]}):", "    mine.copy_(theirs)"]
+            yield source.edit("copy the statistics as well", source.after(loop, *lines))
+
+
+def _others(source: Source, name: str) -> list[str]:
+    """Attributes of the same object that are called like models, those that are trained by name first."""
+    first = name.rpartition(".")[0]
+    found = {
+        source.dotted(call.func)
+        for call in source.all(cst.Call)
+        if call.args and source.dotted(call.func).rpartition(".")[0] == first and source.dotted(call.func) != name
+    }
+    words = ("online", "eval", "policy", "model", "net", "q", "student", "local")
+    named = [one for one in sorted(found) if any(word in one.rpartition(".")[2].lower() for word in words)]
+    return named[:3]

@@ -1,0 +1,69 @@
+"""PM402, PM407: the optimizer gets all that is trained, as it is when training begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from paramedic.cure.edit import Edit
+from paramedic.cure.remedy import remedy
+from paramedic.cure.source import Node, Source
+from paramedic.findings import Finding
+
+
+@remedy("PM402")
+def add_parameters(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The parameters that no optimizer has are given to the one on the line."""
+    for call in _optimizers(source, finding.where.line):
+        given = source.argument(call, 0, "params")
+        if given is None:
+            continue
+        if isinstance(given, cst.Call) and source.called(given) == "filter" and len(given.args) == 2:
+            every = source.code(given.args[1].value)
+            yield source.edit("give the optimizer all parameters", source.replace(given, every))
+        name = _variable(source, finding, call)
+        if name and not source.mentions(given, f"{name}.parameters"):
+            both = f"[*{source.operand(given)}, *{name}.parameters()]"
+            yield source.edit(f"give the optimizer the parameters of {name}", source.replace(given, both))
+
+
+@remedy("PM407", "PM402")
+def make_it_later(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The optimizer is made after the last change to the model in its block."""
+    for call in _optimizers(source, finding.where.line):
+        statement = source.statement_of(call)
+        models = _models(source, call)
+        block, place = source.siblings(statement)
+        later = [other for other in block[place + 1 :] if _changes(source, other, models)]
+        if later and source.indent_of(statement) is not None:
+            moved = source.move(statement, source.after(later[-1], ""), indent=source.indent_of(statement) or "")
+            yield source.edit("make the optimizer after the last change to the model", *moved)
+
+
+def _optimizers(source: Source, line: int | None) -> list[Node]:
+    statement = source.statement_at(line)
+    found = source.all(cst.Call, statement) if isinstance(statement, cst.SimpleStatementLine) else []
+    return [call for call in found if source.called(call)[:1].isupper() and call.args][:1]
+
+
+def _models(source: Source, optimizer: Node) -> set[str]:
+    calls = source.calls(("parameters", "named_parameters"), optimizer)
+    return {source.code(source.owner(call)) for call in calls if source.owner(call) is not None}
+
+
+def _changes(source: Source, statement: Node, models: set[str]) -> bool:
+    names = source.assigned_names(statement) if isinstance(statement, cst.SimpleStatementLine) else []
+    return any(name == model or name.startswith(f"{model}.") for name in names for model in models)
+
+
+def _variable(source: Source, finding: Finding, call: Node) -> str:
+    """The name under which the program knows the module that is left out, where it can be seen from the line."""
+    module = finding.where.module or ""
+    named = re.search(r"add ([\w.]+)\.parameters\(\)", finding.remedy)
+    for name in (named[1] if named else "", module, module.rpartition(".")[0]):
+        root = name.partition(".")[0]
+        if root and (source.assignments(root, call) or source.mentions(source.module, f"self.{root}")):
+            return name if source.assignments(root, call) else f"self.{name}"
+    return ""

@@ -1,0 +1,40 @@
+"""The decorator that turns a function into a remedy for the findings of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from paramedic.cure.edit import Compare, Edit, Safety
+from paramedic.findings import Finding
+
+if TYPE_CHECKING:
+    from paramedic.cure.source import Source
+
+Propose = Callable[[Finding, "Source"], Iterator[Edit]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """Proposes edits for the findings of one or more rules, the likeliest first."""
+
+    codes: tuple[str, ...]
+    safety: Safety
+    compare: Compare
+    propose: Propose
+
+    def edits(self, finding: Finding, source: Source) -> Iterator[Edit]:
+        """Those that change the text and leave it a program."""
+        for edit in self.propose(finding, source):
+            if source.stays_valid(edit):
+                yield replace(edit, code=finding.code, safety=self.safety, compare=self.compare)
+
+
+def remedy(*codes: str, safety: Safety = "safe", compare: Compare = "loss") -> Callable[[Propose], Remedy]:
+    """Declare a remedy. It is safe where the arithmetic is decided, and unsafe where it takes a judgement."""
+
+    def declare(propose: Propose) -> Remedy:
+        return Remedy(codes=codes, safety=safety, compare=compare, propose=propose)
+
+    return declare

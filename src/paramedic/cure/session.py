@@ -1,0 +1,153 @@
+"""One cure: examine the program, try edits for its findings in order of cause, examine it again after each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paramedic.cure.catalogue import edits_for, remedies_for
+from paramedic.cure.edit import Edit
+from paramedic.cure.project import NotEditable, Project
+from paramedic.cure.proof import Proof, Trial, prove
+from paramedic.cure.scores import printed
+from paramedic.diagnosis import diagnose
+from paramedic.errors import ParamedicError
+from paramedic.findings import Finding
+from paramedic.lab.child import OUTPUT
+from paramedic.lab.experiment import Experiment, Result
+from paramedic.lab.runner import Runner
+from paramedic.rules.rule import Rule
+from paramedic.settings import Settings
+
+MOST_ROUNDS = 10
+MOST_CANDIDATES = 4  # edits tried for one finding
+LONGEST = 300.0  # seconds of the first run; the others may take three times as long as it did
+LEAST = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncured:
+    """A finding for which no edit was confirmed, and why."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """All that a report may say."""
+
+    first: Trial
+    last: Trial
+    project: Project  # with all confirmed edits
+    confirmed: list[Proof] = field(default_factory=list)
+    refuted: list[Proof] = field(default_factory=list)
+    uncured: list[Uncured] = field(default_factory=list)
+
+
+class Session:
+    """`said` is called with each proof as it comes in, and with what is being tried."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        rules: Sequence[Rule],
+        options: Mapping[str, Mapping[str, Any]],
+        *,
+        steps: int,
+        unsafe: bool,
+        tick: Callable[[Sequence[str]], None],
+    ) -> None:
+        self.runner, self.rules, self.options = runner, rules, options
+        self.steps, self.unsafe, self.tick = steps, unsafe, tick
+        self._tried = 0
+        self._given_up: set[tuple[str, str]] = set()
+
+    def cure(self, project: Project) -> Outcome:
+        first = self._try([("baseline", project)], LONGEST)[0]
+        outcome = Outcome(first=first, last=first, project=project)
+        for _ in range(MOST_ROUNDS):
+            finding = next((f for f in outcome.last.alarms if self._key(f) not in self._given_up), None)
+            if finding is None:
+                break
+            self._treat(finding, outcome)
+        return outcome
+
+    def _treat(self, finding: Finding, outcome: Outcome) -> None:
+        """Take over the first edit that is confirmed, in the order in which the remedies propose them."""
+        edits, reason = self._candidates(finding, outcome.project)
+        refuted: list[Proof] = []
+        for start in range(0, len(edits), self.runner.jobs):
+            proofs = self._prove(edits[start : start + self.runner.jobs], finding, outcome)
+            best = next((proof for proof in proofs if proof.confirmed), None)
+            if best is not None:
+                outcome.confirmed.append(best)
+                outcome.project, outcome.last = outcome.project.after(best.edit), best.after
+                return
+            refuted += proofs
+        self._given_up.add(self._key(finding))
+        outcome.refuted += refuted
+        outcome.uncured.append(Uncured(finding=finding, reason=reason or "no edit that was tried is confirmed"))
+
+    def _prove(self, edits: Sequence[Edit], finding: Finding, outcome: Outcome) -> list[Proof]:
+        """Run the program with each of these edits, and compare with the run before."""
+        names = [f"edit-{self._tried + number}" for number in range(1, len(edits) + 1)]
+        self._tried += len(edits)
+        limit = max(LEAST, 3 * outcome.first.result.seconds)
+        projects = [outcome.project.after(edit) for edit in edits]
+        trials = self._try(list(zip(names, projects, strict=True)), limit)
+        return [
+            prove(edit, outcome.project.source(edit.file).text, finding, outcome.last, trial)
+            for edit, trial in zip(edits, trials, strict=True)
+        ]
+
+    def _candidates(self, finding: Finding, project: Project) -> tuple[list[Edit], str]:
+        """Edits to try, or why there are none."""
+        if not remedies_for(finding.code):
+            return [], f"there is no remedy for {finding.code} yet"
+        try:
+            edits = list(edits_for(finding, project.source(finding.where.file)))
+        except (NotEditable, ParamedicError) as error:
+            return [], str(error)
+        except Exception as error:  # a bad remedy must never cost the report
+            return [], f"the remedy failed: {type(error).__name__}: {error}"
+        wanted = [edit for edit in edits if self.unsafe or edit.safety == "safe"]
+        if edits and not wanted:
+            return [], "the only edits take a judgement: --unsafe tries them"
+        return wanted[:MOST_CANDIDATES], "" if wanted else "the code there is not written in a way the remedy knows"
+
+    def _key(self, finding: Finding) -> tuple[str, str]:
+        """Lines move with each edit; what a finding says of itself does not."""
+        return finding.code, f"{finding.where.file}:{finding.where.function}:{finding.where.module}"
+
+    # Runs -------------------------------------------------------------------------------------------------------------
+
+    def _try(self, wanted: Sequence[tuple[str, Project]], limit: float) -> list[Trial]:
+        results: dict[str, Result] = {}
+        waiting = list(wanted)
+        while waiting or self.runner.running:
+            while waiting and self.runner.free:
+                self._start(*waiting.pop(0), limit)
+            self.tick([job.experiment.name for job in self.runner.running])
+            results |= {result.name: result for result in self.runner.finished()}
+            time.sleep(0.03)
+        return [self._trial(results[name]) for name, _ in wanted]
+
+    def _start(self, name: str, project: Project, limit: float) -> None:
+        experiment = Experiment(name=name, changed="an edit of the source", order="", asks="does the edit help?")
+        settings = Settings(stop_after=self.steps, stop_after_seconds=limit, bundle_limit=0)
+        self.runner.limit = 2 * limit
+        self.runner.start(experiment, settings, edited=project.changed())
+
+    def _trial(self, result: Result) -> Trial:
+        folder = Path(result.run)
+        if not (folder / "main.db").exists():
+            return Trial(result=result, diagnosis=None)
+        try:
+            diagnosis = diagnose(folder, self.rules, self.options)
+        except ParamedicError:
+            return Trial(result=result, diagnosis=None)
+        return Trial(result=result, diagnosis=diagnosis, metrics=printed(folder / OUTPUT))

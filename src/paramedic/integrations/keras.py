@@ -1,0 +1,30 @@
+"""`model.fit(x, y, callbacks=[ParamedicCallback()])` for Keras 3 on torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from keras.callbacks import Callback
+
+from paramedic.integrations.watched import Watched
+
+if TYPE_CHECKING:
+    from paramedic.findings import Diagnosis
+
+
+class ParamedicCallback(Callback):
+    """Watches `fit`; the verdict is on stderr, and in `diagnosis`. Options: of paramedic.watch."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self._watched = Watched(**options)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        return self._watched.diagnosis
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._watched.begin()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._watched.end()

@@ -1,0 +1,30 @@
+"""`NeuralNetClassifier(Net, callbacks=[ParamedicCallback()])` for skorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skorch.callbacks import Callback
+
+from paramedic.integrations.watched import Watched
+
+if TYPE_CHECKING:
+    from paramedic.findings import Diagnosis
+
+
+class ParamedicCallback(Callback):
+    """Watches `fit`; the verdict is on stderr, and in `diagnosis`. Options: of paramedic.watch."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self._watched = Watched(**options)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        return self._watched.diagnosis
+
+    def on_train_begin(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self._watched.begin()
+
+    def on_train_end(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self._watched.end()

@@ -1,0 +1,29 @@
+"""`Trainer(callbacks=[ParamedicCallback()])` for the Trainer of transformers, and those built on it, such as TRL's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from transformers import TrainerCallback
+
+from paramedic.integrations.watched import Watched
+
+if TYPE_CHECKING:
+    from paramedic.findings import Diagnosis
+
+
+class ParamedicCallback(TrainerCallback):
+    """Watches `train`; the verdict is on stderr of the first rank, and in `diagnosis`. Options: of paramedic.watch."""
+
+    def __init__(self, **options: Any) -> None:
+        self._watched = Watched(**options)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        return self._watched.diagnosis
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._watched.begin()
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._watched.end(show=state.is_world_process_zero)

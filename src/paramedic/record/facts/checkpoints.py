@@ -1,0 +1,64 @@
+"""Facts about weights that are saved, loaded, overwritten or tied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paramedic.record.facts.fact import Fact, fact, part
+from paramedic.record.site import Site
+
+
+@part
+class Snapshot:
+    """A state dict that was taken earlier."""
+
+    taken_at: Site
+    taken_step: int
+    moved: bool = False  # the weights have changed since
+
+
+@fact("load", missing="no state dict was loaded")
+class Load(Fact):
+    """A load_state_dict call and what it matched."""
+
+    into: str  # "model" or "optimizer"
+    class_: str | None = None  # of an optimizer
+    keys: int = 0
+    numel: int = 0
+    given: int = 0  # keys
+    matched: int = 0  # keys
+    matched_numel: int = 0
+    changed: int = 0  # keys whose values were others
+    missing: Sequence[str] = ()
+    unexpected: Sequence[str] = ()
+    missing_count: int = 0
+    unexpected_count: int = 0
+    left_numel: int = 0  # values without a place
+    displaced_numel: int = 0  # of those, values with a place under another name
+    snapshot: Snapshot | None = None
+
+
+@fact("overwritten", missing="no loaded weights were overwritten")
+class Overwritten(Fact):
+    """Loaded weights that were gone at the next step."""
+
+    loaded_at: Site
+    names: Sequence[str]
+    likeness: Sequence[float]
+
+
+@fact("late_save", missing="no state dict was saved late")
+class LateSave(Fact):
+    """A state dict that was saved after the model had moved on."""
+
+    taken_at: Site
+    taken_step: int
+
+
+@fact("untied", missing="no tied weights were parted")
+class Untied(Fact):
+    """Weights that were one tensor and are trained as two."""
+
+    names: Sequence[str]
+    how: str  # "loaded", "converted", "replaced" …
+    numel: int

@@ -1,0 +1,51 @@
+"""Facts about models that are trained on several ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paramedic.record.facts.fact import Fact, fact, part
+from paramedic.record.site import Site
+
+
+@fact("wrapper", missing="no DistributedDataParallel is used")
+class Wrapper(Fact):
+    """A model wrapped for training on several ranks."""
+
+    class_: str
+    find_unused: bool
+    static: bool
+    members: Sequence[int]  # ranks
+    sync_set_at: Site | None = None  # the line that switches the exchange off by hand
+
+
+@fact("exchange", missing="no DistributedDataParallel was trained")
+class Exchange(Fact):
+    """How a wrapped model was used so far."""
+
+    entered: bool  # it was called, and not only the model inside
+    apart: bool  # its gradients are exchanged in another way
+    ignored: Sequence[str]  # parameters
+    name: str | None = None
+    by_hand: bool = False  # all gradients were summed by the script itself
+
+
+@part
+class Owner:
+    """A module that holds parameters whose gradients are missing."""
+
+    path: str
+    class_: str
+    own: bool  # a class of the user's own
+    site: Site
+
+
+@fact("unreduced", missing="every gradient that the other ranks expected arrived")
+class Unreduced(Fact):
+    """Parameters whose gradients the other ranks never received."""
+
+    parameters: Sequence[str]
+    tensors: int  # how many
+    frozen: int
+    owners: Sequence[Owner]
+    find_unused: bool

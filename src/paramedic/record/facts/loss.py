@@ -1,0 +1,210 @@
+"""Facts about losses: the calls, their labels and targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from paramedic.record.facts.fact import Fact, fact, part
+from paramedic.record.facts.tensors import Tensor
+from paramedic.record.site import MadeAt, Site
+
+
+@part
+class LossValues:
+    """What went into a loss, in numbers."""
+
+    input_min: float
+    input_max: float
+    input_mean: float
+    input_std: float
+    input_nan: float  # how many
+    input_inf: float
+    input_size: float
+    target_min: float
+    target_max: float
+    target_mean: float
+    target_std: float
+    target_nan: float
+    target_inf: float
+    target_size: float
+    rows: float  # along the dimension of the classes
+    row_sum_min: float
+    row_sum_max: float
+    row_exp_min: float  # sums of the exponentials
+    row_exp_max: float
+    row_spread: float
+    below_0: float  # share of the targets
+    below_minus_1: float
+    above_1: float
+    target_spread: float
+    target_row_min: float  # sums of the targets of one sample
+    target_row_max: float
+    target_row_filled: float  # most that are not 0
+
+
+@fact("loss_call", missing="no loss function of torch was called")
+class LossCall(Fact):
+    """A call of a loss function of torch."""
+
+    function: str
+    input: Tensor
+    target: Tensor
+    reduction: str
+    log_target: bool
+    smoothing: float
+    weighted: bool  # by class or sample
+    ignore_index: int | None = None  # of losses of class labels
+    log_input: bool | None = None  # of poisson_nll_loss
+    maker: str | None = None  # the module that made the input: "net.head (Linear)"
+    target_maker: str | None = None
+    made_at: MadeAt | None = None  # the call outside of a module that made the input
+    built_at: Site | None = None  # the loss module
+    reconstructs: bool = False  # the target is what the model was given
+    same: bool = False  # input and target are one tensor
+    target_shares: int = 0  # parameters behind both
+    target_kinds: Sequence[str] = ()  # nodes behind the target
+    chosen: bool = False  # the input was picked out of a larger one
+    target_name: str | None = None
+    values: LossValues | None = None
+
+    @property
+    def numbers(self) -> LossValues:
+        """The values, of a call of which they are known to have been read."""
+        assert self.values is not None
+        return self.values
+
+
+@fact("pushed", missing="no loss function of torch was trained on")
+class Pushed(Fact):
+    """The value of a loss function, and which way it is pushed."""
+
+    function: str
+    slope: float  # of the whole loss with respect to it
+    value: float
+
+
+@fact("terms", missing="no sum of losses was examined")
+class Terms(Fact):
+    """The values that were added up to a loss."""
+
+    values: Sequence[float]
+    kinds: Sequence[str | None]  # the loss functions that made them
+
+
+@fact("labels", missing="no class labels were seen")
+class Labels(Fact):
+    """Class labels as the loss saw them, batch by batch."""
+
+    classes: int
+    counts: Mapping[str, int]  # class -> labels
+    left_out: int
+    guessed: Mapping[str, int]  # class -> largest outputs
+
+
+@fact("bad_labels", missing="all labels were in range")
+class BadLabels(Fact):
+    """Class labels that the loss cannot accept."""
+
+    function: str
+    classes: int
+    ignore_index: int
+    total: int
+    bad: int  # how many
+    min: int
+    max: int
+    wrong: Sequence[int]  # the lowest and the highest
+
+
+@fact("no_labels", missing="every batch had labels")
+class NoLabels(Fact):
+    """A batch without a single label that counts."""
+
+    function: str
+    classes: int
+    ignore_index: int
+    total: int
+    reduction: str
+
+
+@fact("signed_labels", missing="no loss with labels of +1 and -1 is used")
+class SignedLabels(Fact):
+    """Labels of a loss that wants +1 and -1."""
+
+    function: str
+    kind: str  # "signed", "zero_one" or "other"
+    zeros: float  # share
+    ones: float  # share
+
+
+@fact("class_target", missing="no class numbers were the target of a distance")
+class ClassTarget(Fact):
+    """Class numbers as the target of a loss that measures a distance."""
+
+    function: str
+    classes: int
+
+
+@fact("padding", missing="no padded sequences were seen")
+class Padding(Fact):
+    """Labels that end in padding where the inputs do."""
+
+    value: float  # the label in which rows end
+    rows: float
+    padded_rows: float
+    shortest: float  # run at a row's end
+    longest: float
+    padding: float  # labels that are padding
+    agreeing: float  # of those, how many lie over padding of the inputs
+    copied: float  # 1: the labels are the inputs themselves
+    ignore_index: int
+    total: int
+
+
+@fact("ctc", missing="no CTC loss is used")
+class Ctc(Fact):
+    """A CTC loss: the lengths of inputs and targets."""
+
+    short: int  # samples with too few steps for their labels
+    samples: int
+    needed: int
+    room: int
+    zero_infinity: bool
+    blank: int
+    blanks: int  # labels that are the blank
+    labels: int
+    total: float | None = None  # to which the probabilities of a step add up
+
+
+@part
+class LeftOut:
+    """The places of a sequence that a loss leaves out."""
+
+    value: float  # the id that they hold most often
+    same: float  # share of them that hold it
+    inside: float  # share of them before the row's end
+    as_label: float  # how often that id is a label
+
+
+@fact("shift", missing="no labels were compared with token ids")
+class Shift(Fact):
+    """How many places labels lie behind the token ids."""
+
+    agreement: Mapping[str, float]  # places -> share of labels that agree
+    hidden: LeftOut | None = None
+
+
+@fact("mirrors", missing="no target is a picture")
+class Mirrors(Fact):
+    """Whether image targets match as they are, or mirrored."""
+
+    straight: float  # samples that fit best as they are
+    mirrored: Mapping[str, float]  # axis -> samples that fit best so
+
+
+@fact("given_target", missing="no target with one number per sample was seen")
+class GivenTarget(Fact):
+    """Whether a target stands among the inputs."""
+
+    sequence: bool  # the inputs are sequences, and the last step was looked at
+    columns: int
+    given: bool

@@ -1,0 +1,51 @@
+"""What a finding has measured, as a person would read it: words for names, small tables for lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paramedic.findings import Evidence
+from paramedic.reports.words import number, plural
+
+MOST_ROWS = 8
+FEW_NUMBERS = 4  # stand in a line; more of them in a table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One value, or a table of them."""
+
+    name: str
+    value: str  # empty where there is a table
+    table: tuple[tuple[str, ...], ...]
+    more: str  # "12 more" where the table is cut
+    limit: str
+
+
+def measured(fact: Evidence) -> Measured:
+    rows = _rows(fact.value)
+    cut = len(rows) - MOST_ROWS
+    return Measured(
+        name=fact.name.replace("_", " "),
+        value="" if rows else number(fact.value),
+        table=tuple(rows[:MOST_ROWS]),
+        more=plural(cut, "more row") if cut > 0 else "",
+        limit=fact.limit,
+    )
+
+
+def _rows(value: Any) -> list[tuple[str, ...]]:
+    """A list of lists or a mapping as rows; a short list of plain values stays in its line."""
+    if isinstance(value, Mapping):
+        return [(str(key), number(item)) for key, item in value.items()]
+    if not isinstance(value, list | tuple) or not value:
+        return []
+    if all(isinstance(item, list | tuple) and item for item in value):
+        return [tuple(number(part) for part in item) for item in value]
+    if all(isinstance(item, Mapping) for item in value):
+        return [tuple(f"{key} {number(part)}" for key, part in item.items()) for item in value]
+    if len(value) <= FEW_NUMBERS:
+        return []
+    return [(number(item),) for item in value]

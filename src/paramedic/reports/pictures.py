@@ -1,0 +1,41 @@
+"""All that a page draws of a run beside its loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from paramedic.errors import ParamedicError
+from paramedic.record.reader import Run, reading, trained
+from paramedic.reports import confusion, layers, magnitudes, series
+from paramedic.reports.chart import Chart
+from paramedic.reports.confusion import Confusion
+from paramedic.reports.heat import Heat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """In the order in which the page shows them."""
+
+    charts: tuple[Chart, ...] = ()
+    maps: tuple[Heat, ...] = ()
+    confusion: Confusion | None = None
+    problem: str = ""  # why something is missing
+
+
+def of_record(folder: Path) -> Pictures:
+    """Of a record that was checked a moment ago."""
+    try:
+        with reading(folder) as runs:
+            return of(trained(runs)[0])
+    except ParamedicError as error:  # it has been moved away since
+        return Pictures(problem=f"The charts could not be drawn: {error.what}")
+
+
+def of(run: Run) -> Pictures:
+    """A picture that cannot be drawn must not cost the report."""
+    try:
+        maps = (*layers.maps(run), *magnitudes.maps(run))
+        return Pictures(charts=tuple(series.charts(run)), maps=maps, confusion=confusion.last(run))
+    except Exception as error:
+        return Pictures(problem=f"The charts could not be drawn: {type(error).__name__}: {error}")

@@ -1,0 +1,1 @@
+"""The live page: a local server, in a process of its own, that reads records while they are written."""

@@ -1,0 +1,61 @@
+"""`paramedic cure` in real processes: nothing is touched unasked, and what is written cures."""
+
+from __future__ import annotations
+
+import subprocess
+
+from workshop import TRAIN, Workshop
+
+SICK = TRAIN + "\nprint('accuracy', 0.5, 'loss', train(40, softmax=True))\n"
+GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+
+
+def test_the_fix_is_shown_proved_written_and_final(warm_shop: Workshop) -> None:
+    script = warm_shop.write("train.py", SICK)
+    script.write_bytes(script.read_bytes().replace(b"\n", b"\r\n"))
+    script.chmod(0o755)
+    before = script.read_bytes()
+    shown = warm_shop.paramedic("cure", "--json", "out.json", "--diff", "fix.patch", "--jobs", "1", "train.py")
+    assert shown.code == 1 and script.read_bytes() == before
+    assert "-            out = out.softmax(dim=1)" in shown.stderr
+    assert "finding gone; no new alarm" in shown.stderr and "Nothing was written" in shown.stderr
+    assert shown.stdout == ""  # it belongs to the script
+    [edit] = shown.found["edits"]
+    assert edit["confirmed"] and edit["safety"] == "safe" and edit["file"] == "train.py"
+    assert edit["before"]["alarms"] == ["PM502"] and edit["after"]["alarms"] == []
+    assert edit["after"]["last_loss"] < edit["before"]["last_loss"]
+    assert shown.found["findings"][0]["code"] == "PM502" and shown.found["after"]["alarms"] == []
+
+    wrote = warm_shop.paramedic("cure", "--write", "-q", "--jobs", "1", "train.py")
+    assert wrote.code == 0 and "Wrote train.py" in wrote.stderr
+    assert script.read_bytes() == before.replace(b"out = out.softmax(dim=1)", b"out = out")
+    assert script.stat().st_mode & 0o777 == 0o755
+    again = warm_shop.paramedic("cure", "--write", "train.py")
+    assert again.code == 0 and "nothing to cure" in again.stderr
+    script.write_bytes(before)
+    subprocess.run(["git", "apply", "fix.patch"], cwd=warm_shop.folder, check=True)
+    assert b"softmax(dim=1)" not in script.read_bytes()
+
+
+def test_nothing_is_proposed_for_a_healthy_script(warm_shop: Workshop) -> None:
+    script = warm_shop.write("train.py", TRAIN + "\ntrain(30)\n")
+    before = script.read_bytes()
+    done = warm_shop.paramedic("cure", "--unsafe", "--write", "--json", "out.json", "train.py")
+    assert done.code == 0 and done.found["edits"] == [] and script.read_bytes() == before
+
+
+def test_a_dirty_tree_and_a_missing_script_are_clear_errors(warm_shop: Workshop) -> None:
+    script = warm_shop.write("train.py", SICK)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run([*GIT, *words], cwd=warm_shop.folder, check=True)
+    script.write_text(SICK + "\n")
+    done = warm_shop.paramedic("cure", "--write", "train.py")
+    assert done.code == 2 and "not committed" in done.stderr and "--force" in done.stderr
+    assert script.read_text() == SICK + "\n"
+    assert warm_shop.paramedic("cure", "missing.py").code == 2
+
+
+def test_a_script_that_does_not_train_is_a_clear_error(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", "print('no training here')\n")
+    done = warm_shop.paramedic("cure", "train.py")
+    assert done.code == 2 and "no optimizer step" in done.stderr

@@ -1,0 +1,66 @@
+"""Errors told while the run goes on: once, only when certain, and never by the training process."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from paramedic.postmortem.lookout import AT_ONCE
+from paramedic.rules.catalogue import all_rules
+from workshop import TRAIN, Workshop
+
+# Looks at a record between the steps of the training that writes it.
+LOOKS = (
+    TRAIN
+    + """
+import paramedic
+from paramedic.postmortem.lookout import Lookout, line
+from paramedic.rules.catalogue import all_rules
+
+watch = paramedic.watch()
+lookout = Lookout(watch.folder, all_rules(), {})
+for steps in (12, 2, 12, 12):
+    train(steps, softmax={softmax})
+    watch.diagnose()  # what is recorded is written
+    print([line(finding) for finding in lookout.look()], lookout.expects)
+"""
+)
+
+
+def test_a_certain_error_is_told_once_when_a_second_look_confirms_it(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", LOOKS.replace("{softmax}", "True"))
+    done = warm_shop.python("train.py")
+    first, too_soon, second, third = done.stdout.splitlines()
+    assert first == too_soon == "[] True", done.stderr
+    assert "PM502 softmax-before-cross-entropy, train.py:" in second and second.endswith("] False")
+    assert "rows sum to 1" in second and third == "[] False"
+
+
+def test_of_a_healthy_run_nothing_is_told(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", LOOKS.replace("{softmax}", "False"))
+    assert warm_shop.python("train.py").stdout.splitlines() == ["[] False"] * 4
+
+
+def test_only_errors_can_be_told_at_once() -> None:
+    told = [rule for rule in all_rules() if rule.code in AT_ONCE]
+    assert len(told) == len(AT_ONCE) and {rule.severity for rule in told} == {"error"}
+    assert not any(rule.symptom for rule in told)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="the attendant needs Linux")
+def test_the_line_comes_while_the_script_trains(shop: Workshop) -> None:
+    shop.write("train.py", TRAIN + "train(100_000, pause=0.05, softmax=True)\n")
+    process = shop.start("run", "train.py")
+    assert process.stderr is not None
+    watchdog = threading.Timer(240, process.kill)
+    watchdog.start()
+    said = process.stderr.readline()
+    assert said.startswith("paramedic: ✗ PM502 softmax-before-cross-entropy, train.py:"), said
+    assert process.poll() is None, "it trains on"
+    process.send_signal(signal.SIGTERM)
+    rest = process.communicate()[1]
+    watchdog.cancel()
+    assert "Verdict: sick." in rest and rest.count("paramedic: ✗") == 0
