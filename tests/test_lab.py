@@ -21,19 +21,19 @@ def test_roles_in_a_batch() -> None:
     x, y = torch.randn(4, 3), torch.tensor([0, 1, 0, 2])
     for value in ([x, y], (y, x), {"input_ids": x, "labels": y}):
         batch = Batch(value)
-        assert len(batch.inputs) == 1 and batch.inputs[0] is x and batch.target is y
+        assert len(batch.inputs) == 1 and batch.inputs[0] is x and batch.targets[0] is y
         assert batch.rebuilt() is value
-        batch.target = y + 1
+        batch.targets = [y + 1]
         rebuilt = batch.rebuilt()
         assert type(rebuilt) is type(value)
-        assert torch.equal(Batch(rebuilt).target, y + 1)  # type: ignore[arg-type]
+        assert torch.equal(Batch(rebuilt).targets[0], y + 1)
 
 
 def test_masks_are_no_inputs_and_lone_tensors_have_no_target() -> None:
     ids, mask = torch.randint(0, 50, (4, 8)), torch.ones(4, 8, dtype=torch.long)
     batch = Batch({"input_ids": ids, "attention_mask": mask, "labels": torch.zeros(4, dtype=torch.long)})
     assert len(batch.inputs) == 1 and batch.inputs[0] is ids
-    assert Batch([ids]).target is None
+    assert Batch([ids]).targets == []
     assert Batch(["words", 3]).inputs == []
 
 
@@ -105,6 +105,15 @@ def test_a_target_among_the_inputs_is_found(tmp_path: Path) -> None:
     assert examine(save(tmp_path, x, y))["copy"] is None
     x[:, 4] = 2 * y - 1
     assert examine(save(tmp_path, x, y))["copy"] == 4
+
+
+def test_equal_inputs_with_different_targets_are_seen_without_a_model(tmp_path: Path) -> None:
+    dice = np.random.default_rng(0)
+    unknown = examine(save(tmp_path, np.ones((300, 9), dtype=np.int64), dice.integers(0, 2, 300)))
+    assert unknown["different_inputs"] == 1 and abs(unknown["told"]) < 0.01
+    corners = dice.integers(0, 2, (300, 2))  # XOR: few inputs, which tell everything
+    found = examine(save(tmp_path, corners.astype(np.float32), corners.sum(1) % 2))
+    assert found["different_inputs"] == 4 and found["told"] == 1.0
 
 
 def answers(tmp_path: Path, x: Any, y: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ Only = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Only thes
 Steps = Annotated[int, typer.Option(min=20, metavar="N", help="Maximum optimizer steps per run.")]
 Limit = Annotated[float, typer.Option(min=5, metavar="SECONDS", help="Total time for all experiments.")]
 Jobs = Annotated[int | None, typer.Option(min=1, metavar="N", help="Experiments to run in parallel (default: 2).")]
+Folds = Annotated[int, typer.Option(metavar="K", help="Also cross-validate your own model in K folds.")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Run in this folder, not in copies of it.")]
 On = Annotated[str | None, typer.Option(metavar="ray", help="Run on a Ray cluster: ray, or ray://HOST:PORT.")]
 
@@ -40,6 +41,7 @@ def diagnose(
     steps: Steps = 300,
     time_limit: Limit = 300.0,
     jobs: Jobs = None,
+    folds: Folds = 0,
     on: On = None,
     in_place: InPlace = False,
     json: Json = None,
@@ -67,11 +69,13 @@ def diagnose(
     from paramedic.past_runs import conclude
     from paramedic.reports import experiments as report
 
+    if folds and not 2 <= folds <= 20:
+        raise ParamedicError(f"--folds {folds} makes no sense", expected="2 to 20", fix="--folds 5")
     target = target_of(ctx)
     check_target(target)
     config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
-    options = Options(steps=steps, time_limit=time_limit, only=chosen(words(only)))
+    options = Options(steps=steps, time_limit=time_limit, only=chosen(words(only)), folds=folds)
     check_outputs(json, html)
     check_folder(runs_folder(config, runs), fix="--runs some-other-folder")
     folder = runs_folder(config, runs) / new_run_id()

@@ -75,6 +75,24 @@ ALL = (
         asks="is the model held back?",
     ),
     Experiment(
+        name="steady-rate",
+        changed="the learning rate held at its first value",
+        order="steady_rate",
+        asks="is it the schedule?",
+    ),
+    Experiment(
+        name="plain-optimizer",
+        changed="eps, betas and momentum as the optimizer has them by default",
+        order="plain_optimizer",
+        asks="is it a value given to the optimizer?",
+    ),
+    Experiment(
+        name="turned-round",
+        changed="positive and negative of the triplet loss exchanged",
+        order="turned_round",
+        asks="does the loss get its arguments in order?",
+    ),
+    Experiment(
         name="standardised",
         changed="inputs scaled to mean 0 and standard deviation 1",
         order="standardised",
@@ -95,6 +113,12 @@ ALL = (
     ),
     Experiment(
         name="fresh-start", changed="torch's own initialisation", order="fresh_start", asks="is it the initialisation?"
+    ),
+    Experiment(
+        name="linear-model",
+        changed="a linear model in the place of yours, in your own loop and with your own loss",
+        order="linear_model",
+        asks="is it inside the model?",
     ),
     Experiment(name="no-batchnorm", changed="BatchNorm does nothing", order="no_batchnorm", asks="is it BatchNorm?"),
     Experiment(
@@ -135,3 +159,16 @@ def chosen(names: tuple[str, ...]) -> tuple[Experiment, ...]:
                 fix="paramedic diagnose --only one-batch,twin train.py",
             )
     return tuple(BY_NAME[name] for name in names)
+
+
+def folds(number: int) -> tuple[Experiment, ...]:
+    """The script's own model, cross-validated: one experiment per fold."""
+    return tuple(
+        Experiment(
+            name=f"fold-{fold + 1}",
+            changed=f"fold {fold + 1} of {number} kept back for the last steps",
+            order=f"held_out=:{fold}:{number}",
+            asks="how much does the result depend on which samples are held out?",
+        )
+        for fold in range(number)
+    )

@@ -34,25 +34,39 @@ def examine(captured: Path) -> dict[str, Any]:
         x, y = features(kept["x"]), kept["y"]
         is_table = kept["x"].ndim == 2 and np.issubdtype(kept["x"].dtype, np.floating)
     y = y.reshape(len(y), -1)
+    looked = looks(x, y)
     _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
     chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
     x, y = x[chosen], y[chosen]
     if len(x) < FEWEST:
-        return {"task": None, "reason": f"only {len(x)} different samples were seen; {FEWEST} are needed"}
+        return {"task": None, "reason": f"only {len(x)} different samples were seen; {FEWEST} are needed"} | looked
     if y.shape[1] > 4:
         y = y.argmax(1)[:, None] if _is_one_hot(y) else y
     if y.shape[1] > 4:
-        return {"task": None, "reason": f"the target has {y.shape[1]} values per sample"}
+        return {"task": None, "reason": f"the target has {y.shape[1]} values per sample"} | looked
     whole = y.shape[1] == 1 and bool(np.all(y == np.round(y)))
     classes = len(np.unique(y)) if whole else 0
     if whole and classes < 2:
-        return {"task": None, "reason": "all kept samples have the same target"}
+        return {"task": None, "reason": "all kept samples have the same target"} | looked
     task = "classes" if whole and classes <= max(20, len(y) // 20) else "values"
     models = _classes(x, y[:, 0]) if task == "classes" else _values(x, y[:, 0])
     best = max(models, key=lambda name: models[name]["z"])
-    return {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
+    return looked | {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
             "structure": structure(x),
             "copy": copied_column(x, y[:, 0], task) if is_table else None, **models[best]}  # fmt: skip
+
+
+def looks(x: Any, y: Any) -> dict[str, Any]:
+    """What can be seen without any model: how many samples differ, and how much equal inputs tell of their targets."""
+    rows = np.unique(x, axis=0, return_inverse=True)[1].ravel()
+    targets = np.unique(y, axis=0, return_inverse=True)[1].ravel()
+    pairs, counts = np.unique(np.stack([rows, targets]), axis=1, return_counts=True)
+    most = np.zeros(rows.max() + 1)
+    np.maximum.at(most, pairs[0], counts)  # the most frequent target of each input
+    always = np.bincount(targets).max() / len(targets)
+    told = (most.sum() / len(rows) - always) / (1 - always) if always < 1 else 0.0
+    return {"kept": len(x), "different_inputs": len(most), "different_targets": len(np.unique(targets)),
+            "told": float(told)}  # fmt: skip
 
 
 def features(x: Any) -> Any:
@@ -83,15 +97,16 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     candidates = {
         "linear model": (LogisticRegression(max_iter=100), "predict_proba", len(x)),
-        "random forest": (RandomForestClassifier(100, max_depth=12, random_state=0), "predict_proba", MOST_SAMPLES),
+        "random forest": (RandomForestClassifier(50, max_depth=12, random_state=0), "predict_proba", MOST_SAMPLES),
         "small network": (MLPClassifier((32,), max_iter=30, random_state=0), "predict_proba", MOST_SAMPLES),
         "kernel machine": (SVC(random_state=0), "decision_function", MOST_SAMPLES),
     }
-    found = {}
+    found: dict[str, Any] = {}
     for name, (model, method, most) in candidates.items():
         held = cross_val_predict(model, x[:most], y[:most], cv=folds, method=method)
         scores = np.stack([-held, held], 1) if held.ndim == 1 else held
         found[name] = _judged(scores, y[:most])
+        found[name]["skill"] = _skill(held, y[:most]) if method == "predict_proba" else None
         found[name]["own"] = _on_its_own(model, x[:most], y[:most], folds)
     return found
 
@@ -118,6 +133,14 @@ def _judged(scores: Any, y: Any) -> dict[str, float]:
     return {"score": right, "chance": chance, "z": float(z), "strength": float(strength), "error": float(error)}
 
 
+def _skill(probabilities: Any, y: Any) -> float:
+    """The share of the cross-entropy of guessing that is gone, so that a network's loss can be compared with it."""
+    shares = np.bincount(y) / len(y)
+    guessing = -float((shares * np.log(shares)).sum())
+    told = probabilities[np.arange(len(y)), y].clip(1e-4)
+    return 1 + float(np.log(told).mean()) / guessing
+
+
 def _values(x: Any, y: Any) -> dict[str, Any]:
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import RidgeCV
@@ -128,7 +151,7 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     candidates = {
         "linear model": (RidgeCV(np.logspace(-2, 4, 7)), len(x)),
-        "random forest": (RandomForestRegressor(60, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
+        "random forest": (RandomForestRegressor(30, max_depth=12, max_features=0.5, random_state=0), MOST_SAMPLES),
         "kernel machine": (SVR(), MOST_SAMPLES),
     }
     found = {}
@@ -137,7 +160,8 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
         guessed = cross_val_predict(model, held, wanted, cv=folds)
         together = float(np.corrcoef(guessed, wanted)[0, 1]) if guessed.std() > 0 else 0.0
         score, error = float(1 - ((guessed - wanted) ** 2).mean()), float(1 / np.sqrt(len(wanted)))
-        found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error}
+        found[name] = {"score": score, "chance": 0.0, "z": together / error, "strength": together, "error": error,
+                       "skill": score}  # fmt: skip
         found[name]["own"] = _on_its_own(model, held, wanted, folds)
     return found
 

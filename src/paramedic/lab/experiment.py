@@ -58,6 +58,7 @@ class Result:
     values: tuple[float, ...] = ()
     exam: float | None = None  # the loss on samples that were held out
     answer: dict[str, Any] | None = None  # of an experiment that is not a run
+    noted: dict[str, Any] | None = None  # what the intervention has found out on the way
 
     @property
     def ran(self) -> bool:

@@ -35,6 +35,8 @@ def meaning(lab: Lab, name: str) -> str:
         "rate-range": lambda: _sweep(lab, tried),
         "again": lambda: "the same numbers" if tried.data.values == lab.base.data.values else "other numbers",
     }
+    if name.startswith("fold-"):
+        return _exam(lab, tried)
     return special[name]() if name in special else _change(lab, tried)
 
 

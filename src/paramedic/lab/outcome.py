@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from statistics import mean, median, pstdev
 from typing import Any
@@ -30,12 +31,21 @@ def measure(
     except ParamedicError:
         run = None
     if run is None:
+        known["reason"] = _last_words(folder) or reason
         if status in ("ended", "stopped"):
-            known |= {"status": "crashed", "reason": reason or "no optimizer step was taken"}
+            known |= {"status": "crashed", "reason": known["reason"] or "no optimizer step was taken"}
         return Result(**known)
     if status == "ended" and _was_stopped(run, wanted):
         status = "stopped"
     return Result(**(known | _state(run, status, reason) | _curve(run, experiment)))
+
+
+def _last_words(folder: Path) -> str:
+    """What the script printed when it failed: the last line of a traceback names the error."""
+    output = folder / "output.txt"
+    lines = output.read_text(errors="replace").splitlines() if output.exists() else []
+    errors = [line.strip() for line in lines if re.match(r"[\w.]*(Error|Exception|Interrupt|Exit)\b", line)]
+    return errors[-1][:200] if errors else ""
 
 
 def _was_stopped(run: Run, wanted: Settings) -> bool:
@@ -54,7 +64,8 @@ def _state(run: Run, status: Status, reason: str) -> dict[str, Any]:
         return {"steps": run.steps, "status": "crashed", "reason": text[:200]}
     if told is not None and not told.applied:
         return {"steps": run.steps, "status": "not applied", "reason": told.reason}
-    return {"steps": run.steps, "status": status, "reason": reason}
+    noted = dict(told.noted) if told is not None and told.noted else None
+    return {"steps": run.steps, "status": status, "reason": reason, "noted": noted}
 
 
 def _curve(run: Run, experiment: Experiment) -> dict[str, Any]:
@@ -72,7 +83,7 @@ def _curve(run: Run, experiment: Experiment) -> dict[str, Any]:
     if len(values) < 3:
         return found
     if experiment.order.startswith("held_out="):
-        begins = int(experiment.order.partition("=")[2])
+        begins = int(experiment.order.partition("=")[2].partition(":")[0])
         exam = [value for step, value in points if step >= begins + 3 and math.isfinite(value)]
         found["exam"] = mean(exam) if len(exam) >= 3 else None
         values = [value for step, value in points if step < begins and math.isfinite(value)] or values

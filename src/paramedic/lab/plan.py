@@ -6,12 +6,18 @@ from collections.abc import Mapping
 
 from paramedic.lab.catalogue import BY_NAME
 from paramedic.lab.experiment import Experiment, Result
+from paramedic.lab.reasoning import answered
 from paramedic.record.reader import Run
 from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain
 
-FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out", "zeroed-inputs", "again")
-WHEN_ILL = ("longer", "lr-down", "lr-up", "one-batch-range", "no-regularisation", "standardised", "fresh-start")
+FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
+# In this order: what speaks for the code says so only where no setting has helped.
+WHEN_ILL = (
+    "longer", "turned-round", "lr-down", "lr-up", "steady-rate", "plain-optimizer", "no-regularisation",
+    "standardised", "fresh-start", "one-batch-range", "linear-model",
+)  # fmt: skip
+AT_ONCE = 3  # then it is asked whether that was enough
 WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "simple-loss", "clipped", "fp32", "eager")
 CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
 
@@ -24,34 +30,48 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     wanted: tuple[str, ...]
     if named:
         wanted = CONFIRM
+    elif not _can_be_compared(run):
+        wanted = ()
     elif not _done(results, FIRST):
         wanted = FIRST
-    elif found or not _in_trouble(run):
+    elif Lab(run).control is None and "zeroed-inputs" not in results:
+        wanted = ("zeroed-inputs",)  # without targets to permute, empty inputs have to do
+    elif found:
         wanted = ()
     elif Lab(run).needs_time:
         wanted = ("longer",)
-    elif not _done(results, WHEN_ILL):
-        wanted = _when_ill(run, results)
+    elif Lab(run).trouble == "none" or _nothing_to_compare(run):
+        wanted = ()
     else:
-        wanted = (*_twin_range(run), *WHEN_STILL_UNKNOWN)
+        wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
     return tuple(BY_NAME[name] for name in wanted if name not in results)
 
 
 def _done(results: Mapping[str, Result], names: tuple[str, ...]) -> bool:
-    return all(name in results or name == "longer" for name in names)
+    return all(name in results for name in names)
 
 
 def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
-    """A script that has come to its own end needs no more time."""
-    return tuple(name for name in WHEN_ILL if name != "longer" or results["baseline"].status == "stopped")
+    """What may change the verdict on this script."""
+    lab, useless = Lab(run), set()
+    if results["baseline"].status != "stopped":
+        useless.add("longer")  # it has come to its own end
+    if not lab.base.noted.get("triplets"):
+        useless.add("turned-round")
+    if lab.learns_twin is not False:
+        useless.add("twin-range")
+    return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
 
 
-def _twin_range(run: Run) -> tuple[str, ...]:
-    return ("twin-range",) if Lab(run).learns_twin is False else ()
-
-
-def _in_trouble(run: Run) -> bool:
+def _can_be_compared(run: Run) -> bool:
     try:
-        return Lab(run).trouble != "none"
+        Lab(run)
     except Abstain:
         return False
+    return True
+
+
+def _nothing_to_compare(run: Run) -> bool:
+    """A loss that says little, and experiments that could not be tried: more of them will not help."""
+    lab = Lab(run)
+    return lab.trouble == "unclear" and lab.control is None and answered(lab) < 2

@@ -1,4 +1,4 @@
-"""Which tensors of a batch are inputs, and which one is the target."""
+"""A batch taken apart: which tensors are inputs and which are targets, by their use, or else by name and place."""
 
 from __future__ import annotations
 
@@ -7,33 +7,48 @@ from typing import Any
 
 import torch
 
+from paramedic.lab.uses import Roles
+
 TARGET_NAMES = ("labels", "label", "y", "target", "targets", "label_ids")
 Path = tuple[Any, ...]
 
 
 class Batch:
-    """A batch taken apart. `inputs` and `target` may be replaced before it is put together again.
+    """A batch taken apart. `inputs` and `targets` may be replaced before it is put together again.
 
     With `whole` everything is input: what a model is called with, where labels may still be named among the keywords.
     """
 
-    def __init__(self, value: Any, *, whole: bool = False) -> None:
+    def __init__(self, value: Any, *, whole: bool = False, roles: Roles | None = None) -> None:
         self.value = value
-        found = {path: tensor for path, tensor in tensors_in(value) if is_changeable(tensor)}
-        self._target_at = _target(found, positional=not whole)
-        self._inputs_at = [path for path in found if path != self._target_at and not _is_mask(path, found)]
-        self.inputs = [found[path] for path in self._inputs_at]
-        self.target = found[self._target_at] if self._target_at is not None else None
-        self._before = {id(tensor) for tensor in found.values()}
+        self.parts = {path: tensor for path, tensor in tensors_in(value) if is_changeable(tensor)}
+        self._inputs_at, self._targets_at = split(self.parts, roles=roles, whole=whole)
+        self.inputs = [self.parts[path] for path in self._inputs_at]
+        self.targets = [self.parts[path] for path in self._targets_at]
+        self._before = {id(tensor) for tensor in self.parts.values()}
 
     def rebuilt(self) -> Any:
         """The same structure, with the tensors that are here now."""
         new = dict(zip(self._inputs_at, self.inputs, strict=True))
-        if self._target_at is not None and self.target is not None:
-            new[self._target_at] = self.target
+        new |= dict(zip(self._targets_at, self.targets, strict=True))
         if all(id(tensor) in self._before for tensor in new.values()):
             return self.value
         return _rebuild(self.value, (), new)
+
+
+def split(
+    parts: Mapping[Path, torch.Tensor], *, roles: Roles | None, whole: bool = False
+) -> tuple[list[Path], list[Path]]:
+    """The parts that are inputs and those that are targets."""
+    known = roles is not None and not whole and any(path in parts for path in roles.inputs)
+    if roles is not None and known:
+        targets = [path for path in parts if path in roles.targets]
+        inputs = [path for path in parts if path in roles.inputs]
+    else:
+        found = _target(parts, positional=not whole)
+        targets = [] if found is None else [found]
+        inputs = [path for path in parts if path not in targets]
+    return [path for path in inputs if not _is_mask(path, parts, by_value=not known)], targets
 
 
 def tensors_in(value: Any, path: Path = ()) -> list[tuple[Path, torch.Tensor]]:
@@ -69,12 +84,14 @@ def _target(found: Mapping[Path, torch.Tensor], *, positional: bool) -> Path | N
     return classes[0] if len(classes) == 1 and len(places) == 2 else places[-1]
 
 
-def _is_mask(path: Path, found: Mapping[Path, torch.Tensor]) -> bool:
+def _is_mask(path: Path, found: Mapping[Path, torch.Tensor], *, by_value: bool) -> bool:
     """What says which values count is left alone: an all-zero mask would break a healthy model."""
     tensor = found[path]
     if tensor.dtype == torch.bool or any("mask" in str(key) or "length" in str(key) for key in path):
         return True
-    return not tensor.is_floating_point() and len(found) > 2 and bool(((tensor == 0) | (tensor == 1)).all())
+    return (
+        by_value and not tensor.is_floating_point() and len(found) > 2 and bool(((tensor == 0) | (tensor == 1)).all())
+    )
 
 
 def _rebuild(value: Any, path: Path, new: Mapping[Path, torch.Tensor]) -> Any:

@@ -11,10 +11,11 @@ from typing import Any
 from paramedic.diagnosis import diagnose
 from paramedic.findings import Diagnosis
 from paramedic.lab import plan, verdict
-from paramedic.lab.catalogue import BASELINE, EXAM
+from paramedic.lab.catalogue import BASELINE, EXAM, folds
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.meanings import meaning
 from paramedic.lab.on_ray import RayRunner
+from paramedic.lab.reasoning import readings
 from paramedic.lab.runner import Runner
 from paramedic.record.facts import Trial
 from paramedic.record.reader import Run, open_runs
@@ -34,6 +35,7 @@ class Options:
     steps: int = 300
     time_limit: float = 300.0
     only: tuple[Experiment, ...] = ()
+    folds: int = 0  # of the script's own model
 
 
 class Session:
@@ -67,13 +69,14 @@ class Session:
     def conclude(self) -> verdict.Conclusion:
         diagnosis, run = self._diagnosis(), self._run()
         cause, confidence, because = verdict.conclude(diagnosis, run)
-        if len(self.results) == 1 and cause == "none":
-            cause, because = "unknown", "no experiment could be made"
+        lab = verdict.lab_of(run)
+        if cause == "unknown" and diagnosis.verdict == "healthy":
+            diagnosis = replace(diagnosis, verdict="inconclusive", reason=because)
         return verdict.Conclusion(
             cause=cause,
             confidence=confidence,
             because=because,
-            ruled_out=verdict.ruled_out(run, cause),
+            reasoning=readings(lab) if lab is not None else (),
             diagnosis=diagnosis,
             results=tuple(self.results.values()),
             seconds=time.perf_counter() - self.started,
@@ -84,12 +87,16 @@ class Session:
 
     def _next(self) -> tuple[Experiment, ...]:
         if self.options.only:
-            return tuple(experiment for experiment in self.options.only if experiment.name not in self.results)
+            return self._not_yet(self.options.only)
         diagnosis, run = self._diagnosis(), self._run()
         sure = [f for f in diagnosis.findings if f.severity == "error" and not f.code.startswith(verdict.SILENT)]
         named = any(verdict.cause_of(f) != "unknown" and f.confidence >= 0.9 for f in sure)
         cause, *_ = verdict.conclude(diagnosis, run)
-        return plan.stage(run, self.results, named=named, found=cause not in ("none", "unknown"))
+        wanted = plan.stage(run, self.results, named=named, found=cause not in ("none", "unknown"))
+        return wanted or self._not_yet(folds(self.options.folds))
+
+    def _not_yet(self, experiments: tuple[Experiment, ...]) -> tuple[Experiment, ...]:
+        return tuple(experiment for experiment in experiments if experiment.name not in self.results)
 
     def _make(self, experiments: Sequence[Experiment], tick: Callable[[Sequence[str]], None]) -> None:
         waiting = list(experiments)
@@ -118,8 +125,8 @@ class Session:
         seconds = 0.25 * self.options.time_limit if base is None else max(2.5 * base.seconds, 5.0)
         seconds *= 4 if experiment.name == "longer" else 1
         order = experiment.order
-        if experiment.name == "held-out":
-            order = f"{order}={max(steps - EXAM, steps // 2)}"
+        if order.startswith("held_out"):
+            order = f"held_out={max(steps - EXAM, steps // 2)}{order.partition('=')[2]}"
         settings = Settings(stop_after=steps, stop_after_seconds=seconds, intervention=order, bundle_limit=0)
         if base is not None:
             settings = replace(settings, probes=False, budget=0.0, on_nan="continue")

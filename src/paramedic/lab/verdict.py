@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from paramedic.findings import Diagnosis, Finding
 from paramedic.lab.experiment import Result
+from paramedic.lab.reasoning import BUILT_ONCE, Cause, Reading, answered, readings
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
 from paramedic.rules.experiments import Lab
 from paramedic.rules.rule import Abstain
-
-Cause = Literal["model", "data", "settings", "none", "unknown"]
 
 # The longest prefix counts. Codes that are missing here say nothing about why a result is bad: speed, memory, habits.
 CAUSES: dict[str, Cause] = {
@@ -26,9 +24,13 @@ CAUSES: dict[str, Cause] = {
 }  # fmt: skip
 SILENT = ("PM7", "PM8", "PM9", "PM315", "PM614", "PM618")  # true, but no reason for a bad result
 CHANGES: dict[str, Cause] = {
+    "steady-rate": "settings", "plain-optimizer": "settings", "turned-round": "model",
+    "linear-model": "model",
     "standardised": "data", "fresh-start": "model", "no-batchnorm": "model", "simple-loss": "model", "eager": "model",
     "clipped": "settings", "fp32": "settings", "batch-x4": "settings", "batch-1": "settings",
 }  # fmt: skip
+LEFT_OVER, POINTED_TO = 0.65, 0.8  # the certainty of a cause that is only what is left, and of one with more to it
+FEWEST_ANSWERS = 2  # of the experiments that every script gets
 WORDS: dict[Cause, str] = {
     "model": "the fault is in the code: the model, its loss or its loop",
     "data": "the data is the problem",
@@ -43,29 +45,64 @@ class Conclusion:
     """What all experiments say together."""
 
     cause: Cause
-    confidence: float
+    confidence: float | None  # None: unknown, of which nobody can be sure
     because: str
-    ruled_out: tuple[str, ...]
+    reasoning: tuple[Reading, ...]  # the table that the verdict was read from
     diagnosis: Diagnosis
     results: tuple[Result, ...]
     seconds: float = 0.0
     meanings: tuple[str, ...] = ()  # one per result
 
+    @property
+    def ruled_out(self) -> tuple[str, ...]:
+        """What the experiments exclude, in words; not what the verdict says."""
+        named = {"model": "a model", "data": "data", "settings": "a learning"}.get(self.cause)
+        words = [row.ruled_out for row in self.reasoning if row.ruled_out]
+        return tuple(w for w in words if (named is None or not w.startswith(named)) and w != "the data")
 
-def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float, str]:
-    """The cause, how sure that is, and why."""
+
+def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
+    """The cause, how sure that is, and why: a named fault first, then what the table says, then what it leaves."""
     speaking = [finding for finding in diagnosis.alarms if not finding.code.startswith(SILENT)]
     for finding in [f for f in speaking if f.consequence_of is None] + speaking:
         cause = cause_of(finding)
         if cause != "unknown":
             return cause, finding.confidence, f"{finding.code} {finding.name}: {finding.what}"
-    lab = _lab(run)
+    lab = lab_of(run)
     if lab is None:
-        word = "the baseline shows no fault, but its loss cannot be compared between experiments"
-        return ("none", 0.5, word) if diagnosis.verdict == "healthy" else ("unknown", 0.5, diagnosis.reason)
+        return "unknown", None, _why_no_lab(run)
     if lab.trouble == "none" and not speaking:
-        return "none", 0.9 if lab.control is not None else 0.6, _why_healthy(lab)
-    return "unknown", 0.5, _what_is_wrong(lab)
+        return _healthy(lab)
+    rows = readings(lab)
+    for row in rows:
+        if row.question == BUILT_ONCE:
+            return "model", POINTED_TO, f"training starts anew all the time: {row.answer.removeprefix('no: ')}"
+    excluded = {row.rules_out for row in rows}
+    if lab.trouble in ("flat", "lags") and {"data", "settings"} <= excluded and _tried_at_all_rates(lab):
+        pointing = [row for row in rows if row.points_to == "model"]
+        told = (pointing or [row for row in rows if row.rules_out is not None])[-1]
+        words = f"{_what_is_wrong(lab)}; neither the data nor a setting explains it ({told.question} {told.answer})"
+        return "model", POINTED_TO if pointing else LEFT_OVER, words
+    return "unknown", None, _what_is_wrong(lab)
+
+
+def _tried_at_all_rates(lab: Lab) -> bool:
+    return "one-batch-range" in lab.tried and (lab.learns_twin is not False or "twin-range" in lab.tried)
+
+
+def _healthy(lab: Lab) -> tuple[Cause, float | None, str]:
+    """Healthy is only said where experiments could have shown the opposite."""
+    if answered(lab) < FEWEST_ANSWERS:
+        return "unknown", None, f"the loss falls, but only {answered(lab)} of the experiments could be tried on it"
+    return "none", 0.9 if lab.control is not None else 0.75, _why_healthy(lab)
+
+
+def _why_no_lab(run: Run) -> str:
+    try:
+        Lab(run)
+    except Abstain as why:
+        return f"the baseline shows no fault, but experiments cannot be compared with it: {why}"
+    return ""
 
 
 def cause_of(finding: Finding) -> Cause:
@@ -82,6 +119,8 @@ def cause_of(finding: Finding) -> Cause:
 def _why_healthy(lab: Lab) -> str:
     if lab.control is None:
         return f"the loss falls from {lab.base.first:.3g} to {lab.base.last:.3g}"
+    if lab.on_a_par:
+        return f"the inputs tell little, and of that it knows as much as simple models: {lab.skill:.0%} of the loss"
     best = lab.get("longer") or lab.base
     return f"the loss falls to {best.last:.3g}; without the inputs it would end at {lab.control.last:.3g}"
 
@@ -92,33 +131,12 @@ def _what_is_wrong(lab: Lab) -> str:
         "diverges": "the loss grows, and no experiment shows why",
         "memorises": "the samples are memorised: on unseen samples the loss stays at chance level",
         "unclear": "it learns, but too little for the experiments to tell",
+        "lags": "it learns far less than simple models do",
         "none": "it learns, but see the findings",
     }[lab.trouble]
 
 
-def ruled_out(run: Run, cause: Cause) -> tuple[str, ...]:
-    """What the experiments exclude, in words."""
-    lab = _lab(run)
-    if lab is None:
-        return ()
-    found = []
-    if lab.learns_twin or lab.learns_one_batch:
-        what = "a simple rule" if lab.learns_twin else "a single batch"
-        found.append(f"a model that cannot learn: it learns {what}")
-    control = lab.get("permuted-labels")
-    if control is not None and lab.trouble == "none" and lab.base.better_than(control):
-        found.append("mismatched labels: permuted ones are worse")
-    if lab.signal == "strong":
-        found.append("data without a signal: simple models find one")
-    if lab.get("lr-up") and lab.get("lr-down") and not (lab.helps("lr-up") or lab.helps("lr-down")):
-        found.append("a learning rate ten times too high or low")
-    if lab.get("no-regularisation") and not lab.helps("no-regularisation"):
-        found.append("too much dropout or weight decay")
-    prefix = {"model": "a model", "data": "data", "settings": "a learning"}.get(cause)
-    return tuple(words for words in found if prefix is None or not words.startswith(prefix))
-
-
-def _lab(run: Run) -> Lab | None:
+def lab_of(run: Run) -> Lab | None:
     try:
         return Lab(run)
     except Abstain:

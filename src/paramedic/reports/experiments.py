@@ -15,6 +15,7 @@ from paramedic import voice
 from paramedic.cli.output import wants_color, write_text
 from paramedic.findings import LossCurve
 from paramedic.lab.experiment import Result
+from paramedic.lab.reasoning import Reading
 from paramedic.lab.session import cost
 from paramedic.lab.verdict import WORDS, Conclusion
 from paramedic.reports import html as page
@@ -114,9 +115,9 @@ def show(conclusion: Conclusion, *, verbose: int, quiet: bool) -> None:
 def _verdict(screen: Screen, conclusion: Conclusion, *, quiet: bool) -> None:
     if not quiet:
         screen.blank()
-        for words in conclusion.ruled_out:
-            screen.line(words, label="  ruled out  ", indent=13)
-        if conclusion.ruled_out:
+        for row in conclusion.reasoning:
+            screen.line((row.question, "bold"), f" {_sentence(row.answer)}{_says(row)}", label="  ", indent=4)
+        if conclusion.reasoning:
             screen.blank()
     word = (f"{WORDS[conclusion.cause]}.", STYLES[conclusion.cause])
     screen.line(("Verdict: ", "bold"), word, f" {_because(conclusion)}")
@@ -125,11 +126,15 @@ def _verdict(screen: Screen, conclusion: Conclusion, *, quiet: bool) -> None:
 def _because(conclusion: Conclusion) -> str:
     """What follows the verdict, on the terminal and on the page."""
     runs = plural(len(conclusion.results), "experiment")
-    sure = "" if conclusion.cause == "unknown" else f"; {100 * conclusion.confidence:.0f} % sure"
+    sure = "" if conclusion.confidence is None else f"; {100 * conclusion.confidence:.0f} % sure"
     return (
         f"{_sentence(conclusion.because)} {runs} in {conclusion.seconds:.0f} s, "
         f"{cost(conclusion.results):.1f} times the cost of the baseline{sure}."
     )
+
+
+def _says(row: Reading) -> str:
+    return f" This {row.says}." if row.says else ""
 
 
 def _sentence(words: str) -> str:
@@ -153,6 +158,10 @@ def render_json(conclusion: Conclusion) -> str:
     report |= {
         "cause": conclusion.cause,
         "ruled_out": list(conclusion.ruled_out),
+        "reasoning": [
+            {"question": row.question, "answer": row.answer, "points_to": row.points_to, "says": row.says}
+            for row in conclusion.reasoning
+        ],
         "experiments": [
             contract.plain(_experiment(result, meaning))
             for result, meaning in zip(conclusion.results, conclusion.meanings, strict=True)
@@ -197,7 +206,7 @@ def render_html(conclusion: Conclusion) -> str:
         "headline": WORDS[conclusion.cause],
         "tone": TONES.get(conclusion.cause, "sick"),
         "sentence": _because(conclusion),
-        "ruled_out": conclusion.ruled_out,
+        "reasoning": [(row.question, row.answer, row.says) for row in conclusion.reasoning],
         "sweeps": [
             _sweep(result, meaning)
             for result, meaning in zip(conclusion.results, conclusion.meanings, strict=True)

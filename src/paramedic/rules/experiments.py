@@ -7,21 +7,26 @@ else, in the script's own loss. A run that ends no better has learnt nothing fro
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from statistics import median
 from typing import Any, Literal
 
-from paramedic.record.facts import Fact, Loader, LossCall, Model, Trial
+from paramedic.record.facts import Fact, Loader, LossCall, Model, Optimizer, Trial
 from paramedic.rules import Abstain, Evidence, Run, Where
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.outcome import guess
 
-Trouble = Literal["none", "flat", "diverges", "memorises", "unclear"]
+Trouble = Literal["none", "flat", "diverges", "memorises", "lags", "unclear"]
 CLEARLY = 0.05  # of the loss: what counts as better
 BY_HEART = 0.5  # of what guessing gives: what a batch learnt by heart must be below
 NOT_AT_ALL = 0.8
 RAN = ("ended", "stopped")
+CLEAR_SKILL = 0.6  # of simple models: from there on a network that knows less than a third of it is in trouble
+THIRD = 0.35
+OFTEN = 4  # times that a model is built anew
 SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/catalogue.py
 
 
@@ -40,6 +45,7 @@ class Tried:
         self.finite: bool = data.finite
         self.exam: float | None = data.exam
         self.answer: Mapping[str, Any] = data.answer or {}
+        self.noted: Mapping[str, Any] = data.noted or {}
 
     def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
         """Whether it ends clearly lower, beyond what the noise of batches explains."""
@@ -77,6 +83,8 @@ class Lab:
             raise Abstain("the script itself did not get far enough")
         if self.base.data.losses > 1:
             raise Abstain("several losses are trained together or against each other")
+        if _hovers(self.base.data.values):
+            raise Abstain("the loss keeps changing its sign, so its value does not tell how well the script learns")
 
     def get(self, name: str) -> Tried | None:
         """An experiment that was made and tells something."""
@@ -100,7 +108,15 @@ class Lab:
         permuted, zeroed = self.get("permuted-labels"), self.get("zeroed-inputs")
         if permuted is not None and permuted.finite:
             return permuted
-        return zeroed if zeroed is not None and zeroed.finite and self.base.better_than(zeroed) else None
+        if zeroed is None or not zeroed.finite:
+            return None
+        return zeroed if self.without_target or self.base.better_than(zeroed) else None
+
+    @property
+    def without_target(self) -> bool:
+        """Whether inputs are compared with each other alone, as in triplets: empty ones are then all the same."""
+        noted = self.base.noted
+        return noted.get("targets") == 0 and not noted["drawn_again"]
 
     @cached_property
     def guessing(self) -> float:
@@ -125,10 +141,10 @@ class Lab:
         if self.control is None:
             return "none" if self.base.fell else "unclear"
         if self.beats_guessing(self.base):
-            return "memorises" if self._fails_exam else "none"
+            return "memorises" if self._fails_exam else "lags" if self.lags else "none"
         longer = self.get("longer")
-        if longer is not None and self.beats_guessing(longer):
-            return "none"  # it only takes its time
+        if self.on_a_par or (longer is not None and self.beats_guessing(longer)):
+            return "none"  # there is little to know, or it only takes its time
         if self.beats_guessing(self.base, by=0.0) and self.signal != "none":
             return "unclear"  # better, but not by much
         return "flat"
@@ -145,6 +161,51 @@ class Lab:
         return exam.exam > 0.97 * self.guessing and self.base.last < 0.9 * self.guessing
 
     @property
+    def lags(self) -> bool:
+        """Whether simple models know far more about samples that they have not seen than the script's own model."""
+        return self._is_behind and (self.base.data.status == "ended" or "longer" in self.tried)
+
+    @property
+    def on_a_par(self) -> bool:
+        """Whether the inputs tell little, and the script's model knows as much of it as simple models do."""
+        known, simple = self.skill, self.simple_skill
+        return known is not None and simple is not None and 0.02 < simple < 0.35 and known > 0.7 * simple
+
+    @property
+    def _is_behind(self) -> bool:
+        known, simple = self.skill, self.simple_skill
+        if known is None or simple is None or simple < CLEAR_SKILL or known > THIRD * simple:
+            return False
+        return self.base.last > 0.4 * self.guessing  # else it has learnt its own samples, and overfits
+
+    @cached_property
+    def skill(self) -> float | None:
+        """The share of the loss of guessing that the script's model gets rid of, on samples that were held out."""
+        held = self.get("held-out")
+        curves = loss_curves(self.run)
+        if held is None or held.exam is None or self.control is None or self.guessing <= 0:
+            return None
+        if len(curves) != 1 or curves[0].task is None:  # a sum of terms may never come near zero
+            return None
+        longer = self.get("longer")
+        reached = min(held.exam, longer.last) if longer is not None else held.exam
+        return 1 - reached / self.guessing
+
+    @cached_property
+    def simple_skill(self) -> float | None:
+        """The same of the best simple model, by cross-validation."""
+        answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
+        skills = [model.get("skill") for model in answer.get("models", {}).values()]
+        return max((skill for skill in skills if skill is not None), default=None)
+
+    @cached_property
+    def rebuilt(self) -> tuple[str, int] | None:
+        """The line at which optimizers of one model after the other are built, and how many."""
+        lines = Counter(event.line for event in self.run.facts(Optimizer))
+        (line, times), *_ = lines.most_common(1) or [("", 0)]
+        return (line, times) if times >= OFTEN and len(self.run.facts(Model)) >= OFTEN else None
+
+    @property
     def is_small(self) -> bool:
         """Whether the model has so few weights that it could not memorise a batch."""
         models = self.run.facts(Model)
@@ -157,7 +218,9 @@ class Lab:
     @property
     def needs_time(self) -> bool:
         """Whether the script was stopped early, and nobody knows what it would have done."""
-        return self.base.data.status == "stopped" and self.trouble == "flat" and "longer" not in self.tried
+        if self.base.data.status != "stopped" or "longer" in self.tried:
+            return False
+        return self.trouble == "flat" or self._is_behind
 
     # Abilities ------------------------------------------------------------------------------------------------------
 
@@ -187,6 +250,15 @@ class Lab:
         if tried.last < 0.7 * self.guessing:
             return True
         return False if tried.last > 0.93 * self.guessing else None
+
+    @cached_property
+    def alike(self) -> tuple[int, int] | None:
+        """How many samples were kept and how few inputs differ, where equal inputs have all kinds of targets."""
+        answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
+        kept, different = answer.get("kept", 0), answer.get("different_inputs", 0)
+        if kept < 50 or answer["different_targets"] < 2 or different > 0.1 * kept or answer["told"] > 0.15:
+            return None
+        return kept, different
 
     @cached_property
     def signal(self) -> Literal["none", "some", "strong"] | None:
@@ -219,7 +291,17 @@ class Lab:
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
+        if tried.last < 0 <= min(self.base.data.values, default=0.0):
+            return False  # no longer the same quantity
+        if self.trouble == "lags":
+            return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
+
+
+def _hovers(values: Sequence[float], share: float = 0.15) -> bool:
+    """Around zero, as the loss of a policy gradient does."""
+    changes = sum((a < 0) != (b < 0) for a, b in pairwise(values))
+    return len(values) > 20 and changes > share * len(values)
 
 
 def smooth(values: Sequence[float]) -> list[float]:

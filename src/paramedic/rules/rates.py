@@ -11,7 +11,7 @@ from paramedic.rules.outcome import optimizer_of, rates_of
 def lower_helps(run: Run) -> Finding | None:
     """With smaller steps the script learns."""
     lab = _lab(run)
-    if lab is None or lab.trouble not in ("flat", "diverges"):
+    if lab is None or lab.trouble not in ("flat", "diverges", "lags"):
         return None
     down = lab.get("lr-down")
     if down is not None and lab.helps("lr-down"):
@@ -30,7 +30,7 @@ def lower_helps(run: Run) -> Finding | None:
 def higher_helps(run: Run) -> Finding | None:
     """With larger steps the script learns."""
     lab = _lab(run)
-    if lab is None or lab.trouble not in ("flat", "unclear") or lab.learns_twin or _warming_up(run):
+    if lab is None or lab.trouble not in ("flat", "unclear", "lags") or lab.learns_twin or _warming_up(run):
         return None
     up = lab.get("lr-up")
     if up is not None and lab.helps("lr-up"):
@@ -48,6 +48,8 @@ def _lab(run: Run) -> Lab | None:
         lab = Lab(run)
     except Abstain:
         return None
+    if lab.rebuilt is not None:
+        return None  # what is built anew all the time has no rate that could be too low
     return None if lab.signal == "none" else lab
 
 

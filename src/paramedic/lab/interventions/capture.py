@@ -1,11 +1,15 @@
-"""Keep the samples of the first pass over the data: nothing is changed."""
+"""Keep the samples of the first pass over the data, and how they are used: nothing is changed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from torch.nn import functional as F
 
+from paramedic.lab.interventions.turned_round import LOSSES as TRIPLETS
+from paramedic.lab.roles import Path, split
 from paramedic.lab.surroundings import Inputs, Surroundings
 
 MOST_SAMPLES = 20_000
@@ -14,44 +18,76 @@ SAVE_AT = (20, 60, 150, 400, 1000)  # steps: a run that is killed later leaves w
 
 
 def install(surroundings: Surroundings, argument: str) -> None:
-    pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
-    waiting: list[torch.Tensor] = []
-    state: dict[str, Any] = {"bytes": 0, "samples": 0, "pass": None}
+    kept = Kept(surroundings)
+    surroundings.applied = 1
+    surroundings.find_roles()
+    surroundings.change_batches(inputs=kept.look, target=kept.pair)
+    surroundings.on_batch = kept.whole
+    surroundings.around_steps(lambda optimizer: None, kept.now_and_then)
+    surroundings.on_finish.append(kept.save)
+    for name in TRIPLETS:
+        surroundings.replace(F, name, lambda original: _noting(surroundings, original))
 
-    def wanted() -> bool:
-        if surroundings.iterator is not None and state["pass"] is None and torch.is_grad_enabled():
-            state["pass"] = surroundings.iterator
-        fresh = surroundings.iterator is state["pass"]
-        return fresh and state["samples"] < MOST_SAMPLES and state["bytes"] < MOST_BYTES
 
-    def look(inputs: Inputs) -> Inputs:
-        if wanted():
-            waiting[:] = [inputs[0].detach()]
+def _noting(surroundings: Surroundings, original: Callable[..., Any]) -> Callable[..., Any]:
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        surroundings.noted["triplets"] = True
+        return original(*args, **kwargs)
+
+    return loss
+
+
+class Kept:
+    """Whole batches of a loader, taken apart when their roles are known; or inputs and targets as they come by."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.surroundings = surroundings
+        self.batches: list[dict[Path, torch.Tensor]] = []
+        self.pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self.waiting: list[torch.Tensor] = []
+        self.bytes = self.samples = 0
+        self.passing: object = None  # the first pass over a loader
+
+    def whole(self, parts: Mapping[Path, torch.Tensor]) -> None:
+        if self.passing is None and torch.is_grad_enabled():
+            self.passing = self.surroundings.iterator
+        if self.surroundings.iterator is self.passing and self._room():
+            copied = {part: tensor.detach().cpu().clone() for part, tensor in parts.items()}
+            self.batches.append(copied)
+            self._count(*copied.values())
+
+    def look(self, inputs: Inputs) -> Inputs:
+        if not self.surroundings.loader_used and self._room():
+            self.waiting[:] = [inputs[0].detach()]
         return inputs
 
-    def pair(target: torch.Tensor) -> torch.Tensor:
-        if waiting and len(waiting[0]) == len(target):
-            kept = waiting.pop().cpu().clone(), target.detach().cpu().clone()
-            pairs.append(kept)
-            state["samples"] += len(target)
-            state["bytes"] += sum(tensor.numel() * tensor.element_size() for tensor in kept)
+    def pair(self, target: torch.Tensor) -> torch.Tensor:
+        if self.waiting and len(self.waiting[0]) == len(target):
+            self.pairs.append((self.waiting.pop().cpu().clone(), target.detach().cpu().clone()))
+            self._count(*self.pairs[-1])
         return target
 
-    def save() -> None:
+    def _room(self) -> bool:
+        return self.samples < MOST_SAMPLES and self.bytes < MOST_BYTES
+
+    def _count(self, *tensors: torch.Tensor) -> None:
+        self.samples += max((len(tensor) for tensor in tensors), default=0)
+        self.bytes += sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+    def save(self) -> None:
+        pairs = list(self.pairs)
+        for parts in self.batches:
+            inputs, targets = split(parts, roles=self.surroundings.roles)
+            if inputs and targets and len(parts[inputs[0]]) == len(parts[targets[0]]):
+                pairs.append((parts[inputs[0]], parts[targets[0]]))
+        if len({(a.shape[1:], b.shape[1:]) for a, b in pairs}) != 1:
+            return
         import numpy
 
-        shapes = {(a.shape[1:], b.shape[1:]) for a, b in pairs}
-        if len(shapes) != 1:
-            return
         x, y = (torch.cat(part).float().numpy() if part[0].is_floating_point() else torch.cat(part).numpy()
                 for part in zip(*pairs, strict=True))  # fmt: skip
-        numpy.savez(surroundings.folder / "captured.npz", x=x, y=y)
+        numpy.savez(self.surroundings.folder / "captured.npz", x=x, y=y)
 
-    def now_and_then(optimizer: object) -> None:
-        if surroundings.step in SAVE_AT:
-            save()
-
-    surroundings.applied = 1
-    surroundings.change_batches(inputs=look, target=pair)
-    surroundings.around_steps(lambda optimizer: None, now_and_then)
-    surroundings.on_finish.append(save)
+    def now_and_then(self, optimizer: object) -> None:
+        if self.surroundings.step in SAVE_AT:
+            self.save()

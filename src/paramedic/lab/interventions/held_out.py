@@ -1,4 +1,6 @@
-"""An examination with the script's own code: a fifth of the samples is kept back and only seen in the last steps.
+"""An examination with the script's own code: a part of the samples is kept back and only seen in the last steps.
+
+The argument is the first step of the examination; `240:1:5` keeps back the second of five folds, not the first.
 
 In those steps the learning rate is zero, so the loss that the script computes there is the loss on samples it has never
 trained on.
@@ -15,11 +17,11 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from paramedic.lab.surroundings import Surroundings
 
-SHARE = 5  # one in so many samples is held out
+FOLDS = 5  # one in so many samples is held out
 
 
 def install(surroundings: Surroundings, argument: str) -> None:
-    begins = int(argument)  # the first step of the examination
+    begins, fold, folds = (int(part) for part in (argument if ":" in argument else f"{argument}:0:{FOLDS}").split(":"))
     surroundings.reason = "no DataLoader over numbered samples is used"
     dice = random.Random(0)
     watched: list[int] = []  # the data set that training reads: the first one
@@ -28,16 +30,16 @@ def install(surroundings: Surroundings, argument: str) -> None:
         def next_index(iterator: Any) -> Any:
             index = original(iterator)
             data = iterator._dataset
-            if isinstance(data, IterableDataset) or not isinstance(index, list) or not index or len(data) < 10 * SHARE:
+            if isinstance(data, IterableDataset) or not isinstance(index, list) or not index or len(data) < 10 * folds:
                 return index
             watched.append(id(data)) if not watched else None
             if id(data) != watched[0]:
                 return index
             surroundings.applied += 1
             if surroundings.step >= begins:
-                held = [i for i in range(len(data)) if is_held_out(i)]
+                held = [i for i in range(len(data)) if fold_of(i, folds) == fold]
                 return dice.sample(held, min(len(index), len(held)))
-            return [i for i in index if not is_held_out(i)] or index
+            return [i for i in index if fold_of(i, folds) != fold] or index
 
         return next_index
 
@@ -50,5 +52,6 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.around_steps(still, lambda optimizer: None)
 
 
-def is_held_out(index: int) -> bool:
-    return (index * 2654435761 >> 8) % SHARE == 0
+def fold_of(index: int, folds: int) -> int:
+    """Neighbours fall into different folds, whatever order the samples have."""
+    return (index * 2654435761 >> 8) % folds

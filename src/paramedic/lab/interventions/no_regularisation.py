@@ -55,8 +55,8 @@ def _without_dropout(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _attention_without_dropout(original: Callable[..., Any]) -> Callable[..., Any]:
     def attention(
-        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **kwargs: Any
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *rest: Any, **kwargs: Any
     ) -> Any:
-        return original(query, key, value, attn_mask, 0.0, **kwargs)
+        return original(query, key, value, attn_mask, 0.0, *rest, **kwargs)
 
     return attention

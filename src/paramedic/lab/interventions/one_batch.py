@@ -14,11 +14,11 @@ from paramedic.lab.surroundings import Inputs, Surroundings
 
 def install(surroundings: Surroundings, argument: str) -> None:
     first_inputs: dict[object, Inputs] = {}
-    first_targets: dict[object, torch.Tensor] = {}
+    first_targets: dict[tuple[object, int], torch.Tensor] = {}
 
     def repeat_inputs(inputs: Inputs) -> Inputs:
         kept = first_inputs.setdefault(surroundings.place, [tensor.clone() for tensor in inputs])
-        if surroundings.loader_used or surroundings.target_seen:
+        if surroundings.loader_used or surroundings.target_seen or surroundings.target_met:
             surroundings.applied += 1
             return [tensor.clone() for tensor in kept]
         # Where targets cannot be repeated, inputs must not be either: the random numbers alone have to do it.
@@ -32,7 +32,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
         return inputs
 
     def repeat_target(target: torch.Tensor) -> torch.Tensor:
-        return first_targets.setdefault(surroundings.place, target.clone()).clone()
+        return first_targets.setdefault((surroundings.place, surroundings.target_number), target.clone()).clone()
 
     no_regularisation.install(surroundings, "")
     surroundings.change_batches(inputs=repeat_inputs, target=repeat_target)

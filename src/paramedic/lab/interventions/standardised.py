@@ -8,15 +8,15 @@ from paramedic.lab.surroundings import Inputs, Surroundings
 
 
 def install(surroundings: Surroundings, argument: str) -> None:
-    known: dict[tuple[object, int], tuple[torch.Tensor, torch.Tensor]] = {}
+    known: dict[tuple[object, torch.Size], tuple[torch.Tensor, torch.Tensor]] = {}
 
     def standardise(inputs: Inputs) -> Inputs:
-        return [_standardised(position, tensor) for position, tensor in enumerate(inputs)]
+        return [_standardised(tensor) for tensor in inputs]
 
-    def _standardised(position: int, tensor: torch.Tensor) -> torch.Tensor:
+    def _standardised(tensor: torch.Tensor) -> torch.Tensor:
         if not tensor.is_floating_point() or len(tensor) < 2:
             return tensor
-        key = (surroundings.place, position)
+        key = (surroundings.place, tensor.shape[1:])  # the parts of a pair are measured alike
         if key not in known:
             across = (0,) if tensor.dim() == 2 else (0, *range(2, tensor.dim()))
             spread, mean = torch.std_mean(tensor, dim=across, keepdim=True)
@@ -24,5 +24,6 @@ def install(surroundings: Surroundings, argument: str) -> None:
         surroundings.applied += 1
         return (tensor - known[key][0]) / known[key][1]
 
+    surroundings.needs_inputs_apart()
     surroundings.change_batches(inputs=standardise)
     surroundings.reason = "no floating-point inputs were seen"

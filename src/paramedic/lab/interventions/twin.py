@@ -25,6 +25,9 @@ def install(surroundings: Surroundings, argument: str) -> None:
         return made
 
     def other_target(target: torch.Tensor) -> torch.Tensor:
+        if surroundings.targets_at_once > 1:
+            surroundings.failed = "a batch holds several targets, and a twin has one"
         return twins.setdefault(surroundings.place, Twin()).target(target)
 
+    surroundings.needs_inputs_apart()
     surroundings.change_batches(inputs=other_inputs, target=other_target)

@@ -30,6 +30,7 @@ class Intervention(Fact):
 
     applied: bool
     reason: str
+    noted: Mapping[str, Any] | None = None  # what the experiment has found out on the way
 
 
 @fact("experiment", missing="needs experiments (paramedic diagnose)")
@@ -52,3 +53,4 @@ class Trial(Fact):
     values: Sequence[float] = ()
     exam: float | None = None  # the loss on samples that were held out
     answer: Mapping[str, Any] | None = None  # of an experiment that is not a run
+    noted: Mapping[str, Any] | None = None  # what was found out on the way

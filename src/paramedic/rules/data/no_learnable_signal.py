@@ -13,9 +13,17 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
 
 
-@rule("PM322", "no-learnable-signal", severity="warning", needs=[Trial], causes=["PM207", "PM209", "PM212"])
+@rule(
+    "PM322",
+    "no-learnable-signal",
+    severity="warning",
+    needs=[Trial],
+    causes=["PM207", "PM209", "PM212", "PM213", "PM214", "PM216"],
+)
 def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     """Simple models do no better than chance on the samples, and the model learns nothing either.
+
+    Or no model is needed to see it: the samples have the same few inputs, and equal inputs have different targets.
 
     ## Why it hurts
     Where neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
@@ -32,6 +40,9 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     `fewest`: samples.
     """
     lab = Lab(run)
+    if lab.alike is not None and lab.trouble != "none":
+        yield _alike(lab, *lab.alike)
+        return
     if lab.signal is None:
         reason = lab.tried["simple-models"].answer.get("reason") if "simple-models" in lab.tried else None
         raise Abstain(reason or "simple models were not tried on the data")
@@ -58,6 +69,19 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
         ),
         confidence=0.8,
     )  # fmt: skip
+
+
+def _alike(lab: Lab, kept: int, different: int) -> Finding:
+    which = "the same input" if different == 1 else f"one of {different} different inputs"
+    targets = lab.tried["simple-models"].answer["different_targets"]
+    return Finding(
+        what=f"each of {kept:,} samples has {which}, and there are {targets:,} different targets",
+        why="equal inputs have different targets, so there is nothing to tell them by",
+        remedy="look at how a sample is made: unknown words, columns that are not found, an index that repeats",
+        where=at(lab.run.first(Loader)),
+        evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
+        confidence=0.93,
+    )
 
 
 # In an audit: the data itself, before any training.

@@ -2,11 +2,20 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Optimizer, Trial
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, Model, Optimizer, Schedule, Trial
+from paramedic.rules import Evidence, Finding, Run, Where, rule
 from paramedic.rules.experiments import Lab, at
 
 CHANGES = {
+    "steady-rate": (
+        "the learning rate held at its first value",
+        "a schedule that leaves the rate higher for longer; is step() called per batch where epochs are meant?",
+    ),
+    "plain-optimizer": ("the optimizer's values at their defaults", "leave them at their defaults"),
+    "turned-round": (
+        "positive and negative of the triplet loss exchanged",
+        "pass them in this order: anchor, positive, negative",
+    ),
     "standardised": (
         "inputs scaled to mean 0 and standard deviation 1",
         "scale the inputs, feature by feature, before training",
@@ -17,6 +26,11 @@ CHANGES = {
     ),
     "no-batchnorm": ("BatchNorm taken out", "look at what BatchNorm gets: tiny batches, or batches of one kind"),
     "simple-loss": ("the plain loss of the same task", "start with the plain loss, then add what you need"),
+    "linear-model": (
+        "a linear model in the place of yours",
+        "the loop and the loss work: follow one sample through the model, layer by layer, or put it together "
+        "step by step from the linear one",
+    ),
     "clipped": ("gradients clipped to a norm of 1", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
     "fp32": ("full precision", "bfloat16 instead of float16, or a GradScaler"),
     "eager": ("no torch.compile", "leave torch.compile out, and report what it does to your model"),
@@ -43,23 +57,47 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     `better`: how much lower the loss must end, as a share of what the script itself reaches.
     """
     lab = Lab(run)
-    if lab.trouble not in ("flat", "diverges") or lab.signal == "none":
+    if lab.trouble not in ("flat", "diverges", "lags") or lab.signal == "none":
         return
     if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation")):
         return
     helping = [tried for name in CHANGES if (tried := lab.get(name)) and lab.helps(name)]
     helping = [tried for tried in helping if tried.better_than(lab.base, by=better)]
+    if not _rate_is_fine(lab):
+        helping = [tried for tried in helping if tried.name != "linear-model"]  # it has a rate of its own
     if not helping:
         return
-    best = min(helping, key=lambda tried: tried.last)
+    best = min(helping, key=lambda tried: (tried.name == "linear-model", tried.last))
     changed, remedy = CHANGES[best.name]
-    optimizer = run.first(Optimizer)
+    if best.name == "plain-optimizer":
+        values = best.noted["settings"].items()
+        changed = ", ".join(f"{name}={usual} instead of {given}" for name, (given, usual) in values)
+        usually = ", ".join(f"{name}={usual}" for name, (_, usual) in values)
+        remedy = f"{usually}, the default of {_optimizer_class(run)}"
     yield Finding(
         what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
         + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
         why=f"nothing else was changed, and guessing gives {lab.guessing:.3g}",
         remedy=remedy,
-        where=at(optimizer),
+        where=_where(run, best.name),
         evidence=(Evidence(name="change", value=best.name), best.evidence(), lab.base.evidence()),
         confidence=0.85,
     )
+
+
+def _rate_is_fine(lab: Lab) -> bool:
+    """Whether the script's model learns something easier at its own rate; one that never does is PM214."""
+    return bool(lab.learns_one_batch or lab.learns_twin)
+
+
+def _where(run: Run, change: str) -> Where:
+    if change == "steady-rate" and (schedule := run.first(Schedule)) is not None:
+        return schedule.where
+    if change == "turned-round":
+        return at(run.first(Backward))
+    return at(run.first(Model) if change == "linear-model" else run.first(Optimizer))
+
+
+def _optimizer_class(run: Run) -> str:
+    optimizer = run.first(Optimizer)
+    return optimizer.class_ if optimizer is not None else "the optimizer"

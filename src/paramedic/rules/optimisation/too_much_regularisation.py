@@ -43,7 +43,7 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
     tried = lab.get("no-regularisation")
     if tried is None:
         raise Abstain("there was no dropout and no weight decay to take away, or no need to")
-    if lab.trouble not in ("flat", "diverges") or not lab.helps("no-regularisation") or lab.signal == "none":
+    if lab.trouble not in ("flat", "diverges", "lags") or not lab.helps("no-regularisation") or lab.signal == "none":
         return
     optimizer = run.first(Optimizer)
     decays = [g.weight_decay or 0 for g in optimizer.groups] if optimizer is not None else []
