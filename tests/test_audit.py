@@ -303,7 +303,7 @@ def test_boxes_of_coco(tmp_path: Path) -> None:
     broken = [*good, [10, 10, 0, 5], [90, 10, 30, 10]]
     report = paramedic.audit(written(broken))
     assert {finding.samples for finding in found(report, "PM312")} == {(40,), (41,)}
-    assert report.rendered("html").count("data:image/png") == 2, "the boxes are drawn"
+    assert report.rendered("html").count("data:image/png") == 8 + 2, "the boxes are drawn"
     corners = [[a + 30, b + 30, a + 50, b + 45] for a, b, *_ in good if a < 50 and b < 35]
     assert "the other format" in found(paramedic.audit(written(corners)), "PM312")[0].why
     shares = [[a / 100, b / 80, 0.2, 0.1] for a, b, *_ in good]
