@@ -104,11 +104,10 @@ def _built_at(run: Run, event: Labels) -> Site | None:
 
 
 # In an audit: the data itself, before any training.
-RATIO = 10.0
 MOST_CLASSES = 1000
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, ratio: float = 10.0) -> Iterator[Finding]:
     """Always a note: only a model's predictions can show that it hurts."""
     import numpy as np
 
@@ -127,7 +126,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
             severity="note",
             split="train",
         )
-    if not 2 <= len(values) <= MOST_CLASSES or counts.max() < RATIO * counts.min():
+    if not 2 <= len(values) <= MOST_CLASSES or counts.max() < ratio * counts.min():
         return
     most, least = values[counts.argmax()].item(), values[counts.argmin()].item()
     share = counts.max() / counts.sum()
@@ -137,7 +136,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         why=f"always answering {target.shown(most)} is right in {share:.1%} of the cases: accuracy hides errors on the "
         "rare class",
         remedy="judge by balanced accuracy; weight the loss (weight=1 / counts), or sample the rare class more often",
-        evidence=(Evidence(name="imbalance", value=float(counts.max() / counts.min()), limit=f"< {RATIO:g}"),),
+        evidence=(Evidence(name="imbalance", value=float(counts.max() / counts.min()), limit=f"< {ratio:g}"),),
         confidence=0.8,
         severity="note",
         split="train",

@@ -111,7 +111,7 @@ def _fails(run: Run) -> bool:
 
 
 # In an audit: the data itself, before any training.
-MOST = 0.3  # share of impossible boxes above which the format is wrong, not the boxes
+MOST = 0.3  # of the boxes may have another area than the one beside
 EDGE = 1.5  # pixels that a box may stand over, or a hundredth of the image
 TINY = 1.0  # pixels
 FEWEST = 8
@@ -130,7 +130,7 @@ _WORDS: dict[str, tuple[str, str, str, Severity]] = {
 }
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, share: float = 0.3) -> Iterator[Finding]:
     """First the format of the whole set, then single boxes."""
     judged = False
     for split in audit.splits:
@@ -138,7 +138,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         if not boxes:
             continue
         judged = True
-        whole = _format(split, [b for _, b in boxes])
+        whole = _format(split, [b for _, b in boxes], share)
         if whole is not None:
             yield whole
             continue
@@ -148,7 +148,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         raise Abstain("there are no boxes")
 
 
-def _format(split: Split, boxes: list[BoxesOfImage]) -> Finding | None:
+def _format(split: Split, boxes: list[BoxesOfImage], share: float) -> Finding | None:
     import numpy as np
 
     numbers = np.concatenate([b.numbers for b in boxes])
@@ -164,7 +164,7 @@ def _format(split: Split, boxes: list[BoxesOfImage]) -> Finding | None:
     corners = {"xyxy": numbers, "xywh": np.concatenate([numbers[:, :2], numbers[:, :2] + numbers[:, 2:]], axis=1)}
     other = "xyxy" if declared == "xywh" else "xywh"
     wrong, right = _impossible(corners[declared], sizes).mean(), _impossible(corners[other], sizes).mean()
-    if wrong > MOST and right < wrong / 10:
+    if wrong > share and right < wrong / 10:
         names = {"xyxy": "two corners (x1, y1, x2, y2)", "xywh": "corner and size (x, y, width, height)"}
         what = f"{wrong:.0%} of the boxes of {split.name} are impossible as {names[declared]}, but {right:.0%} as "
         what += names[other]

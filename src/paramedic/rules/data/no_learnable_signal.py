@@ -86,15 +86,14 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
 
 # In an audit: the data itself, before any training.
 CHANCE = 0.05  # p-value above which nothing counts as found
-FEWEST = 200  # samples
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
     """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
     if audit.train.source.guessed:
         raise Abstain("the target was only guessed (set it with --label)")
     signal = audit.signal
-    if signal is None or signal.size < FEWEST:
+    if signal is None or signal.size < fewest:
         raise Abstain("too few samples to tell, or no single target per sample")
     if signal.p_value <= CHANCE:
         return

@@ -82,11 +82,10 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
 
 
 # In an audit: the data itself, before any training.
-SHARE = 0.5
 SHORTEST = 8
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, share: float = 0.5) -> Iterator[Finding]:
     """Rows of token ids that end in the same id."""
     import numpy as np
 
@@ -103,14 +102,14 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         padding = ends[counts.argmax()]
         real = rows != padding
         length = np.where(real.any(axis=1), rows.shape[1] - real[:, ::-1].argmax(axis=1), 0)
-        share = 1 - float(length.mean()) / rows.shape[1]
-        if share > SHARE and counts.max() > 0.5 * len(rows):
+        padded = 1 - float(length.mean()) / rows.shape[1]
+        if padded > share and counts.max() > 0.5 * len(rows):
             yield Finding(
-                what=f"{share:.0%} of the positions of {name or 'the inputs'} are padding (id {padding}); the "
+                what=f"{padded:.0%} of the positions of {name or 'the inputs'} are padding (id {padding}); the "
                 f"longest of {len(rows):,} rows has {int(length.max())} of {rows.shape[1]} places filled",
                 why="the model computes all of them",
                 remedy="batch sequences of similar length together, and pad each batch to its own longest",
-                evidence=(Evidence(name="padding", value=round(share, 3), limit=f"≤ {SHARE:g}"),),
+                evidence=(Evidence(name="padding", value=round(padded, 3), limit=f"≤ {share:g}"),),
                 confidence=0.8,
                 severity="note",
                 split="train",

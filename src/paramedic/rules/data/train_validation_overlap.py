@@ -131,11 +131,10 @@ def _repeated(samples: int, contents: int) -> float:
 
 
 # In an audit: the data itself, before any training.
-SHARE = 0.01
 FEWEST = 3
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, share: float = 0.01) -> Iterator[Finding]:
     """An error where it spoils the validation; a note for single twins, and for tables with few possible rows."""
     from paramedic.audit.models.misses import coincide
     from paramedic.audit.models.worth import leak_worth
@@ -159,7 +158,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
     pairs = list(zip(exact.samples.tolist(), exact.twins.tolist(), strict=True)) + near
     alike = same_targets(audit.train, audit.val, [(twin, sample) for sample, twin in near])
     other = alike is not None and alike < AGREEING and len(exact.samples) < len(samples) / 2
-    serious = len(samples) >= FEWEST and len(samples) >= SHARE * size and not other
+    serious = len(samples) >= FEWEST and len(samples) >= share * size and not other
     chance = not rich(audit.train) or coincide(audit.train, audit.val)
     severity: Severity = "error" if serious and not chance else "note"
     how = "by content" if not near else ("nearly the same" if not len(exact.samples) else "the same or nearly so")
@@ -205,7 +204,7 @@ def _finding_in_data(
         why=why,
         remedy="remove them from val (--clean-val OUT writes it without them), or split by groups of equal samples",
         evidence=(
-            Evidence(name="share_in_training", value=round(part, 4), limit=f"< {SHARE:g}"),
+            Evidence(name="share_in_training", value=round(part, 4), limit="0"),
             Evidence(name="pairs", value=[list(pair) for pair in pairs[:20]]),
         ),
         confidence=0.97 if how in ("by index", "by content") else 0.9,

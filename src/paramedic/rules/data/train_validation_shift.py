@@ -79,14 +79,13 @@ def _pair(value: float, base: float) -> str:
 
 # In an audit: the data itself, before any training.
 FEWEST = 30
-TIMES = 8.0  # ratio of deviations, or distance of means in deviations: another scale
 SIGNIFICANT = 8.0  # standard errors
 DRIFT = 0.5  # deviations
 PER_NAME = 20  # samples of train, in a column of categories
 CHANCE = 1e-3
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, times: float = 8.0) -> Iterator[Finding]:
     """Another scale is a warning; means that differ, and parts that a forest tells apart, are a note."""
     from paramedic.audit.models.drift import drift
 
@@ -95,7 +94,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
     if min(audit.train.size, audit.val.size) < FEWEST:
         raise Abstain(f"fewer than {FEWEST} samples in one of the two parts")
     yield from _unknown(audit.train, audit.val)
-    found = [*_scales(audit, audit.val)]
+    found = [*_scales(audit, audit.val, times)]
     yield from found
     if not found and (drifted := drift(audit)) is not None:
         by = f", most by the columns {listed(drifted.columns)}" if drifted.columns else ""
@@ -143,22 +142,24 @@ def _holding(split: Split, name: str, words: set[str]) -> list[int]:
     return sorted(int(i) for indices, values in chunks for i, v in zip(indices, values, strict=True) if v in words)
 
 
-def _scales(audit: Audit, val: Split) -> Iterator[Finding]:
+def _scales(audit: Audit, val: Split, times: float) -> Iterator[Finding]:
     """Column by column."""
     for name, sketch in audit.train.sketch.inputs.items():
         other = val.sketch.inputs.get(name)
         if sketch.moments is None or other is None or other.moments is None:
             continue
         if len(sketch.moments.mean) == len(other.moments.mean) and "int" not in sketch.type:
-            yield from _judged(audit.train, val, name, sketch.moments, other.moments)
+            yield from _judged(audit.train, val, name, sketch.moments, other.moments, times)
 
 
-def _judged(split: Split, other_split: Split, name: str, train: Moments, val: Moments) -> Iterator[Finding]:
+def _judged(
+    split: Split, other_split: Split, name: str, train: Moments, val: Moments, times: float
+) -> Iterator[Finding]:
     import numpy as np
 
     if split.pixel_like:
         (mean, std), (other_mean, other_std) = train.pooled(), val.pooled()
-        if std > 0 and other_std > 0 and _rescaled(mean, std, other_mean, other_std):
+        if std > 0 and other_std > 0 and _rescaled(mean, std, other_mean, other_std, times):
             yield _finding(
                 f"of val: mean {other_mean:.3g}, deviation {other_std:.3g}; of train: {mean:.3g} and {std:.3g}"
             )
@@ -169,8 +170,8 @@ def _judged(split: Split, other_split: Split, name: str, train: Moments, val: Mo
         ratio = other / spread
         distance = np.abs(val.mean - train.mean) / np.maximum(spread, other)
         error = distance / np.sqrt(1 / train.count + 1 / val.count)
-    stretched = _stretched(split, other_split, name) & ((ratio > TIMES) | (ratio < 1 / TIMES))
-    scaled = both & (stretched | ((error > SIGNIFICANT) & (distance > TIMES)))
+    stretched = _stretched(split, other_split, name, times) & ((ratio > times) | (ratio < 1 / times))
+    scaled = both & (stretched | ((error > SIGNIFICANT) & (distance > times)))
     drifted = both & (error > SIGNIFICANT) & (distance > DRIFT) & ~scaled
     if scaled.any():
         yield _finding(f"in {_named(split, name, scaled, val, train)}", columns=_places(split, name, scaled))
@@ -179,7 +180,7 @@ def _judged(split: Split, other_split: Split, name: str, train: Moments, val: Mo
         yield _finding(measured, severity="note", columns=_places(split, name, drifted))
 
 
-def _stretched(split: Split, other: Split, name: str) -> NDArray[np.bool_]:
+def _stretched(split: Split, other: Split, name: str, times: float) -> NDArray[np.bool_]:
     """Columns whose quartiles lie much farther apart in one split: unlike a deviation, no outlier does that."""
     import numpy as np
 
@@ -188,12 +189,12 @@ def _stretched(split: Split, other: Split, name: str) -> NDArray[np.bool_]:
         return np.zeros(1, dtype=bool)
     with np.errstate(all="ignore"):
         ratio = (theirs[2] - theirs[0]) / (ours[2] - ours[0])
-    return np.asarray((ratio > TIMES) | (ratio < 1 / TIMES)) & np.isfinite(ratio) & (ratio > 0)
+    return np.asarray((ratio > times) | (ratio < 1 / times)) & np.isfinite(ratio) & (ratio > 0)
 
 
-def _rescaled(mean: float, std: float, other_mean: float, other_std: float) -> bool:
+def _rescaled(mean: float, std: float, other_mean: float, other_std: float, times: float) -> bool:
     ratio = other_std / std
-    return ratio > TIMES or ratio < 1 / TIMES or abs(mean - other_mean) > TIMES * max(std, other_std)
+    return ratio > times or ratio < 1 / times or abs(mean - other_mean) > times * max(std, other_std)
 
 
 def _places(split: Split, name: str, which: NDArray[np.bool_]) -> tuple[str, ...]:
@@ -224,7 +225,7 @@ def _finding(measured: str, severity: Severity = "warning", columns: tuple[str, 
         remedy="use the same preprocessing for both, with statistics of the training part"
         if unit
         else "split at random, unless the difference is wanted (later dates, other sources)",
-        evidence=(Evidence(name="difference", value=measured, limit=f"{TIMES:g} deviations" if unit else "chance"),),
+        evidence=(Evidence(name="difference", value=measured, limit="the same scale" if unit else "chance"),),
         confidence=0.88 if unit else 0.7,
         severity=severity,
         split="val",

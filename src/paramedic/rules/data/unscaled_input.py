@@ -147,12 +147,10 @@ def _reader(run: Run) -> Site | None:
 
 
 # In an audit: the data itself, before any training.
-PIXELS = 50.0
-RATIO = 100.0
 SKEW = 0.3  # of the interquartile range, by which the median lies nearer to the low quartile than to the high one
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterator[Finding]:
     """A note on its own: scaling may come later, in the model or the loop. A warning for images made ready to feed."""
     from paramedic.audit.sketches.pictures import is_image_shape
 
@@ -161,28 +159,28 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         if sketch.moments is None or not sketch.moments.count.sum():
             continue
         if is_image_shape(sketch.shape) or split.pixel_like:
-            yield from _pixels(split, sketch)
+            yield from _pixels(split, sketch, pixels)
         elif len(sketch.shape) == 1 and not (split.source.fed and "int" in sketch.type):
-            yield from _columns(split, name, sketch)
+            yield from _columns(split, name, sketch, deviation)
 
 
-def _pixels(split: Split, sketch: InputSketch) -> Iterator[Finding]:
+def _pixels(split: Split, sketch: InputSketch, pixels: float) -> Iterator[Finding]:
     from paramedic.audit.sketches.pictures import is_image_shape
 
     assert sketch.moments is not None
     low, high = float(sketch.moments.low.min()), float(sketch.moments.high.max())
     ready = split.source.fed and "float" in sketch.type and is_image_shape(sketch.shape)
     spans = f"the images of {split.name} go from {low:.4g} to {high:.4g}"
-    if low >= 0 and sketch.whole and PIXELS < high <= 255:
+    if low >= 0 and sketch.whole and pixels < high <= 255:
         severity: Severity = "warning" if ready else "note"
         why = "these are raw pixels of 0 to 255, which make the first layer's outputs hundreds of times too large"
-        yield _finding(split, spans, why, "divide by 255 (as float), then normalise", high, f"≤ {PIXELS:g}", severity)
+        yield _finding(split, spans, why, "divide by 255 (as float), then normalise", high, f"≤ {pixels:g}", severity)
     elif low >= 0 and 0 < high <= 1.01 / 255 and "float" in sketch.type:
         why = "images from 0 to 1 were divided by 255 a second time"
         yield _finding(split, spans, why, "scale only once", high, "about 1", "warning")
 
 
-def _columns(split: Split, name: str, sketch: InputSketch) -> Iterator[Finding]:
+def _columns(split: Split, name: str, sketch: InputSketch, deviation: float) -> Iterator[Finding]:
     import numpy as np
 
     quartiles = split.quartiles(name)
@@ -194,7 +192,7 @@ def _columns(split: Split, name: str, sketch: InputSketch) -> Iterator[Finding]:
     if len(varied) < 2:
         return
     middle = float(np.median(spread[varied]))
-    limit = RATIO * min(middle, 1.0)
+    limit = deviation * min(middle, 1.0)
     large = [int(i) for i in varied[np.argsort(-spread[varied])] if spread[i] >= limit]
     if not large:
         return

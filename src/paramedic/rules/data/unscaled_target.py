@@ -97,11 +97,10 @@ def _size(mean: float, std: float) -> float:
 
 
 # In an audit: the data itself, before any training.
-SCALE = 100.0
 SKEW = 0.3  # of the interquartile range, by which the median lies nearer to the low quartile than to the high one
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, scale: float = 100.0) -> Iterator[Finding]:
     """Large targets are a note, for a network may get there; masks divided by 255 are a warning."""
     values = audit.train.sketch.target.values
     if values.moments is None or audit.task.kind not in ("regression", "segmentation"):
@@ -118,12 +117,12 @@ def in_data(audit: Audit) -> Iterator[Finding]:
             confidence=0.93,
             split="train",
         )
-    elif audit.task.kind == "regression" and size > SCALE:
+    elif audit.task.kind == "regression" and size > scale:
         yield Finding(
             what=f"targets go from {low:,.4g} to {high:,.4g} (mean {mean:,.4g}, deviation {std:,.4g})",
             why="a network starts with outputs around 0 and takes long to get there",
             remedy=_advice(audit, mean, std, low),
-            evidence=(Evidence(name="target_size", value=size, limit=f"< {SCALE:g}"),),
+            evidence=(Evidence(name="target_size", value=size, limit=f"< {scale:g}"),),
             confidence=0.7,
             severity="note",
             split="train",
