@@ -74,6 +74,7 @@ def findings_in(report: Mapping[str, Any]) -> list[Finding]:
                 where=Where(**each["where"]),
                 evidence=evidence,
                 samples=tuple(each["samples"]),
+                columns=tuple(each["columns"]),
                 files=tuple(each["files"]),
             )
         )
