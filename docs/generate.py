@@ -8,32 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import typer.main
+
+from paramedic.cli.app import app
 from paramedic.reports.catalogue import markdown_index, markdown_page
 from paramedic.reports.facts import facts_page
 from paramedic.rules.catalogue import all_rules
 
 DOCS = Path(__file__).parent
-COMMANDS = (
-    "run",
-    "check",
-    "audit",
-    "diagnose",
-    "cure",
-    "dump",
-    "bundle",
-    "serve",
-    "report",
-    "replay",
-    "compare",
-    "explain",
-    "rules",
-    "demo",
-    "doctor",
-    "mcp",
-    "synth",
-    "shapes",
-    "test",
-)
+COMMANDS = tuple(typer.main.get_command(app).commands)
 
 
 def pages() -> dict[Path, str]:

@@ -280,7 +280,10 @@ def test_texts_that_are_nearly_the_same() -> None:
     assert {3, 200, 8, 201} == set(finding.samples)
     leak = paramedic.audit((texts[:150], ["a", "b"] * 75), (texts[140:200], ["a", "b"] * 30), select=["PM307"])
     assert found(leak, "PM307")[0].severity == "error" and found(leak, "PM307")[0].samples[:10] == tuple(range(10))
-    assert found(paramedic.audit((texts, ["a", "b"] * 101), select=["PM308"]), "PM308")[0].samples == finding.samples
+    pair = (texts, ["a", "b"] * 100 + ["b", "a"])
+    assert found(paramedic.audit(pair, select=["PM308"]), "PM308")[0].samples == finding.samples
+    (wrong, _) = found(paramedic.audit((texts, ["a", "b"] * 101), select=["PM308"]), "PM308")
+    assert wrong.severity == "warning" and wrong.samples == (3, 200), "one text with two labels"
 
 
 def test_boxes_of_coco(tmp_path: Path) -> None:
@@ -300,7 +303,7 @@ def test_boxes_of_coco(tmp_path: Path) -> None:
     broken = [*good, [10, 10, 0, 5], [90, 10, 30, 10]]
     report = paramedic.audit(written(broken))
     assert {finding.samples for finding in found(report, "PM312")} == {(40,), (41,)}
-    assert report.rendered("html").count("data:image/png") == 2, "the boxes are drawn"
+    assert report.rendered("html").count("data:image/png") == 8 + 2, "the boxes are drawn"
     corners = [[a + 30, b + 30, a + 50, b + 45] for a, b, *_ in good if a < 50 and b < 35]
     assert "the other format" in found(paramedic.audit(written(corners)), "PM312")[0].why
     shares = [[a / 100, b / 80, 0.2, 0.1] for a, b, *_ in good]

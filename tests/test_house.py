@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer.main
 
+from paramedic.cli.app import app
 from workshop import Workshop
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
-COMMANDS = (
-    "run", "check", "audit", "dump", "bundle", "report", "diagnose", "replay", "explain", "rules", "demo", "synth",
-    "test", "shapes", "compare", "doctor", "mcp", "serve", "runs", "why", "journal", "cure",
-)  # fmt: skip
+COMMANDS = tuple(typer.main.get_command(app).commands)
 MAY_IMPORT_TORCH = ("capture", "lab", "postmortem", "integrations", "examples", "synth", "testing", "shapes", "parity")
 
 

@@ -66,7 +66,9 @@ ONE_OF_EACH = [
     ("demo", LONG), ("demo", "/proc/paramedic"), ("replay", "pipe"), ("replay", "folder"), ("replay", "noise.pt"),
     ("replay", LONG), ("bundle", LONG), ("dump", "1"), ("dump", str(10**30)), ("synth", "sine", "--out", "a-file"),
     ("synth", "sine", "--out", LONG), ("synth", "ladder", "pipe.py:Net"), ("synth", "ladder", "folder:Net"),
-    ("explain", ""), ("rules", "\x1b[31mred"),
+    ("explain", ""), ("rules", "\x1b[31mred"), ("why", LONG), ("why", "--runs", "a-file", "a-file"),
+    ("runs", "--runs", LONG), ("journal", "--out", "folder"), ("journal", "--runs", "a-file", "note"),
+    ("run", "--notify", "no-such-command", "a-file"),
 ]  # fmt: skip
 
 
@@ -94,6 +96,9 @@ OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # command -> op
     "dump": ((), ()),
     "explain": ((), ()),
     "rules": ((), ()),
+    "runs": (("--runs", "--keep"), ("--prune",)),
+    "journal": (("--runs", "--run", "--out"), ("--assume",)),
+    "why": (("--steps", "--time-limit", "--json", "--runs"), ("-q",)),
     "synth": (("--n", "--seed", "--split", "--level", "--format", "--set"), ()),
 }
 
@@ -109,7 +114,8 @@ def command_line(draw: some.DrawFn) -> list[str]:
     )
     subject = {
         "run": some.sampled_from(NO_SCRIPTS), "check": some.sampled_from(NO_SCRIPTS),
-        "diagnose": some.sampled_from(NO_SCRIPTS), "synth": some.sampled_from(("list", "sine", "ladder", "nothing")),
+        "diagnose": some.sampled_from(NO_SCRIPTS), "why": some.sampled_from(NO_SCRIPTS), "runs": some.just("-h"),
+        "synth": some.sampled_from(("list", "sine", "ladder", "nothing")),
         "bundle": some.sampled_from(ODD[:3]),
     }.get(command, word)  # fmt: skip
     return [command, *words, draw(subject)]
@@ -137,7 +143,7 @@ literal = some.one_of(
     some.integers().map(str), some.floats(allow_nan=False).map(repr),
 )  # fmt: skip
 key = some.sampled_from(("select", "ignore", "runs", "rules", "rules.PM502", "rules.PM502.tolerance", "rules.PM999",
-                         "rules.nonsense.x", "unknown", '"a b"'))  # fmt: skip
+                         "rules.nonsense.x", "unknown", "startup", '"a b"'))  # fmt: skip
 content = some.one_of(
     some.lists(some.tuples(key, literal), max_size=3).map(
         lambda pairs: "\n".join(f"{name} = {value}" for name, value in dict(pairs).items()).encode()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from paramedic.errors import ParamedicError
 from paramedic.lab import scratch
 from paramedic.lab.classical import examine
 from paramedic.lab.meanings import fit
@@ -136,3 +137,20 @@ def test_few_samples_of_many_features_are_overfitted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("own", "word"), [(0.40, "underfits"), (0.95, "overfits"), (0.75, "fits")])
 def test_the_words(own: float, word: str) -> None:
     assert word in fit(0.39 if own < 0.5 else 0.7, own, 0.1 if own > 0.5 else 0.33)
+
+
+def test_exchanged_files_are_never_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, copied = tmp_path / "original", tmp_path / "copied"
+    (original / "many").mkdir(parents=True)
+    copied.mkdir()
+    for name in ("train.py", "large.py", "many/helper.py", "many/other.py"):
+        (original / name).write_text("old\n")
+    monkeypatch.setattr(scratch, "MOST_IN_A_FOLDER", 1)
+    monkeypatch.setattr(scratch, "SMALL", 3)
+    scratch.copy(original, copied)
+    assert (copied / "large.py").is_symlink() and (copied / "many").is_symlink()
+    scratch.exchange(copied, {"train.py": b"new\n", "large.py": b"new\n"})
+    assert (copied / "train.py").read_text() == (copied / "large.py").read_text() == "new\n"
+    with pytest.raises(ParamedicError, match="too many files"):
+        scratch.exchange(copied, {"many/helper.py": b"new\n"})
+    assert {path.read_text() for path in original.rglob("*.py")} == {"old\n"}

@@ -144,5 +144,5 @@ def test_a_real_kernel(tmp_path: Path) -> None:
     ).execute(env={"PYTHONPATH": str(Path(paramedic.__file__).parents[1]), "PATH": str(Path(sys.executable).parent)})
     outputs = [output for cell in book.cells for output in cell.outputs]
     assert [output for output in outputs if output.get("name") == "stderr"] == [], "nothing is red"
-    verdict, finding = (output["data"]["text/html"] for output in outputs if "data" in output)
+    verdict, finding = (output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {}))
     assert "cell 3, line 6 in train" in verdict and "PM502" in finding and "ipykernel_" not in verdict

@@ -17,8 +17,9 @@ from workshop import Workshop
 LEAK = Finding(
     code="PM307", name="train-validation-overlap", severity="error", what="40 samples", why="w", remedy="r",
     where=Where(file="train.py", line=3), evidence=(Evidence(name="shared", value=40, limit="0"),), samples=(1, 2),
+    files=("a.png", "b.png"),
 )  # fmt: skip
-SLOW = replace(LEAK, code="PM701", name="data-starved", severity="warning", samples=())
+SLOW = replace(LEAK, code="PM701", name="data-starved", severity="warning", samples=(), files=())
 HEALTHY = Diagnosis(
     verdict="healthy",
     findings=(),

@@ -54,7 +54,7 @@ def run(program: Program, server: Warm) -> Row:
         folder = place / "program"
         shutil.copytree(program.script.parent, folder, ignore=shutil.ignore_patterns("__pycache__", ".paramedic"))
         report = place / "report.json"
-        args = ["cure", "-q", "--unsafe", "--jobs", "1", "--steps", "100000", "--runs", str(place / "runs")]
+        args = ["cure", "-q", "--unsafe", "--jobs", "2", "--steps", "100000", "--runs", str(place / "runs")]
         _run(server, [*args, "--json", str(report), program.script.name], folder, place / "cure.txt")
         if not report.exists():
             return Row(program=program.name, code=program.codes[0], found=False, reason=_last(place / "cure.txt.err"))

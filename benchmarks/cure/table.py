@@ -13,14 +13,19 @@ Written by `python -m benchmarks.cure`: `paramedic cure --unsafe` on sick progra
 benchmark whose fault is found, each run to its end. "Cured": the edits were confirmed, and the edited program has no
 alarm left. "Like the twin": every metric and loss that both print ends in the band of the repaired twin (a score
 between 0 and 1 at most 0.05 worse, any other number at most 25 % worse); the twin is run once, so the band is a
-tolerance and not a spread over seeds.
+tolerance and not a spread over seeds. A program whose rule has no remedy is not run and counts as not cured.
 """
 
 
 def write(rows: list[Row], to: Path, *, of: int) -> None:
     found = [row for row in rows if row.found]
     safe = [row for row in found if row.has_safe]
-    lines = [HEAD, f"{len(rows)} of {of} pairs were run, chosen by a hash of their names.\n"]
+    like = [row.like_twin for row in found if row.cured and row.like_twin is not None]
+    lines = [
+        HEAD,
+        f"{len(rows)} of {of} pairs, chosen by a hash of their names. Of the cured programs, {len(like)} print",
+    ]
+    lines += [f"a metric or a loss that the twin prints as well; {sum(like)} of them are like the twin.\n"]
     lines += ["| programs | number | cured | cured and like the twin, or nothing to compare |", "|---|---|---|---|"]
     for name, group in (("found", found), ("a safe edit was tried", safe)):
         lines.append(f"| {name} | {len(group)} | {_share(group, _cured)} | {_share(group, _like)} |")

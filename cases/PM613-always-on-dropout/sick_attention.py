@@ -18,7 +18,10 @@ class Finder(nn.Module):
     def forward(self, x):
         x = self.embed(x).tanh()
         found = F.scaled_dot_product_attention(
-            self.query(x), self.key(x), self.value(x), dropout_p=self.p  # <- PM613
+            self.query(x),
+            self.key(x),
+            self.value(x),
+            dropout_p=self.p,  # <- PM613
         )
         return self.head(found + x).squeeze(-1)
 

@@ -31,7 +31,7 @@ from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import outcome, setback
-from paramedic.rules.rule import Abstain, Rule, missing_need
+from paramedic.rules.rule import Abstain, Rule, known_to, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
 
@@ -117,10 +117,12 @@ def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abs
     for member in getattr(run, "ranks", ()):  # an audit has none
         member.read.clear()
     try:
-        reason = missing_need(rule, run) if rule.needs else None
+        reason = missing_need(rule, run) if rule.needs and isinstance(run, Run) else None
         if reason is not None:
             return _blind(rule, run) or Abstention(code=rule.code, reason=reason)
-        for finding in rule.check(run, **options):
+        check = rule.check if isinstance(run, Run) else rule.on_audits
+        assert check is not None  # else nobody asks
+        for finding in check(run, **known_to(check, options)):
             severity = finding.severity or rule.severity
             findings.append(replace(finding, code=rule.code, name=rule.name, severity=severity))
     except Abstain as abstention:

@@ -92,10 +92,11 @@ def _entry(diagnosis: Diagnosis) -> Entry:
 
 
 def _read(folder: Path) -> Entry:
-    return _kept(folder) or _judged(folder)
+    return kept(folder) or _judged(folder)
 
 
-def _kept(folder: Path) -> Entry | None:
+def kept(folder: Path) -> Entry | None:
+    """The verdict that a run has left beside its record."""
     file = folder / VERDICT_FILE
     try:
         if file.is_symlink() or file.stat().st_size > LARGEST:
@@ -143,7 +144,9 @@ def table(entries: Sequence[Entry], *, width: int | None) -> Iterator[str]:
     rows = [("run", "age", "verdict", "steps", "loss", "script")]
     for entry in entries:
         loss = "" if entry.loss is None else number(entry.loss)
-        rows.append((entry.id, age(time.time() - entry.started), _state(entry), f"{entry.steps:,}", loss, entry.script))
+        rows.append(
+            (entry.id, age(time.time() - entry.started), state_of(entry), f"{entry.steps:,}", loss, entry.script)
+        )
     sizes = [max(len(row[column]) for row in rows) for column in range(5)]
     for run, when, state, steps, loss, script in rows:
         cells = (run.ljust(sizes[0]), when.rjust(sizes[1]), state.ljust(sizes[2]))
@@ -151,7 +154,8 @@ def table(entries: Sequence[Entry], *, width: int | None) -> Iterator[str]:
         yield line + (script if width is None else _end_of(script, width - len(line)))
 
 
-def _state(entry: Entry) -> str:
+def state_of(entry: Entry) -> str:
+    """Such as "sick PM502 +1"."""
     more = f" +{len(entry.findings) - 1}" if len(entry.findings) > 1 else ""
     return f"{entry.state} {entry.findings[0]}{more}" if entry.findings else entry.state
 

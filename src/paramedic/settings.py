@@ -34,6 +34,7 @@ class Settings:
     eager_first: int = 0  # steps of a compiled program that run eagerly, so that its calls can be examined
     trace: int = 0  # steps to write a profiler's trace of
     startup: str | None = None  # a function of the user's to call before the script
+    tensorboard: str | None = None  # the folder for event files, written while the run goes on
     announce: bool = False  # tell certain errors while the run goes on,
     notify: str | None = None  # and tell this address or command of the first,
     select: tuple[str, ...] = ()  # of these rules

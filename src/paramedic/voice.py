@@ -41,6 +41,13 @@ def stream() -> TextIO:
     return sys.stderr if sys.stderr is not None else _nowhere
 
 
+def tell_terminal(text: str) -> None:
+    """Something that only somebody who waits wants to know."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if stream().isatty():
+            say(f"paramedic: {text}")
+
+
 def say(text: str, *, end: str = "\n") -> None:
     """Say something on stderr; never fails."""
     with contextlib.suppress(OSError, ValueError, AttributeError):

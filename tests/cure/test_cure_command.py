@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 from workshop import TRAIN, Workshop
 
 SICK = TRAIN + "\nprint('accuracy', 0.5, 'loss', train(40, softmax=True))\n"
+FILES = ["--json", "out.json", "--diff", "fix.patch", "--sarif", "out.sarif"]
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
 
 
@@ -15,7 +17,7 @@ def test_the_fix_is_shown_proved_written_and_final(warm_shop: Workshop) -> None:
     script.write_bytes(script.read_bytes().replace(b"\n", b"\r\n"))
     script.chmod(0o755)
     before = script.read_bytes()
-    shown = warm_shop.paramedic("cure", "--json", "out.json", "--diff", "fix.patch", "--jobs", "1", "train.py")
+    shown = warm_shop.paramedic("cure", *FILES, "--jobs", "1", "train.py")
     assert shown.code == 1 and script.read_bytes() == before
     assert "-            out = out.softmax(dim=1)" in shown.stderr
     assert "finding gone; no new alarm" in shown.stderr and "Nothing was written" in shown.stderr
@@ -24,6 +26,12 @@ def test_the_fix_is_shown_proved_written_and_final(warm_shop: Workshop) -> None:
     assert edit["confirmed"] and edit["safety"] == "safe" and edit["file"] == "train.py"
     assert edit["before"]["alarms"] == ["PM502"] and edit["after"]["alarms"] == []
     assert edit["after"]["last_loss"] < edit["before"]["last_loss"]
+    sarif = json.loads((warm_shop.folder / "out.sarif").read_text())
+    [change] = sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"]
+    [piece] = change["replacements"]
+    at, length = piece["deletedRegion"]["charOffset"], piece["deletedRegion"]["charLength"]
+    assert change["artifactLocation"]["uri"] == "train.py" and piece["insertedContent"]["text"] == "out"
+    assert before.decode()[at : at + length] == "out.softmax(dim=1)"
     assert shown.found["findings"][0]["code"] == "PM502" and shown.found["after"]["alarms"] == []
 
     wrote = warm_shop.paramedic("cure", "--write", "-q", "--jobs", "1", "train.py")

@@ -60,6 +60,8 @@ def test_the_root_cause_is_first_and_complete() -> None:
         "consequence_of": None,
         "split": None,
         "samples": [],
+        "columns": [],
+        "files": [],
         "known": None,
     }
 

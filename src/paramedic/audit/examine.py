@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from paramedic.audit.audit import Audit, Split
-from paramedic.audit.checks import all_checks
 from paramedic.audit.chunk import Source
 from paramedic.audit.cluster import sketch_on
 from paramedic.audit.facts import describe
@@ -43,8 +42,10 @@ def examine(
         if sketches[name].stopped:
             break
     audit = assemble(sources, sketches, task)
-    with as_before():  # some models of scikit-learn draw from the global generator
-        diagnosis = judge(audit, all_checks(rules), options or {})
+    asked = [rule for rule in rules if rule.on_audits is not None]
+    # Some models of scikit-learn draw from the global generator.
+    with as_before(), Progress("checks", len(asked) + 1, shown=show_progress) as progress:
+        diagnosis = judge(audit, asked, options or {}, progress.at)
     return audit, replace(diagnosis, run=replace(diagnosis.run, seconds=time.time() - began, command=command))
 
 
@@ -68,22 +69,29 @@ def assemble(sources: Mapping[str, Source], sketches: Mapping[str, SplitSketch],
     return Audit(train=train, val=splits.get("val"), task=told)
 
 
-def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[str, Any]]) -> Diagnosis:
+def judge(
+    audit: Audit,
+    rules: Sequence[Rule],
+    options: Mapping[str, Mapping[str, Any]],
+    began: Callable[[str], None] = lambda stage: None,
+) -> Diagnosis:
+    """Ask every rule; `began` is told which, for some take their time."""
     findings: list[Finding] = []
     clear: list[str] = []
     abstained: list[Abstention] = []
     crashed: list[Crash] = []
-    for check in checks:
-        chosen = {key: value for key, value in options.get(check.code, {}).items() if key in check.options}
-        outcome = ask(check, audit, chosen)
+    for rule in rules:
+        began(rule.name)
+        outcome = ask(rule, audit, options.get(rule.code, {}))
         if isinstance(outcome, Crash):
             crashed.append(outcome)
         elif isinstance(outcome, Abstention):
             abstained.append(outcome)
         else:
             findings += [replace(f, where=_where(audit, f), files=_files(audit, f)) for f in outcome]
-            clear += [] if outcome else [check.code]
-    ranked = tuple(rank(findings, checks))
+            clear += [] if outcome else [rule.code]
+    ranked = tuple(rank(findings, rules))
+    began("what simple models reach")
     stopped = next((split.sketch.stopped for split in audit.splits if split.sketch.stopped), "")
     verdict, reason = _verdict(ranked, audit, stopped, looked=bool(clear or ranked), crashed=len(crashed))
     return Diagnosis(
@@ -93,7 +101,7 @@ def judge(audit: Audit, checks: Sequence[Rule], options: Mapping[str, Mapping[st
         clear=tuple(clear),
         abstained=tuple(abstained),
         crashed=tuple(crashed),
-        run=_facts(audit, stopped, models=any(check.code in BY_MODELS for check in checks)),
+        run=_facts(audit, stopped, models=any(rule.code in BY_MODELS for rule in rules)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paramedic.audit.audit import Audit, Split
-from paramedic.audit.checks.dense_labels import is_dense, shares
+from paramedic.audit.dense_labels import is_dense, shares
 from paramedic.audit.models.signal import Signal
 from paramedic.reports.words import plural
 

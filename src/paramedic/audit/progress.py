@@ -27,6 +27,11 @@ class Progress:
             speed = self._bar.tasks[0].speed
             self._bar.update(self._task, advance=samples, rate=f"{speed:,.0f}/s" if speed else "")
 
+    def at(self, title: str) -> None:
+        """One of several stages begins."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=title, advance=1)
+
     def __enter__(self) -> Progress:
         if self._bar is not None:
             self._bar.start()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from paramedic import voice
 from paramedic.cli.report import find_run
 from paramedic.cli.run import Runs
 from paramedic.config import load_config
@@ -39,6 +40,7 @@ def bundle(
     before = set(folder.glob("*.pt"))
     request = folder / REQUEST
     open_private(request, "ab").close()
+    voice.tell_terminal(f"waiting for the next step of {folder.name} …")
     end = time.monotonic() + wait
     while request.exists() and time.monotonic() < end:
         time.sleep(0.1)

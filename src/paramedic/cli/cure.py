@@ -13,7 +13,7 @@ from paramedic.cli.diagnose import Jobs
 from paramedic.cli.output import write_text
 from paramedic.cli.run import Ignore, Quiet, Runs, Select, words
 from paramedic.cli.script import ScriptCommand, target_of
-from paramedic.cli.verdicts import Json
+from paramedic.cli.verdicts import Json, Sarif
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
@@ -41,6 +41,7 @@ def cure(
     unsafe: Unsafe = False,
     diff: Diff = None,
     json: Json = None,
+    sarif: Sarif = None,
     steps: Steps = 300,
     jobs: Jobs = None,
     force: Force = False,
@@ -65,7 +66,7 @@ def cure(
     """
     target = target_of(ctx)
     check_target(target)
-    check_outputs(json, diff)
+    check_outputs(json, sarif, diff)
     _check_installed()
     if write and not force:
         from paramedic.cure.writing import check_clean
@@ -78,7 +79,7 @@ def cure(
 
     written = _write(outcome) if write and outcome.confirmed else []
     show(outcome, quiet=quiet, written=written)
-    _save(outcome, json=json, diff=diff)
+    _save(outcome, json=json, sarif=sarif, diff=diff)
     raise typer.Exit(int(bool(outcome.last.alarms) or bool(outcome.confirmed and not written)))
 
 
@@ -121,15 +122,16 @@ def _write(outcome: Outcome) -> list[str]:
     return write(outcome.project)
 
 
-def _save(outcome: Outcome, *, json: Path | None, diff: Path | None) -> None:
+def _save(outcome: Outcome, *, json: Path | None, sarif: Path | None, diff: Path | None) -> None:
+    from paramedic.reports.cure import render_json, render_sarif
+
     if diff is not None:
         diff.write_bytes(outcome.project.patch())
         voice.say(f"paramedic: wrote {diff}")
-    if json is not None:
-        from paramedic.reports.cure import render_json
-
-        write_text(json, render_json(outcome), fix="choose another folder")
-        voice.say(f"paramedic: wrote {json}")
+    for path, render in ((json, render_json), (sarif, render_sarif)):
+        if path is not None:
+            write_text(path, render(outcome), fix="choose another folder")
+            voice.say(f"paramedic: wrote {path}")
 
 
 def _check_installed() -> None:

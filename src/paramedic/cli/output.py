@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from paramedic import voice
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
-from paramedic.reports.screen import speaks_unicode
+from paramedic.reports.screen import knows_links, speaks_unicode
 
 
 def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, stream: TextIO | None = None) -> None:
@@ -25,6 +25,7 @@ def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, st
         color=wants_color(stream),
         verbose=-1 if quiet else verbose,
         unicode=speaks_unicode(stream),
+        links=knows_links(stream),
     )
     text = text if quiet else f"\n{text}"
     if stream is voice.stream():

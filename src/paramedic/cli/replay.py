@@ -85,6 +85,7 @@ def replay(
     bundle = bundle.absolute()
     if os.path.isdir(folder):
         os.chdir(folder)
+    voice.tell_terminal(f"running {target.name} up to its backward(), where step {content['step']} takes over …")
     options = Settings(replay=str(bundle), replay_ops=ops, replay_shell=shell, bundle_limit=0)
     with tempfile.TemporaryDirectory() as place:
         outcome = launch(target, runs=Path(place), settings=options)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paramedic import voice
+from paramedic.cli import panels
 from paramedic.cli.output import write_event_files, write_file, write_text
 from paramedic.errors import ParamedicError
 from paramedic.paths import check_folder, check_outputs
@@ -25,21 +26,42 @@ class Annotations(StrEnum):
     lines = "lines"
 
 
-Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.")]
-Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.")]
-Sarif = Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0.")]
-Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML, one test per rule.")]
-Board = Annotated[Path | None, typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.")]
+Json = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the verdict as JSON.", rich_help_panel=panels.FILES)
+]
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write the report as one HTML file.", rich_help_panel=panels.FILES),
+]
+Sarif = Annotated[
+    Path | None,
+    typer.Option("--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0.", rich_help_panel=panels.FILES),
+]
+Junit = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Write JUnit XML, one test per rule.", rich_help_panel=panels.FILES),
+]
+Board = Annotated[
+    Path | None,
+    typer.Option("--tensorboard", metavar="DIR", help="Write TensorBoard event files.", rich_help_panel=panels.FILES),
+]
 Annotate = Annotated[
     Annotations | None,
     typer.Option(
         "--annotations",
         metavar="auto|github|gitlab|lines",
         help="Annotate lines: on stderr for github and editors (lines), in gl-code-quality-report.json for gitlab.",
+        rich_help_panel=panels.FILES,
     ),
 ]
-Baseline = Annotated[Path | None, typer.Option(metavar="FILE", help="Findings listed in this file do not fail.")]
-Update = Annotated[bool, typer.Option("--update-baseline", help="List the findings of this run in the baseline.")]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Findings listed in this file do not fail.", rich_help_panel=panels.VERDICT),
+]
+Update = Annotated[
+    bool,
+    typer.Option("--update-baseline", help="List this run's findings in the baseline.", rich_help_panel=panels.VERDICT),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

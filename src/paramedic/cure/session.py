@@ -49,7 +49,7 @@ class Outcome:
 
 
 class Session:
-    """`said` is called with each proof as it comes in, and with what is being tried."""
+    """`tick` is called again and again with the names of the runs under way."""
 
     def __init__(
         self,
@@ -81,7 +81,11 @@ class Session:
         edits, reason = self._candidates(finding, outcome.project)
         refuted: list[Proof] = []
         for start in range(0, len(edits), self.runner.jobs):
-            proofs = self._prove(edits[start : start + self.runner.jobs], finding, outcome)
+            try:
+                proofs = self._prove(edits[start : start + self.runner.jobs], finding, outcome)
+            except ParamedicError as error:  # the edited file cannot be put into a copy of the folder
+                reason = error.what
+                break
             best = next((proof for proof in proofs if proof.confirmed), None)
             if best is not None:
                 outcome.confirmed.append(best)
@@ -110,8 +114,10 @@ class Session:
             return [], f"there is no remedy for {finding.code} yet"
         try:
             edits = list(edits_for(finding, project.source(finding.where.file)))
-        except (NotEditable, ParamedicError) as error:
+        except NotEditable as error:
             return [], str(error)
+        except ParamedicError as error:
+            return [], error.what
         except Exception as error:  # a bad remedy must never cost the report
             return [], f"the remedy failed: {type(error).__name__}: {error}"
         wanted = [edit for edit in edits if self.unsafe or edit.safety == "safe"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from paramedic import notify
 from paramedic.findings import Finding
 from paramedic.paths import open_private, write_private
-from paramedic.postmortem import kernel, lookout, stacks
+from paramedic.postmortem import following, kernel, lookout, stacks
 from paramedic.postmortem.blackbox import Reader, State
 from paramedic.postmortem.places import (
     ENDINGS,
@@ -207,7 +207,10 @@ def main() -> None:
         attendant = Attendant(Path(folder), int(pid), int(speak))
         if order:
             wanted = json.loads(order[0])
-            lookout.start(Path(folder), wanted, lambda finding: attendant.announce(finding, wanted["say"]))
+            if wanted["say"] or wanted["notify"]:
+                lookout.start(Path(folder), wanted, lambda finding: attendant.announce(finding, wanted["say"]))
+            if wanted["tensorboard"]:
+                following.start(Path(folder), Path(wanted["tensorboard"]))
         attendant.attend()
 
 

@@ -167,9 +167,10 @@ class Crashes:
     def _order(self) -> list[str]:
         """What the attendant is to tell at once, if anything: one of several processes speaks for all."""
         settings, writer = self.watcher.settings, self.watcher.writer
-        if not (settings.announce or settings.notify) or writer.path.stem != "main":
+        wanted = {"say": settings.announce, "notify": settings.notify is not None, "tensorboard": settings.tensorboard}
+        if not any(wanted.values()) or writer.path.stem != "main":
             return []
-        order = {"cwd": os.getcwd(), "say": settings.announce, "select": settings.select, "ignore": settings.ignore}
+        order = {**wanted, "cwd": os.getcwd(), "select": settings.select, "ignore": settings.ignore}
         return [json.dumps(order)]
 
     def _listen(self) -> None:

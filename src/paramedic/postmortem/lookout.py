@@ -81,9 +81,14 @@ def start(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]
     threading.Thread(target=_run, args=(folder, order, say), name="paramedic-lookout", daemon=True).start()
 
 
-def _run(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]) -> None:
+def step_back() -> None:
+    """Whatever else wants to run on this machine goes first."""
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)  # of this thread, on Linux
+
+
+def _run(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]) -> None:
+    step_back()
     with contextlib.suppress(Exception):
         time.sleep(FIRST)
         lookout = _lookout(folder, order)

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from paramedic import voice
-from paramedic.capture.where import locals_of, shown_path
+from paramedic.capture.where import is_users, locals_of, shown_path
 from paramedic.postmortem.summarize import brief, is_module, is_tensor
 
 _TOLD = ("model", "optimizer", "batch", "loss", "gradients")
@@ -60,15 +60,28 @@ def debug(error: BaseException) -> None:
         return
     with _looking_away():
         try:
-            from IPython.terminal.debugger import TerminalPdb
+            from IPython.terminal.debugger import TerminalPdb as Debugger
         except ImportError:
-            import pdb
+            from pdb import Pdb as Debugger
+        debugger = _in_users_code(Debugger)()
+        debugger.reset()
+        debugger.interaction(None, error.__traceback__)
 
-            pdb.post_mortem(error.__traceback__)
-        else:
-            debugger: Any = TerminalPdb()
-            debugger.reset()
-            debugger.interaction(None, error.__traceback__)
+
+def _in_users_code(kind: Any) -> Any:
+    """A debugger that opens in the innermost frame of the user's own code; `down` leads into the library's."""
+
+    class Debugger(kind):
+        def setup(self, frame: Any, traceback: Any) -> Any:
+            kept = super().setup(frame, traceback)
+            own = [index for index, (frame, _) in enumerate(self.stack) if is_users(frame.f_code.co_filename)]
+            if own:
+                self.curindex = own[-1]
+                self.curframe = self.stack[self.curindex][0]
+                self.curframe_locals = self.curframe.f_locals
+            return kept
+
+    return Debugger
 
 
 def has_terminal() -> bool:

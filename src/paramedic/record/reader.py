@@ -98,6 +98,19 @@ class Run:
             self._samples[role] = [self._sample(role, *row) for row in rows]
         return self._samples[role]
 
+    def points_after(self, row: int) -> list[tuple[int, str, int, float]]:
+        """Points of all series in the order in which they were written: row, series, step and value."""
+        rows = self._connection.execute("SELECT rowid, series, step, value FROM points WHERE rowid > ?", (row,))
+        return [(at, as_named(name) or "", step, float(json.loads(value))) for at, name, step, value in rows]
+
+    def samples_after(self, row: int) -> list[tuple[int, Sample]]:
+        rows = self._connection.execute(
+            "SELECT samples.rowid, role, step, names.names, rows FROM samples JOIN names ON names.id = samples.names "
+            "WHERE samples.rowid > ? ORDER BY samples.rowid",
+            (row,),
+        )
+        return [(at, self._sample(role, step, names, packed)) for at, role, step, names, packed in rows]
+
     def _sample(self, role: str, step: int, names: str, packed: bytes) -> Sample:
         known = tuple(json.loads(names))
         return Sample(step=step, role=role, names=known, rows=unpack(packed, len(known)))

@@ -7,7 +7,8 @@ CALLS = (
     "advantage_with_graph", "argmax_across_samples", "average_of_averages", "broadcast", "broadcast_comparison",
     "carried_state", "clipped_surrogate", "constant_term", "corners", "counter_not_reset", "crossed_rows",
     "cutting_view", "divergence", "drawn", "dropout", "entropy", "flat", "flat_argmax", "in_place", "kl_div",
-    "log_prob", "loss_of_earlier_steps", "mask_added", "mask_as_factor", "normalised_across_samples", "overlap_term", "quotient",
+    "log_prob", "loss_of_earlier_steps", "mask_added", "mask_as_factor", "normalised_across_samples", "overlap_term",
+    "quotient",
     "overwritten_probability", "ranked_distance", "scores_compared", "scrambling_view", "softmax",
     "softmax_over_queries", "threshold", "wrong_denominator",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from paramedic.cure.patch import unified
 from paramedic.cure.proof import Proof, Trial
 from paramedic.cure.session import Outcome, Uncured
 from paramedic.reports import json as contract
+from paramedic.reports import sarif
 from paramedic.reports.screen import Screen, speaks_unicode
 from paramedic.reports.words import place, plural
 
@@ -156,3 +157,25 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "metrics": trial.metrics,
         "run": result.run,
     }
+
+
+def render_sarif(outcome: Outcome) -> str:
+    """The findings of the program as it is; a result carries the confirmed edit as its fix."""
+    known = outcome.first.diagnosis
+    report: dict[str, Any] = json_module.loads(sarif.render(known)) if known is not None else {"runs": []}
+    for proof in outcome.confirmed:
+        for result in report["runs"][0]["results"] if proof.before is outcome.first else ():
+            if result["ruleId"] == proof.finding.code and proof.finding.what in result["message"]["text"]:
+                result["fixes"] = [_fix(proof, result)]
+    return json_module.dumps(report, indent=2, allow_nan=False) + "\n"
+
+
+def _fix(proof: Proof, result: dict[str, Any]) -> dict[str, Any]:
+    """Offsets count characters of the file as it is: later edits start from edited text and have none."""
+    replacements = [
+        {"deletedRegion": {"charOffset": start, "charLength": end - start}, "insertedContent": {"text": new}}
+        for start, end, new in proof.edit.splices
+    ]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    changes = [{"artifactLocation": place, "replacements": replacements}]
+    return {"description": {"text": proof.edit.title}, "artifactChanges": changes}

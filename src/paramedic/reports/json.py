@@ -74,6 +74,7 @@ def findings_in(report: Mapping[str, Any]) -> list[Finding]:
                 where=Where(**each["where"]),
                 evidence=evidence,
                 samples=tuple(each["samples"]),
+                files=tuple(each["files"]),
             )
         )
     return found

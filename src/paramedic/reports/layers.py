@@ -46,7 +46,7 @@ def update_ratios(run: Run) -> dict[str, dict[int, float]]:
         for name, norm in _known(sample, _norm).items():
             if before.get(name):
                 found[name][sample.step] = norm / before[name]
-    return _named({name: row for name, row in found.items() if row})
+    return shortened({name: row for name, row in found.items() if row})
 
 
 def spread(ratios: dict[str, dict[int, float]]) -> list[LossCurve]:
@@ -79,7 +79,7 @@ def _cells(samples: list[Sample], value: Callable[[Rows], Rows]) -> dict[str, di
     for sample in samples:
         for name, measured in _known(sample, value).items():
             found.setdefault(name, {})[sample.step] = measured
-    return _named(found)
+    return shortened(found)
 
 
 def _known(sample: Sample, value: Callable[[Rows], Rows]) -> dict[str, float]:
@@ -101,7 +101,7 @@ def _size(rows: Rows) -> Rows:
     return _norm(rows) / rows[:, COUNT] ** 0.5
 
 
-def _named(found: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]:
+def shortened(found: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]:
     """Without the model's name where it is the same for all."""
     same = len({name.partition(".")[0] for name in found}) == 1
     return {(name.partition(".")[2] or name) if same else name: row for name, row in found.items()}

@@ -8,6 +8,7 @@ from paramedic.record.reader import Run
 from paramedic.record.summary import EDGES, HISTOGRAM
 from paramedic.reports import heat
 from paramedic.reports.heat import Columns, Heat
+from paramedic.reports.layers import shortened
 from paramedic.reports.words import number, percent
 
 TITLES = {"gradient": "Magnitudes of gradients", "output": "Magnitudes of activations"}
@@ -19,7 +20,7 @@ def maps(run: Run) -> Iterator[Heat]:
         samples = run.samples(role)
         cells = _shares(samples[-1].names, samples[-1].rows[:, HISTOGRAM:].tolist()) if samples else {}
         drawn = heat.draw(
-            cells,
+            shortened(cells),
             key=f"magnitudes-{role}",
             title=title,
             caption=f"Share of a tensor's elements by their absolute value, at step {samples[-1].step:,}"

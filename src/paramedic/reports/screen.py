@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -13,6 +15,9 @@ Span = str | tuple[str, str]  # words, or words with a rich style
 
 NARROWEST = 24
 LONGEST_QUOTE = 1_000  # characters
+_LINKING_PROGRAMS = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"}
+_LINKING_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
+_LINKING_SIGNS = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
 _ASCII = str.maketrans(
     {
         "✗": "x", "▲": "!", "█": "#", "•": "-", "·": "-", "│": "|", "×": "x", "–": "-", "—": "-", "…": "...", "≥": ">=",
@@ -32,6 +37,18 @@ def speaks_unicode(stream: TextIO) -> bool:
     return True
 
 
+def knows_links(stream: TextIO) -> bool:
+    """Whether this terminal opens links (OSC 8). Others may print the address, so only known ones get them."""
+    wish = os.environ.get("FORCE_HYPERLINK")
+    if wish is not None:
+        return wish not in ("", "0")
+    if not stream.isatty() or os.environ.get("TERM") == "dumb" or os.environ.get("CI"):
+        return False
+    vte = os.environ.get("VTE_VERSION", "0")
+    known = os.environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS or os.environ.get("TERM", "").startswith(_LINKING_TERMS)
+    return known or any(name in os.environ for name in _LINKING_SIGNS) or (vte.isdigit() and int(vte) >= 5000)
+
+
 def clean(words: str, *, unicode: bool = True) -> str:
     """The words without what would move the cursor or change colours: names in a record may hold anything."""
     words = words.replace("\r\n", "\n").expandtabs(4)
@@ -47,11 +64,12 @@ def _to_ascii(words: str) -> str:
 class Screen:
     """Collects lines for a terminal of a given width."""
 
-    def __init__(self, *, width: int = 80, color: bool = False, unicode: bool = True) -> None:
+    def __init__(self, *, width: int = 80, color: bool = False, unicode: bool = True, links: bool = False) -> None:
         from rich.console import Console
 
         self.width = max(width, NARROWEST)
         self._unicode = unicode
+        self._links = links and color  # rich writes none where it writes no colours
         self._file = StringIO()
         # An empty environment: the caller has decided about width and colour, NO_COLOR and COLUMNS included.
         self._console = Console(
@@ -79,6 +97,12 @@ class Screen:
             self._write((label_text if number == 0 else self._text(" " * indent)) + part)
         if right_text:
             self._write(self._text(" " * indent) + right_text)
+
+    def link(self, file: str | None) -> str:
+        """The style that makes words a link to this file, where the terminal knows links."""
+        if not self._links or not file or not os.path.isfile(file):
+            return ""
+        return f"link {Path(file).absolute().as_uri()}"
 
     def verbatim(self, words: str, *, indent: int, style: str = "") -> None:
         """Code and tracebacks: never wrapped or cut, because people copy them."""

@@ -37,10 +37,16 @@ MOST_NOTICES = 3
 
 
 def render(
-    diagnosis: Diagnosis, *, width: int = 80, color: bool = False, verbose: int = 0, unicode: bool = True
+    diagnosis: Diagnosis,
+    *,
+    width: int = 80,
+    color: bool = False,
+    verbose: int = 0,
+    unicode: bool = True,
+    links: bool = False,
 ) -> str:
     """The report as text. verbose: -1 the verdict only, 0 the usual, 1 evidence and abstentions, 2 everything."""
-    screen = Screen(width=width, color=color, unicode=unicode)
+    screen = Screen(width=width, color=color, unicode=unicode, links=links)
     if verbose >= 0:
         _data(screen, diagnosis.run)
         _findings(screen, diagnosis, verbose)
@@ -122,7 +128,9 @@ def _where(screen: Screen, finding: Finding, run: RunFacts) -> None:
         return
     in_one_line = "   ·   ".join(parts)
     fits = len(in_one_line) <= screen.width - INDENT
-    _field(screen, "where", in_one_line if fits else "\n".join(parts))
+    rest = ("   ·   " if fits else "\n").join(["", *parts[1:]])
+    label = ("  where", "dim")
+    screen.line((parts[0], screen.link(finding.where.file)), rest, label=label, indent=INDENT)
     source = run.source.get(f"{finding.where.file}:{finding.where.line}", "")
     if source:
         screen.quote(source.strip(), indent=INDENT, style="cyan")

@@ -11,7 +11,7 @@ from functools import cache
 import paramedic.rules
 from paramedic import voice
 from paramedic.errors import ParamedicError, message_of
-from paramedic.rules.rule import Rule
+from paramedic.rules.rule import Rule, with_audit
 
 FAMILIES = {
     "PM1": "numerics",
@@ -88,8 +88,11 @@ def _foreign_rules() -> Iterable[Rule]:
 
 
 def _rules_in(module: object) -> list[Rule]:
+    """A file may hold `in_data(audit)` beside its rule: the same illness, looked for in the data alone."""
     found = [value for value in vars(module).values() if isinstance(value, Rule)]
-    return [rule for rule in found if rule.check.__module__ == getattr(module, "__name__", None)]
+    own = [rule for rule in found if rule.check.__module__ == getattr(module, "__name__", None)]
+    in_data = getattr(module, "in_data", None)
+    return [with_audit(rule, in_data) if in_data is not None else rule for rule in own]
 
 
 def _nearest(word: str) -> str:

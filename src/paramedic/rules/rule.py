@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from paramedic.findings import Finding, Severity
@@ -37,6 +37,12 @@ class Rule:
     options: Mapping[str, Any]
     file: str
     reads: Literal["run", "audit"] = "run"  # what `check` is given
+    in_data: Check | None = None  # the same illness, looked for in an audit
+
+    @property
+    def on_audits(self) -> Check | None:
+        """What to ask an audit."""
+        return self.check if self.reads == "audit" else self.in_data
 
     @property
     def documentation(self) -> str:
@@ -82,6 +88,16 @@ def rule(
         )
 
     return declare
+
+
+def with_audit(rule: Rule, in_data: Check) -> Rule:
+    """The rule with a second source of evidence; options of one name are one option."""
+    return replace(rule, in_data=in_data, options={**(in_data.__kwdefaults__ or {}), **rule.options})
+
+
+def known_to(check: Check, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the rule's options that this check has."""
+    return {name: value for name, value in options.items() if name in (check.__kwdefaults__ or {})}
 
 
 def missing_need(rule: Rule, run: Run) -> str | None:

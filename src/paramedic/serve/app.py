@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import json
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paramedic.past_runs import RUNNING, age, state_of
 from paramedic.reports import html, words
 from paramedic.rules.rule import Rule
 from paramedic.serve.listing import Listing
@@ -97,10 +99,13 @@ class Site:
     async def list_events(self, request: Request) -> Response:
         def look() -> Parts:
             entries = self.runs.entries()
-            running = sum(entry.state == "running" for entry in entries)
+            running = sum(entry.state == RUNNING for entry in entries)
             said = f"{words.plural(len(entries), 'run')}, {running} running"
-            state = html.part("state", text=said, running=bool(running))
-            return {"state": state, "runs": html.part("runs", entries=entries)}
+            rows = [(entry, state_of(entry), age(time.time() - entry.started)) for entry in entries]
+            return {
+                "state": html.part("state", text=said, running=bool(running)),
+                "runs": html.part("runs", rows=rows),
+            }
 
         return self._stream(look)
 

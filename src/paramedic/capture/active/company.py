@@ -15,6 +15,7 @@ from paramedic.capture.probes.padding import run_at_end
 from paramedic.capture.sources import definition
 from paramedic.capture.where import is_users, shown_path, user_site
 
+MOST_ALONE = 8  # samples that are asked by themselves
 MOST_KEPT = 20_000_000  # values, while the line is looked for
 
 
@@ -38,7 +39,32 @@ def row(subject: Subject) -> dict[str, Any] | None:
     gap = max(gaps, default=None)
     if gap is None:
         return None
-    return {"gap": gap, "site": _line(subject, reversed_batch) if gap > TOLERANCE else None}
+    site = _line(subject, reversed_batch) if gap > TOLERANCE else None
+    return {"gap": gap, "site": site, "astray": _astray(subject, pairs[0][0]) if gap > TOLERANCE else None}
+
+
+def _astray(subject: Subject, answers: torch.Tensor) -> int | None:
+    """How many of a few samples get their answer, the one they get alone, in the row of another sample.
+
+    None when some get it nowhere: then the batch does more than change the order. Nor is anything said of a model that
+    returns the order beside its answers: its caller can put the labels into it.
+    """
+    args, kwargs = subject.batch
+    given_back = [t for _, t in tensors_in(subject.model(*args, **kwargs)) if not t.dtype.is_floating_point]
+    if any(t.shape[:1] == (subject.size,) for t in given_back):
+        return None
+    flat, astray = answers.reshape(len(answers), -1), 0
+    scale = max(float(flat.abs().max()), 1e-6)
+    for index in range(min(subject.size, MOST_ALONE)):
+        alone = subject.run(subject.changed(lambda _, t, i=index: t[i : i + 1] if t.dim() > 0 else t))
+        own = next((a.reshape(1, -1) for a in alone if a.shape[1:] == answers.shape[1:] and len(a) == 1), None)
+        if own is None:
+            return None
+        gaps = (flat - own).abs().amax(1) / scale
+        if float(gaps.min()) > TOLERANCE:
+            return None
+        astray += float(gaps[index]) > 10 * TOLERANCE
+    return astray
 
 
 def _line(subject: Subject, reversed_batch: Batch) -> list[Any] | None:
@@ -83,7 +109,9 @@ def padding(subject: Subject) -> dict[str, Any] | None:
         return None
     pads, value = found
     runs, width = run_at_end(pads), pads.shape[1]
-    rows = runs.argsort(descending=True)[: size // 2]
+    rows = (
+        runs.argsort(descending=True)[: size // 2].sort().values
+    )  # in their order: a model may expect the longest first
     spare = int(runs[rows].min())
     if spare < max(1, width // 10) or width - spare < 2 or int(pads.sum()) != int(runs.sum()):
         return None

@@ -9,7 +9,7 @@ import libcst as cst
 
 from paramedic.cure.edit import Edit
 from paramedic.cure.remedy import remedy
-from paramedic.cure.source import Node, Source
+from paramedic.cure.source import LOOPS, Node, Source
 from paramedic.findings import Finding
 
 BACKWARD = ("backward", "manual_backward")
@@ -66,9 +66,6 @@ def clear_elsewhere(finding: Finding, source: Source) -> Iterator[Edit]:
             to = source.after(stepping, "")
             moved = source.move(clearing, to, indent=source.indent_of(stepping) or "")
             yield source.edit("clear the gradients only after a step", *moved)
-
-
-LOOPS = (cst.For, cst.While)
 
 
 def steps(source: Source, scope: Node) -> list[Node]:

@@ -209,6 +209,7 @@ class Row:
 
     gap: float  # in units of the outputs' size
     site: Site | None = None
+    astray: int | None = None  # samples of a few whose answer stands in another row; None: their answers are no others
 
 
 @part

@@ -1,9 +1,16 @@
 """PM317."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from paramedic.record.facts import Batch, EvalForward, ExchangedTransform, Forward, Loader, Mirrors, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit, Split
+
 
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
@@ -120,3 +127,91 @@ def _changing(firsts: list[Batch]) -> int | None:
         return None  # several views of each sample, as contrastive learning wants them in an evaluation, too
     most = max(len(versions[path]) for path in inputs)
     return most if most > 1 else None
+
+
+# In an audit: the data itself, before any training.
+LOOKS = 3
+SAMPLES = 8
+
+
+def in_data(audit: Audit) -> Iterator[Finding]:
+    """The same index is read several times."""
+    if audit.task.kind == "segmentation":
+        yield from _masks_left_behind(audit)
+    split = audit.val
+    if split is None or not split.source.fed or not split.size:
+        raise Abstain("no validation Dataset was given")
+    dataset = _indexed(split)
+    if dataset is None:
+        raise Abstain("the validation data is a stream, and cannot be read twice in the same place")
+    changing = [index for index in split.sketch.indices[:SAMPLES].tolist() if _changes(dataset, index)]
+    if changing:
+        yield _finding(split, changing)
+
+
+def _masks_left_behind(audit: Audit) -> Iterator[Finding]:
+    from paramedic.audit.models.flips import turned_alone
+
+    for split in audit.splits:
+        dataset = _indexed(split)
+        looked = split.sketch.indices[:SAMPLES].tolist() if dataset is not None else []
+        turned = {index: how for index in looked if (how := turned_alone(dataset, index)) is not None}
+        if turned:
+            how = next(iter(turned.values()))
+            yield Finding(
+                what=f"images of {split.name} are mirrored {how} at random, and their masks are not: "
+                f"{split.samples(list(turned))}",
+                why="every second mask lies where the object is not, so the model learns to blur or to give up",
+                remedy="give image and mask to one transform together (torchvision.transforms.v2, tv_tensors.Mask)",
+                evidence=(Evidence(name="mirrored_alone", value=len(turned), limit="0"),),
+                confidence=0.95,
+                split=split.name,
+                samples=tuple(turned),
+            )
+
+
+def _indexed(split: Split) -> Any:
+    """The dataset behind a split, if a sample of it can be read again; else None."""
+    if not split.source.fed:
+        return None
+    dataset = getattr(split.source.origin, "dataset", None) if split.source.kind == "loader" else split.source.origin
+    return dataset if hasattr(dataset, "__getitem__") else None
+
+
+def _changes(dataset: Any, index: int) -> bool:
+    import numpy as np
+
+    from paramedic.audit.sources.samples import take_apart
+    from paramedic.audit.sources.torch_data import as_before
+
+    try:
+        with as_before():
+            looks = [take_apart(dataset[index], None) for _ in range(LOOKS)]
+    except Exception:
+        return False  # a sample that fails is PM320's business
+    if not all(np.array_equal(np.asarray(looks[0][1]), np.asarray(look[1])) for look in looks[1:]):
+        return False  # made up anew each time, answer and all: synthetic data, not augmented data
+    return any(not _equal(looks[0][0], look[0]) for look in looks[1:])
+
+
+def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    import numpy as np
+
+    return set(one) == set(other) and all(
+        np.array_equal(
+            np.asarray(one[name]), np.asarray(other[name]), equal_nan=np.asarray(one[name]).dtype.kind == "f"
+        )
+        for name in one
+    )
+
+
+def _finding(split: Split, changing: list[int]) -> Finding:
+    return Finding(
+        what=f"validation samples change each time they are read: {split.samples(changing)}",
+        why="a random transform is at work on the validation data, so two evaluations of one model disagree",
+        remedy="use a second dataset object without the random transform for validation, with the same indices",
+        evidence=(Evidence(name="changing", value=len(changing), limit="0"),),
+        confidence=0.92,
+        split=split.name,
+        samples=tuple(changing),
+    )

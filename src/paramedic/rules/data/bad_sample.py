@@ -1,10 +1,18 @@
 """PM320."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paramedic.findings import Severity
 from paramedic.record.facts import BadSample, Ended, Loader
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import at
+from paramedic.rules.support import at, many, shape
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit, Split
 
 
 @rule("PM320", "bad-sample", severity="error", needs=[Loader])
@@ -39,3 +47,94 @@ def check(run: Run) -> Iterator[Finding]:
 
 def _among(samples: Sequence[int]) -> str:
     return f"one of the samples {', '.join(map(str, samples[:8]))}" if samples else "a sample"
+
+
+# In an audit: the data itself, before any training.
+RARE = 0.05
+FEW = 0.01  # where the collate function is not known, which may bring them to one size
+FEWEST = 20
+_MODE = "they have another number of colour channels: they cannot be put into one batch, or a layer meets other inputs"
+
+
+def in_data(audit: Audit) -> Iterator[Finding]:
+    """Each failing sample is named; the rest was audited all the same."""
+    from paramedic.audit.dense_labels import is_dense, misfitting
+
+    for split in audit.splits:
+        bad = split.sketch.bad
+        if bad:
+            kinds = Counter(sample.error.partition(":")[0] for sample in bad)
+            samples = [sample.index for sample in bad]
+            names = [sample.name or str(sample.index) for sample in bad]
+            read = "used" if any(sample.column for sample in bad) else "read"
+            yield Finding(
+                what=f"{many(len(bad), 'sample')} of {split.name} cannot be {read} ({', '.join(kinds)}): "
+                f"{', '.join(names[:5])}{f' and {len(names) - 5:,} more' if len(names) > 5 else ''}; "
+                f"the first: {bad[0].error}",
+                why="training stops at the first of them, in the middle of an epoch",
+                remedy=f"look at sample {names[0]}; repair these samples, or leave them out",
+                evidence=(Evidence(name="failed", value=len(bad), limit="0"),),
+                confidence=0.97,
+                split=split.name,
+                samples=tuple(samples),
+                columns=tuple(dict.fromkeys(sample.column for sample in bad if sample.column)),
+                files=tuple(sample.name for sample in bad if sample.name),
+            )
+        if is_dense(audit):
+            yield from misfitting(split)
+        for name, sketch in split.sketch.inputs.items():
+            for what, counts in (("shape", sketch.shapes), ("type", sketch.types)):
+                yield from _odd(split, name, what, counts, sketch.odd)
+            if sketch.is_text and sketch.empty:
+                yield _empty(split, name, sketch.empty)
+
+
+def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict[Any, list[int]]) -> Iterator[Finding]:
+    """A few samples that differ from all others; where sizes vary freely, they are meant to."""
+    usual, most = counts.most_common(1)[0] if counts else ((), 0)
+    others = [key for key in counts if key != usual]
+    strange = sum(counts[key] for key in others)
+    files = split.source.kind == "images"
+    if not strange or split.size < FEWEST or strange > max(RARE * split.size, 1) or not (split.source.fed or files):
+        return
+    if what == "shape" and len(usual) == 1 and all(len(key) == 1 for key in others):
+        return  # sequences have lengths of their own, and a collate function that pads them
+    if split.source.kind == "dataset" and strange > max(FEW * split.size, 3):
+        return
+    odd = sorted(sample for key in others for sample in samples.get(key, []))
+    ranks = what == "shape" and any(len(key) != len(usual) for key in others)
+    severity: Severity = "error" if ranks or what == "type" or len(others) <= 3 else "warning"
+    severity = "warning" if files else severity  # a transform may bring them to one size and colour mode
+    yield Finding(
+        what=f"{many(strange, 'sample')} of {split.name} {'has' if strange == 1 else 'have'} the {what} "
+        f"{_shown(others[0])}{f' of {name}' if name else ''}, all others {_shown(usual)}: {split.samples(odd)}",
+        why="they cannot be put into one batch with the others" if not (ranks and files) else _MODE,
+        remedy='Image.open(path).convert("RGB") gives all pictures the same colours'
+        if ranks and files
+        else "bring all samples to one shape and type in the dataset, or repair these",
+        evidence=(Evidence(name="odd", value=strange, limit=f"{most:,} others"),),
+        confidence=0.93,
+        severity=severity,
+        split=split.name,
+        samples=tuple(odd),
+    )
+
+
+def _empty(split: Split, name: str, samples: list[int]) -> Finding:
+    few = len(samples) <= RARE * split.size
+    return Finding(
+        what=f"{many(len(samples), 'text')} of {split.name}{f' in {name!r}' if name else ''} "
+        f"{'is' if len(samples) == 1 else 'are'} empty: {split.samples(samples)}",
+        why="there is nothing in them to learn from, and their labels are learnt as noise",
+        remedy="drop these samples, or look for the step that lost their text",
+        evidence=(Evidence(name="empty", value=len(samples), limit="0"),),
+        confidence=0.95,
+        severity="warning" if few else "note",
+        split=split.name,
+        samples=tuple(samples),
+        columns=(name,) if name else (),
+    )
+
+
+def _shown(key: Any) -> str:
+    return shape(key) if isinstance(key, tuple) else str(key)

@@ -1,13 +1,19 @@
 """PM305."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
 from paramedic.record.facts import EvalForward, Labels, LossCall, TrainForward
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, label_batches, many
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
 
 
 @rule("PM305", "class-imbalance", severity="warning", needs=[Labels], causes=["PM209"])
@@ -95,3 +101,43 @@ def _growing(events: list[Labels], frequent: int) -> bool:
 def _built_at(run: Run, event: Labels) -> Site | None:
     calls = [call for call in run.facts(LossCall) if call.where.line == event.where.line]
     return next((call.built_at for call in calls if call.built_at), None)
+
+
+# In an audit: the data itself, before any training.
+MOST_CLASSES = 1000
+
+
+def in_data(audit: Audit, *, ratio: float = 10.0) -> Iterator[Finding]:
+    """Always a note: only a model's predictions can show that it hurts."""
+    import numpy as np
+
+    target = audit.train.sketch.target
+    labels = target.labels
+    if audit.task.kind != "classification" or labels is None:
+        raise Abstain("this is not a classification")
+    values, counts = np.unique(labels, return_counts=True)
+    if len(values) == 1 and len(labels) > 1:
+        yield Finding(
+            what=f"all {len(labels):,} samples of train carry the label {target.shown(values[0].item())}",
+            why="there is nothing to tell apart: a model that always gives this answer is right",
+            remedy="check how the labels are read; for the detection of outliers this may be meant",
+            evidence=(Evidence(name="classes", value=1, limit="2 or more"),),
+            confidence=0.8,
+            severity="note",
+            split="train",
+        )
+    if not 2 <= len(values) <= MOST_CLASSES or counts.max() < ratio * counts.min():
+        return
+    most, least = values[counts.argmax()].item(), values[counts.argmin()].item()
+    share = counts.max() / counts.sum()
+    yield Finding(
+        what=f"class {target.shown(most)} is {counts.max() / counts.min():,.0f} times as frequent as class "
+        f"{target.shown(least)} ({many(int(counts.min()), 'sample')})",
+        why=f"always answering {target.shown(most)} is right in {share:.1%} of the cases: accuracy hides errors on the "
+        "rare class",
+        remedy="judge by balanced accuracy; weight the loss (weight=1 / counts), or sample the rare class more often",
+        evidence=(Evidence(name="imbalance", value=float(counts.max() / counts.min()), limit=f"< {ratio:g}"),),
+        confidence=0.8,
+        severity="note",
+        split="train",
+    )

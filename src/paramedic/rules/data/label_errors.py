@@ -34,7 +34,7 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
     ## Options
     `share`: share of firmly contradicted labels above which it is a warning; `fewest`: their number.
     """
-    from paramedic.audit.checks.dense_labels import is_dense, off_their_objects
+    from paramedic.audit.dense_labels import is_dense, off_their_objects
 
     if is_dense(audit):
         for split in audit.splits:

@@ -1,10 +1,16 @@
 """PM322."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
 
 
 @rule(
@@ -75,4 +81,35 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
         where=at(lab.run.first(Loader)),
         evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
         confidence=0.93,
+    )
+
+
+# In an audit: the data itself, before any training.
+CHANCE = 0.05  # p-value above which nothing counts as found
+
+
+def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
+    """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
+    if audit.train.source.guessed:
+        raise Abstain("the target was only guessed (set it with --label)")
+    signal = audit.signal
+    if signal is None or signal.size < fewest:
+        raise Abstain("too few samples to tell, or no single target per sample")
+    if signal.p_value <= CHANCE:
+        return
+    reached = (
+        f"a random forest is right in {signal.score:.1%} of {signal.size:,} samples, guessing in {signal.guess:.1%}"
+        if signal.task == "classification"
+        else f"a random forest's predictions correlate with the targets by {signal.score:.2f} ({signal.size:,})"
+    )
+    yield Finding(
+        what=f"simple models find no relation between inputs and targets: {reached}",
+        why=f"shuffled targets score as well {signal.p_value:.0%} of the time",
+        remedy="check that targets and inputs match, and that the inputs contain the answer at all",
+        evidence=(
+            Evidence(name="p_value", value=signal.p_value, limit=f"< {CHANCE:g}"),
+            Evidence(name="nearest_neighbour", value=signal.neighbour),
+        ),
+        confidence=0.8,
+        split="train",
     )

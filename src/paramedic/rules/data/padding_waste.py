@@ -1,10 +1,17 @@
 """PM315."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Asked, Forward, Tokens
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
+
 
 MUCH = 0.25  # of an answer; less may come from a recurrent network that reads padding before the rest
 
@@ -72,3 +79,40 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
         confidence=0.85 if told else 0.7,
         severity="warning" if told and gap > MUCH else "note",
     )
+
+
+# In an audit: the data itself, before any training.
+SHORTEST = 8
+
+
+def in_data(audit: Audit, *, share: float = 0.5) -> Iterator[Finding]:
+    """Rows of token ids that end in the same id."""
+    import numpy as np
+
+    judged = 0
+    for name, values in audit.train.sketch.kept.inputs.items():
+        tokens = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 2
+        if not tokens or not audit.train.source.fed or values.shape[1] < SHORTEST or len(values) < 20:  # type: ignore[union-attr]
+            continue
+        judged += 1
+        rows = np.asarray(values)
+        if len(np.unique(rows[:, 0])) < 2 or rows.max() < 3:
+            continue
+        ends, counts = np.unique(rows[:, -1], return_counts=True)
+        padding = ends[counts.argmax()]
+        real = rows != padding
+        length = np.where(real.any(axis=1), rows.shape[1] - real[:, ::-1].argmax(axis=1), 0)
+        padded = 1 - float(length.mean()) / rows.shape[1]
+        if padded > share and counts.max() > 0.5 * len(rows):
+            yield Finding(
+                what=f"{padded:.0%} of the positions of {name or 'the inputs'} are padding (id {padding}); the "
+                f"longest of {len(rows):,} rows has {int(length.max())} of {rows.shape[1]} places filled",
+                why="the model computes all of them",
+                remedy="batch sequences of similar length together, and pad each batch to its own longest",
+                evidence=(Evidence(name="padding", value=round(padded, 3), limit=f"≤ {share:g}"),),
+                confidence=0.8,
+                severity="note",
+                split="train",
+            )
+    if not judged:
+        raise Abstain("no rows of token ids were seen")

@@ -1,10 +1,16 @@
 """PM316."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Loader
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
 
 
 @rule("PM316", "sampler-weight-mismatch", severity="error", needs=[Loader], causes=["PM207", "PM307", "PM319"])
@@ -50,4 +56,38 @@ def check(run: Run) -> Iterator[Finding]:
                 where=at(loader, loader.sampler_at),
                 evidence=(Evidence(name="highest_index", value=fit.highest, limit=f"< {fit.size:,}"),),
                 confidence=0.97,
+            )
+
+
+# In an audit: the data itself, before any training.
+
+
+def in_data(audit: Audit) -> Iterator[Finding]:
+    """One weight per sample, and indices that exist."""
+    loaders = [split for split in audit.splits if split.source.kind == "loader" and split.source.size is not None]
+    if not loaders:
+        raise Abstain("no DataLoader was given")
+    for split in loaders:
+        sampler, size = getattr(split.source.origin, "sampler", None), len(split.source.origin.dataset)
+        weights, indices = getattr(sampler, "weights", None), getattr(sampler, "indices", None)
+        if weights is not None and len(weights) != size:
+            yield Finding(
+                what=f"the sampler of {split.name} got {len(weights):,} weights for {size:,} samples",
+                why=f"it draws positions in that list, so only samples 0 to {len(weights) - 1:,} are ever seen"
+                if len(weights) < size
+                else "it draws positions beyond the end of the dataset",
+                remedy="give one weight per sample: weights = class_weights[labels]",
+                evidence=(Evidence(name="weights", value=len(weights), limit=f"{size:,} samples"),),
+                confidence=0.98,
+                split=split.name,
+            )
+        highest = max((int(index) for index in indices), default=-1) if indices is not None else -1
+        if highest >= size:
+            yield Finding(
+                what=f"the sampler of {split.name} draws index {highest:,} of a dataset of {size:,} samples",
+                why="the indices belong to another dataset, or to the data before it was split",
+                remedy="use indices of this very dataset",
+                evidence=(Evidence(name="highest_index", value=highest, limit=f"< {size:,}"),),
+                confidence=0.97,
+                split=split.name,
             )

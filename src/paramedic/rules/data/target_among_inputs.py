@@ -1,10 +1,17 @@
 """PM324."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paramedic.record.facts import GivenTarget, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit
+    from paramedic.audit.models.copies import Copy
 
 
 @rule("PM324", "target-among-inputs", severity="error")
@@ -62,4 +69,35 @@ def _last_column(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]
         where=given[0].where,
         evidence=(Evidence(name="batches_in_which_they_agree", value=batches, limit="0"),),
         confidence=0.92,
+    )
+
+
+# In an audit: the data itself, before any training.
+
+
+def in_data(audit: Audit) -> Iterator[Finding]:
+    """One finding for each such column."""
+    from paramedic.audit.models.copies import copies
+
+    found = copies(audit)
+    if found is None:
+        raise Abstain("no table with a target of one value per sample")
+    for copy in found:
+        yield _finding(audit, copy)
+
+
+def _finding(audit: Audit, copy: Copy) -> Finding:
+    train = audit.train
+    name = repr(copy.name) if copy.place is None else train.feature(copy.name, copy.place)
+    plain = name.strip("'")
+    drop = f"table.drop({plain!r})" if train.source.kind == "table" else f"leave column {plain} out"
+    return Finding(
+        what=f"column {name} of train {copy.how} ({copy.samples:,} samples)",
+        why="a model has nothing to learn but to read it off, and on new data the answer is not known",
+        remedy=f"{drop}, from both parts, unless it is really known before the answer is",
+        evidence=(Evidence(name="samples_without_exception", value=copy.samples, limit="0"),),
+        confidence=0.93,
+        severity="error",
+        split="train",
+        columns=(plain,),
     )

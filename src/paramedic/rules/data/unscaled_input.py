@@ -1,13 +1,22 @@
 """PM301."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from paramedic.findings import Severity
 from paramedic.record.facts import Input, Loader, ModuleCall, TrainForward
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import outcome
-from paramedic.rules.support import at
+from paramedic.rules.support import at, listed
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit, Split
+    from paramedic.audit.sketches.inputs import InputSketch
+    from paramedic.audit.sketches.moments import Floats, Moments
 
 
 @rule("PM301", "unscaled-input", severity="warning", needs=[Input], causes=["PM2", "PM512"])
@@ -135,3 +144,102 @@ def _reader(run: Run) -> Site | None:
     used = {event.loader for event in run.facts(TrainForward)}
     readers = [loader.reader for loader in run.facts(Loader) if loader.number in used]
     return readers[0] if len(readers) == 1 else None
+
+
+# In an audit: the data itself, before any training.
+SKEW = 0.3  # of the interquartile range, by which the median lies nearer to the low quartile than to the high one
+
+
+def in_data(audit: Audit, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterator[Finding]:
+    """A note on its own: scaling may come later, in the model or the loop. A warning for images made ready to feed."""
+    from paramedic.audit.sketches.pictures import is_image_shape
+
+    split = audit.train
+    for name, sketch in split.sketch.inputs.items():
+        if sketch.moments is None or not sketch.moments.count.sum():
+            continue
+        if is_image_shape(sketch.shape) or split.pixel_like:
+            yield from _pixels(split, sketch, pixels)
+        elif len(sketch.shape) == 1 and not (split.source.fed and "int" in sketch.type):
+            yield from _columns(split, name, sketch, deviation)
+
+
+def _pixels(split: Split, sketch: InputSketch, pixels: float) -> Iterator[Finding]:
+    from paramedic.audit.sketches.pictures import is_image_shape
+
+    assert sketch.moments is not None
+    low, high = float(sketch.moments.low.min()), float(sketch.moments.high.max())
+    ready = split.source.fed and "float" in sketch.type and is_image_shape(sketch.shape)
+    spans = f"the images of {split.name} go from {low:.4g} to {high:.4g}"
+    if low >= 0 and sketch.whole and pixels < high <= 255:
+        severity: Severity = "warning" if ready else "note"
+        why = "these are raw pixels of 0 to 255, which make the first layer's outputs hundreds of times too large"
+        yield _finding(split, spans, why, "divide by 255 (as float), then normalise", high, f"≤ {pixels:g}", severity)
+    elif low >= 0 and 0 < high <= 1.01 / 255 and "float" in sketch.type:
+        why = "images from 0 to 1 were divided by 255 a second time"
+        yield _finding(split, spans, why, "scale only once", high, "about 1", "warning")
+
+
+def _columns(split: Split, name: str, sketch: InputSketch, deviation: float) -> Iterator[Finding]:
+    import numpy as np
+
+    quartiles = split.quartiles(name)
+    if quartiles is None or sketch.moments is None:
+        return
+    usual = (quartiles[2] - quartiles[0]) / 1.35  # the deviation, were it not for outliers (which are PM321)
+    spread = np.where(usual > 0, usual, np.where(sketch.moments.high <= 1, sketch.moments.std, 0))
+    varied = np.flatnonzero(spread > 0)
+    if len(varied) < 2:
+        return
+    middle = float(np.median(spread[varied]))
+    limit = deviation * min(middle, 1.0)
+    large = [int(i) for i in varied[np.argsort(-spread[varied])] if spread[i] >= limit]
+    if not large:
+        return
+    widest = large[0]
+    yield _finding(
+        split,
+        f"column {split.feature(name, widest)} of {split.name} has standard deviation {spread[widest]:,.4g}; the "
+        f"median column {middle:,.3g}",
+        "it dominates the other columns unless they are scaled first",
+        _advice(split, name, large, quartiles, sketch.moments),
+        float(spread[widest]),
+        "about 1",
+        "note",
+        split.columns(name, large),
+    )
+
+
+def _advice(
+    split: Split, name: str, large: list[int], quartiles: tuple[Floats, Floats, Floats], moments: Moments
+) -> str:
+    """Which column, which transform, fitted on which part."""
+    low, median, high = quartiles
+    tails = [i for i in large if moments.low[i] >= 0 and high[i] + low[i] - 2 * median[i] > SKEW * (high[i] - low[i])]
+    logs = [split.feature(name, i) for i in tails]
+    others = [split.feature(name, i) for i in large if i not in tails]
+    parts = [f"log1p of {listed(logs)}, whose tails are long, then standardise"] if logs else []
+    parts += [f"standardise {listed(others)}"] if others else []
+    return f"{'; '.join(parts)}: scaler = StandardScaler().fit(x_train), then scaler.transform for both parts"
+
+
+def _finding(
+    split: Split,
+    what: str,
+    why: str,
+    remedy: str,
+    value: float,
+    limit: str,
+    severity: Severity,
+    columns: tuple[str, ...] = (),
+) -> Finding:
+    return Finding(
+        what=what,
+        why=why,
+        remedy=remedy,
+        evidence=(Evidence(name="largest", value=value, limit=limit),),
+        confidence=0.9 if severity == "warning" else 0.7,
+        severity=severity,
+        split=split.name,
+        columns=columns,
+    )

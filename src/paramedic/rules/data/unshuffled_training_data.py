@@ -1,12 +1,18 @@
 """PM306."""
 
+from __future__ import annotations
+
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Labels, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import label_batches
+
+if TYPE_CHECKING:
+    from paramedic.audit.audit import Audit, Split
 
 
 @rule("PM306", "unshuffled-training-data", severity="warning", needs=[Labels], causes=["PM209"])
@@ -130,3 +136,46 @@ def _excess(batches: list[Counter[str]], pooled: Counter[str]) -> float:
 def _training_loader(run: Run) -> Loader | None:
     trained = {event.loader for event in run.facts(TrainForward)}
     return next((loader for loader in run.facts(Loader) if loader.number in trained), None)
+
+
+# In an audit: the data itself, before any training.
+FEWEST = 50
+EXCESS = 0.5
+
+
+def in_data(audit: Audit) -> Iterator[Finding]:
+    """A warning for a loader that keeps the order; a note for data that somebody else may shuffle."""
+    import numpy as np
+
+    labels = audit.train.sketch.target.labels
+    if audit.task.kind != "classification" or labels is None or len(labels) < FEWEST:
+        raise Abstain("there is no row of class labels to look at")
+    _, counts = np.unique(labels, return_counts=True)
+    by_chance = float(((counts / counts.sum()) ** 2).sum())
+    if len(counts) < 2 or by_chance > 0.8:
+        raise Abstain("one class makes up nearly all labels, so their order cannot be judged")
+    excess = (float(np.mean(labels[1:] == labels[:-1])) - by_chance) / (1 - by_chance)
+    if excess < EXCESS:
+        return
+    kept = _keeps_order(audit.train)
+    if kept is False or audit.train.source.kind == "images":
+        return  # folders are always read class by class
+    yield Finding(
+        what=f"the samples of train are sorted by class: neighbouring rows share their label "
+        f"{excess:.0%} more often than in shuffled data",
+        why="the loader gives them in this order: the model learns one class at a time and forgets the ones before"
+        if kept
+        else "a split by position gets other classes than the rest, and so do batches unless they are shuffled",
+        remedy="DataLoader(..., shuffle=True)" if kept else "shuffle before splitting, and in the training loader",
+        evidence=(Evidence(name="label_excess", value=round(excess, 3), limit=f"< {EXCESS:g}"),),
+        confidence=0.92 if kept else 0.7,
+        severity="warning" if kept else "note",
+        split="train",
+    )
+
+
+def _keeps_order(split: Split) -> bool | None:
+    """Whether the loader gives the samples as they lie; None when there is no loader to ask."""
+    if split.source.kind != "loader":
+        return None
+    return type(getattr(split.source.origin, "sampler", None)).__name__ == "SequentialSampler"

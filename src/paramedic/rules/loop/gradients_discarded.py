@@ -36,7 +36,7 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
         if discard.count < 2 or not total or discard.count < share * total:
             continue
         all_lost = discard.count >= 0.9 * total
-        if not all_lost and (discard.measured or _starved(run)):
+        if (discard.measured and not all_lost) or discard.optimizer in _beside_starved(run):
             continue
         yield Finding(
             what=f"{discard.count:,} of {total:,} backward passes were cleared here before any step used them",
@@ -56,9 +56,10 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
         )
 
 
-def _starved(run: Run) -> bool:
-    """Whether one of several optimizers never gets a gradient: then its passes, cut off, write to another's only."""
+def _beside_starved(run: Run) -> set[int]:
+    """The optimizers beside one that never gets a gradient: its passes, cut off, write to theirs only (PM403)."""
     flags: dict[int, list[int]] = {}
     for census in run.facts(Census):
         flags.setdefault(census.optimizer, []).extend(census.flags)
-    return len(flags) > 1 and any(not any(flag & GRADIENT for flag in found) for found in flags.values())
+    fed = {number for number, found in flags.items() if any(flag & GRADIENT for flag in found)}
+    return fed if len(fed) < len(flags) else set()

@@ -7,7 +7,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape, why_not
 
 
-@rule("PM413", "batch-mixing", severity="error", needs=[Asked], causes=["PM207", "PM209", "PM313"])
+@rule("PM413", "batch-mixing", severity="error", needs=[Asked], causes=["PM207", "PM209", "PM313", "PM315"])
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     """The output for one sample depends on the other samples of its batch, or on its place among them.
 
@@ -18,7 +18,8 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     A module reads the batch as if it were the sequence. torch's recurrent and attention modules expect (time, batch,
     features) unless they are told `batch_first=True`. Or a reshape cuts across the samples, or `F.normalize(x, dim=0)`
     divides each column by its norm over the batch instead of each sample by its own. The model learns from relations
-    between unrelated samples, and its answer for a sample changes with the rest of the batch.
+    between unrelated samples, and its answer for a sample changes with the rest of the batch. Or samples are sorted by
+    length inside the model and never put back: each answer is compared with the label of another sample.
 
     ## What to try first
     `batch_first=True`, or swap the first two dimensions before and after. `x.reshape(len(x), -1)` keeps samples whole;
@@ -32,6 +33,10 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     ## Options
     `tolerance`: relative change of an output that still counts as rounding.
     """
+    astray = [event for event in run.facts(Asked) if event.row and (event.row.astray or 0) > 1]
+    if astray:
+        yield _in_other_rows(astray[0])
+        return
     yield from _row(run, tolerance)
     asked = [(event, event.mixing) for event in run.facts(Asked) if event.mixing]
     if not asked:
@@ -65,6 +70,20 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             confidence=0.95,
         )
         return
+
+
+def _in_other_rows(event: Asked) -> Finding:
+    """Asked one by one the samples get the same answers, but in a batch these come in another order."""
+    assert event.row is not None
+    return Finding(
+        what=f"answers of {event.module} stand in the wrong rows: {event.row.astray} of 8 samples find the answer that "
+        "they get alone in the row of another sample",
+        why="samples are put into another order inside the model, so answers are compared with the labels of others",
+        remedy="undo the order before returning: out[order.argsort()]; or pack_padded_sequence(enforce_sorted=False)",
+        where=at(event, event.row.site),
+        evidence=(Evidence(name="answers_in_other_rows", value=event.row.astray or 0, limit="0"),),
+        confidence=0.96,
+    )
 
 
 def _row(run: Run, tolerance: float) -> Iterator[Finding]:
