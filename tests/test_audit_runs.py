@@ -12,7 +12,7 @@ from sklearn import datasets
 
 import paramedic
 from paramedic.audit.chunk import Chunk
-from paramedic.audit.examine import assemble, examine, judge
+from paramedic.audit.examine import assemble, examine, verdict
 from paramedic.audit.sketches.split import SplitSketch
 from paramedic.audit.sources import open_source
 from paramedic.rules.catalogue import all_rules
@@ -83,7 +83,7 @@ def test_two_halves_merge_to_the_whole() -> None:
         half.update(Chunk(indices=rows, inputs={"": x[rows]}, target=labels[rows]))
     halves[0].merge(halves[1])
     rules = [rule for rule in all_rules() if rule.on_audits is not None]
-    merged = judge(assemble({"train": source}, {"train": halves[0]}, None), rules, {})
+    merged = verdict(assemble({"train": source}, {"train": halves[0]}, None), rules, {})
     whole = paramedic.audit((x, np.concatenate([y, y[:12]]))).diagnosis
     assert [(f.code, f.samples) for f in merged.findings] == [(f.code, f.samples) for f in whole.findings]
 

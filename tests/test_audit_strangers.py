@@ -97,3 +97,11 @@ def test_a_class_of_empty_pictures_is_meant(tmp_path: Path) -> None:
             pixels = random.integers(0, 255, (16, 16)) * (name == "something")
             Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / name / f"{number}.png")
     assert paramedic.audit(tmp_path, select=["PM303"]).diagnosis.alarms == ()
+
+
+def test_an_option_of_a_rule_holds_for_audits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = np.random.default_rng(0).normal(size=(120, 4)), np.asarray([0] * 96 + [1] * 24)
+    monkeypatch.chdir(tmp_path)
+    assert paramedic.audit((x, y), select=["PM305"]).findings == ()
+    (tmp_path / "pyproject.toml").write_text("[tool.paramedic.rules.PM305]\nratio = 3.0\n")
+    assert [finding.code for finding in paramedic.audit((x, y), select=["PM305"]).findings] == ["PM305"]

@@ -7,7 +7,7 @@ import math
 import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,27 +68,13 @@ def _diagnose(
     incomplete: str | None,
 ) -> Diagnosis:
     trained = trained_of(list(runs))
-    findings: dict[tuple[Any, ...], Finding] = {}
-    clear: list[str] = []
-    abstained: list[Abstention] = []
-    crashed: list[Crash] = []
-    for rule in rules:
-        if rule.reads == "audit":
-            abstained.append(Abstention(code=rule.code, reason="needs an audit of the data (paramedic audit)"))
-            continue
-        outcomes = [ask(rule, run, options.get(rule.code, {})) for run in trained]
-        fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
-        failed = [outcome for outcome in outcomes if isinstance(outcome, Crash)]
-        for finding in fired:
-            findings.setdefault((finding.code, finding.what, finding.where.file, finding.where.line), finding)
-        if failed:
-            crashed.append(failed[0])
-        elif not fired and any(isinstance(outcome, list) for outcome in outcomes):
-            clear.append(rule.code)
-        elif not fired:
-            abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
+    asked = judge([rule for rule in rules if rule.reads == "run"], trained, options)
+    needs_data = "needs an audit of the data (paramedic audit)"
+    unasked = [Abstention(code=rule.code, reason=needs_data) for rule in rules if rule.reads == "audit"]
+    abstained = sorted([*asked.abstained, *unasked], key=lambda abstention: abstention.code)
+    findings, clear, crashed = asked.findings, asked.clear, asked.crashed
     kept: dict[str, str] = {place: text for run in runs for place, text in run.meta.get("sources", {}).items()}
-    ranked = rank([finding for finding in findings.values() if not _ignored_on_its_line(finding, kept)], rules)
+    ranked = rank([finding for finding in findings if not _ignored_on_its_line(finding, kept)], rules)
     facts = _facts(folder, runs, trained, ranked, kept)
     ranked = _serious(ranked, facts)
     verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
@@ -109,6 +95,36 @@ def _diagnose(
         crashed=tuple(crashed),
         run=facts,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What all rules say of the processes of a run, or of an audit."""
+
+    findings: list[Finding]
+    clear: list[str]
+    abstained: list[Abstention]
+    crashed: list[Crash]
+
+
+def judge(rules: Iterable[Rule], subjects: Sequence[Any], options: Mapping[str, Mapping[str, Any]]) -> Judged:
+    """Ask every rule about each subject; a finding that several of them give is one."""
+    findings: dict[tuple[Any, ...], Finding] = {}
+    found = Judged(findings=[], clear=[], abstained=[], crashed=[])
+    for rule in rules:
+        outcomes = [ask(rule, subject, options.get(rule.code, {})) for subject in subjects]
+        fired = [finding for outcome in outcomes if isinstance(outcome, list) for finding in outcome]
+        failed = [outcome for outcome in outcomes if isinstance(outcome, Crash)]
+        for finding in fired:
+            findings.setdefault((finding.code, finding.what, finding.where.file, finding.where.line), finding)
+        if failed:
+            found.crashed.append(failed[0])
+        elif not fired and any(isinstance(outcome, list) for outcome in outcomes):
+            found.clear.append(rule.code)
+        elif not fired:
+            found.abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
+    found.findings.extend(findings.values())
+    return found
 
 
 def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abstention | Crash:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +15,9 @@ from paramedic.audit.progress import Progress
 from paramedic.audit.sketches.split import SplitSketch, sketch
 from paramedic.audit.sources.torch_data import as_before
 from paramedic.audit.task import TASKS, Task, infer
-from paramedic.diagnosis import ask, rank
+from paramedic.diagnosis import judge, rank
 from paramedic.errors import ParamedicError
-from paramedic.findings import Abstention, Crash, Diagnosis, Finding, RunFacts, Verdict, Where
+from paramedic.findings import Diagnosis, Finding, RunFacts, Verdict, Where
 from paramedic.rules.rule import Rule
 
 BY_MODELS = ("PM310", "PM311", "PM322")  # when none of them is asked for, no model is fitted
@@ -45,7 +45,7 @@ def examine(
     asked = [rule for rule in rules if rule.on_audits is not None]
     # Some models of scikit-learn draw from the global generator.
     with as_before(), Progress("checks", len(asked) + 1, shown=show_progress) as progress:
-        diagnosis = judge(audit, asked, options or {}, progress.at)
+        diagnosis = verdict(audit, asked, options or {}, progress.at)
     return audit, replace(diagnosis, run=replace(diagnosis.run, seconds=time.time() - began, command=command))
 
 
@@ -69,38 +69,32 @@ def assemble(sources: Mapping[str, Source], sketches: Mapping[str, SplitSketch],
     return Audit(train=train, val=splits.get("val"), task=told)
 
 
-def judge(
+def verdict(
     audit: Audit,
     rules: Sequence[Rule],
     options: Mapping[str, Mapping[str, Any]],
     began: Callable[[str], None] = lambda stage: None,
 ) -> Diagnosis:
-    """Ask every rule; `began` is told which, for some take their time."""
-    findings: list[Finding] = []
-    clear: list[str] = []
-    abstained: list[Abstention] = []
-    crashed: list[Crash] = []
-    for rule in rules:
-        began(rule.name)
-        outcome = ask(rule, audit, options.get(rule.code, {}))
-        if isinstance(outcome, Crash):
-            crashed.append(outcome)
-        elif isinstance(outcome, Abstention):
-            abstained.append(outcome)
-        else:
-            findings += [replace(f, where=_where(audit, f), files=_files(audit, f)) for f in outcome]
-            clear += [] if outcome else [rule.code]
+    """What all rules say that know what to ask an audit; `began` is told which one, for some take their time."""
+
+    def one_by_one() -> Iterator[Rule]:
+        for rule in rules:
+            began(rule.name)
+            yield rule
+
+    asked = judge(one_by_one(), [audit], options)
+    findings = [replace(f, where=_where(audit, f), files=_files(audit, f)) for f in asked.findings]
     ranked = tuple(rank(findings, rules))
     began("what simple models reach")
     stopped = next((split.sketch.stopped for split in audit.splits if split.sketch.stopped), "")
-    verdict, reason = _verdict(ranked, audit, stopped, looked=bool(clear or ranked), crashed=len(crashed))
+    said, reason = _verdict(ranked, audit, stopped, looked=bool(asked.clear or ranked), crashed=len(asked.crashed))
     return Diagnosis(
-        verdict=verdict,
+        verdict=said,
         reason=reason,
         findings=ranked,
-        clear=tuple(clear),
-        abstained=tuple(abstained),
-        crashed=tuple(crashed),
+        clear=tuple(asked.clear),
+        abstained=tuple(asked.abstained),
+        crashed=tuple(asked.crashed),
         run=_facts(audit, stopped, models=any(rule.code in BY_MODELS for rule in rules)),
     )
 

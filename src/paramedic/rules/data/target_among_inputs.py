@@ -19,6 +19,7 @@ def check(run: Run) -> Iterator[Finding]:
     """A column of the inputs is the target itself.
 
     A run sees it when it is the last column, where files keep their target; `paramedic diagnose` looks at all of them.
+    `paramedic audit` also finds a code of the class, and columns that rise or fall with the target without exception.
 
     ## Why it hurts
     The model learns to copy that column, looks excellent, and is useless when the answer is not known.
