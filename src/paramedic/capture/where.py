@@ -25,7 +25,10 @@ _RESTORERS = (
     *(os.path.join("torch", name) for name in ("serialization.py", "_utils.py")),
 )
 _RESTORING = {"_load_from_state_dict", "__deepcopy__"}
-_start_folder = os.getcwd() + os.sep if os.path.isdir(".") else ""
+try:
+    _start_folder = os.getcwd() + os.sep
+except FileNotFoundError:  # the copy of a folder in which an experiment ran may be gone already
+    _start_folder = ""
 _own: list[str] = []  # prefixes that count as the user's although they are installed
 _known: dict[str, bool] = {}
 _shown: dict[str, str] = {}
