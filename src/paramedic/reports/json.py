@@ -73,8 +73,7 @@ def findings_in(report: Mapping[str, Any]) -> list[Finding]:
                 remedy=each["try"],
                 where=Where(**each["where"]),
                 evidence=evidence,
-                samples=tuple(each["samples"]),
-                files=tuple(each["files"]),
+                **{name: tuple(each[name]) for name in ("samples", "files", "columns")},
             )
         )
     return found
