@@ -17,9 +17,9 @@ from workshop import Workshop
 LEAK = Finding(
     code="PM307", name="train-validation-overlap", severity="error", what="40 samples", why="w", remedy="r",
     where=Where(file="train.py", line=3), evidence=(Evidence(name="shared", value=40, limit="0"),), samples=(1, 2),
-    files=("a.png", "b.png"),
+    files=("a.png", "b.png"), columns=("age",),
 )  # fmt: skip
-SLOW = replace(LEAK, code="PM701", name="data-starved", severity="warning", samples=(), files=())
+SLOW = replace(LEAK, code="PM701", name="data-starved", severity="warning", samples=(), files=(), columns=())
 HEALTHY = Diagnosis(
     verdict="healthy",
     findings=(),
