@@ -9,6 +9,7 @@ import pytest
 from paramedic.findings import Where
 from paramedic.rules.curves import Curve
 from paramedic.rules.outcome import setback
+from workshop import Workshop
 
 
 def curve(values: list[float]) -> Curve:
@@ -40,3 +41,27 @@ def test_a_loss_that_rose_again_is_known_with_its_best_stretch() -> None:
 )
 def test_other_curves_are_left_alone(levels: list[tuple[float, int]]) -> None:
     assert setback(curve(noisy(*levels))) is None
+
+
+def test_what_guessing_gives_is_known_whichever_way_round_the_loss_is_called(warm_shop: Workshop) -> None:
+    warm_shop.write(
+        "train.py",
+        """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 6))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for _ in range(70):
+    x = 3 * torch.randn(64, 6)
+    loss = nn.functional.mse_loss(x, model(x))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    )
+    done = warm_shop.run("train.py")
+    guessing = float(done.stderr.replace("\n", " ").partition("(guessing ")[2].partition(")")[0])
+    assert guessing == pytest.approx(9, rel=0.1)

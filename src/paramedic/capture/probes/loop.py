@@ -21,6 +21,7 @@ from paramedic.capture.probes.optimizers import (
     describe_optimizer,
     holds_only,
     note_rates,
+    stood_for,
     tell_discard,
     tell_end,
     tell_stale,
@@ -245,7 +246,7 @@ class Loop:
     def _clearing(self, holder: Any) -> None:
         site = user_site()
         if isinstance(holder, Optimizer):
-            cleared = [holder] if holder in self.accounts else self._behind(holder)
+            cleared = [holder] if holder in self.accounts else stood_for(holder, self.accounts)
         else:
             identities = {id(p) for p in anatomy.parameters(holder)}
             cleared = [o for o in self.accounts if holds_only(o, identities)]
@@ -257,11 +258,6 @@ class Loop:
                 self._lost(account, backward, site)
         numbers = [self.accounts[optimizer].number for optimizer in cleared]
         self._learn("zero_grad", id(holder), site, [("zero_grad", n, site.file, site.line, ()) for n in numbers])
-
-    def _behind(self, wrapper: Optimizer) -> list[Optimizer]:
-        """What an optimizer stands for that never steps itself, as Lightning's: it has the other's very groups."""
-        groups = getattr(wrapper, "param_groups", None)
-        return [optimizer for optimizer in self.accounts if groups is not None and optimizer.param_groups is groups]
 
     def _cleared_by(self, holder: Hashable) -> list[Optimizer]:
         """What clearing this holder (its id) cleared when it was last watched."""

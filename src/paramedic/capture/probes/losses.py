@@ -29,6 +29,7 @@ LOSSES = (
     "smooth_l1_loss", "huber_loss", "kl_div", "multilabel_soft_margin_loss", "soft_margin_loss",
     "multi_margin_loss", "poisson_nll_loss", "gaussian_nll_loss",
 )  # fmt: skip
+SYMMETRIC = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 CLASS_LOSSES = ("cross_entropy", "nll_loss", "multi_margin_loss")
 CALLS_PER_SITE = 16  # examined; then every 32nd, and in the long run every doubling
 LABEL_STEPS = 400  # batches whose labels are counted
@@ -170,6 +171,8 @@ class Losses:
         self.calls.used_as("loss", grad=isinstance(prediction, torch.Tensor) and prediction.requires_grad)
         if not isinstance(prediction, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
+        if name in SYMMETRIC and target.requires_grad and not prediction.requires_grad:
+            prediction, target = target, prediction  # mse_loss(x, model(x)): the order means nothing
         self._phase = self.watcher.phase()
         self._last = (name, site, given.get("ignore_index", -100), weakref.ref(prediction), weakref.ref(target))
         due = overdue or _is_due(self._seen[place]) or (self.watcher.examining and self._phase == "train")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch.optim import Optimizer
 
@@ -122,3 +124,9 @@ def holds_only(optimizer: Optimizer, identities: set[int]) -> bool:
     """Whether all of its parameters are among these (ids)."""
     held = [p for group in optimizer.param_groups for p in group["params"]]
     return bool(held) and all(id(p) in identities for p in held)
+
+
+def stood_for(wrapper: Optimizer, known: Iterable[Optimizer]) -> list[Optimizer]:
+    """What an optimizer stands for that never steps itself, as Lightning's: it has the other's very groups."""
+    groups = getattr(wrapper, "param_groups", None)
+    return [optimizer for optimizer in known if groups is not None and optimizer.param_groups is groups]

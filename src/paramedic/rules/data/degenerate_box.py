@@ -46,6 +46,10 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     ## Options
     `share`: share of boxes with swapped corners above which they are assumed to be in another format.
     """
+    turned = _turned_in_training(run)
+    if turned is not None:
+        yield turned
+        return
     judged = 0
     for loader in run.facts(Loader):
         place = at(loader, loader.reader)
@@ -74,6 +78,31 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
         yield _finding(intersected[0].where, what, _OTHER_FORMAT, _TO_CORNERS, bad)
     elif not judged and not intersected:
         raise Abstain("no boxes came out of a loader or were intersected")
+
+
+def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> Finding | None:
+    """Four numbers that are corners in every sample of one loader, and often turned around in those of another.
+
+    An augmentation has mirrored them one by one: the left edge is then at the right.
+    """
+    loaders = [(loader, _by_path(run, loader)) for loader in run.facts(Loader)]
+    for loader, mine in loaders:
+        for path, found in mine.items():
+            others = [them[path] for other, them in loaders if other.number != loader.number and path in them]
+            count, bad = sum(f.count for f in found), sum(f.bad_corners for f in found)
+            whole = [sum(f.count for f in them) for them in others if not any(f.bad_corners for f in them)]
+            if count < fewest or not share * count < bad < count or max(whole, default=0) < fewest:
+                continue
+            example = next(f.examples[0] for f in found if f.examples)
+            return _finding(
+                at(loader, loader.reader),
+                f"{many(bad, 'box')} of {count:,} end before they begin, as {example}; none of {max(whole):,} that "
+                "another loader gives does",
+                "a mirrored box needs its corners exchanged: its left edge has become the right one",
+                "where boxes are flipped: boxes[:, [0, 2]] = width - boxes[:, [2, 0]]",
+                bad,
+            )
+    return None
 
 
 def _finding(where: Where, what: str, why: str, remedy: str, bad: int) -> Finding:
