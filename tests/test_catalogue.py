@@ -18,7 +18,6 @@ from paramedic.rules.catalogue import FAMILIES, all_rules
 from paramedic.rules.rule import CODE, HEADINGS, NAME, Rule, rule
 
 ROOT = Path(__file__).parents[1]
-CATALOGUE = ROOT.parent / "shared" / "CATALOGUE.md"
 RULES = [each for each in all_rules() if each.code.startswith("PM")]
 each_rule = pytest.mark.parametrize("rule", RULES, ids=[each.code for each in RULES])
 
@@ -131,19 +130,6 @@ def test_every_case_folder_belongs_to_a_rule() -> None:
         path.name for path in (ROOT / "cases").iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
     ]
     assert sorted(folders) == sorted(f"{each.code}-{each.name}" for each in RULES)
-
-
-@pytest.mark.skipif(not CATALOGUE.exists(), reason="the shared catalogue is not part of a clone")
-def test_every_rule_has_a_row_in_the_catalogue_with_its_name_and_severity() -> None:
-    rows = re.findall(r"^\| (PM\d{3}) \| ([a-z0-9-]+) \| ([a-z/]+) \|", CATALOGUE.read_text(), flags=re.MULTILINE)
-    catalogue = {code: (name, severity.split("/")) for code, name, severity in rows}
-    assert len(catalogue) > 100
-    for each in RULES:
-        if each.code not in catalogue:  # added since: the list below it grows freely
-            continue
-        name, severities = catalogue[each.code]
-        assert each.name == name
-        assert each.severity == min(severities, key=lambda word: SEVERITY_ORDER[word]), each.code
 
 
 def test_the_pages_in_docs_are_the_generated_ones() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from paramedic.lab.experiment import Result
+from paramedic.lab.reasoning import Reading
 from paramedic.lab.verdict import Cause, Conclusion
 from paramedic.reports import experiments
 
@@ -40,7 +41,7 @@ def test_the_headline_is_the_terminals(
         cause=cause,
         confidence=0.9,
         because="nothing is learnt from the inputs, and no experiment shows why",
-        ruled_out=("a model that cannot learn: it learns a single batch",),
+        reasoning=(Reading(question="learns a single batch?", answer="yes", ruled_out="it learns a single batch"),),
         diagnosis=replace(HEALTHY, run=replace(HEALTHY.run, record=str(baseline))),
         results=(result,),
         meanings=("the loss does not fall",),

@@ -14,32 +14,24 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, tensors_in, values
-from paramedic.capture.label_source import label_sites
 from paramedic.capture.probes.boxes import boxes
 from paramedic.capture.probes.clock import DATA, Clock
-from paramedic.capture.probes.datasets import (
-    filled_while_loading,
-    generator_in_use,
-    label_order,
-    reader_site,
-    sampler_fit,
-    speaks_of,
-)
+from paramedic.capture.probes.datasets import reader_site
 from paramedic.capture.probes.epochs import Epochs
 from paramedic.capture.probes.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.probes.given import Built, Given, Shapes, shapes_of
 from paramedic.capture.probes.iterations import Iteration, begin, begin_anew, drawn, iteration, take_last
+from paramedic.capture.probes.loader_settings import described
 from paramedic.capture.probes.numbering import Numbering
 from paramedic.capture.probes.orders import Orders
 from paramedic.capture.probes.padding import padding_share
 from paramedic.capture.probes.samples import Samples
 from paramedic.capture.probes.selections import Selections
-from paramedic.capture.sizes import size_of
-from paramedic.capture.untouched import Notes, integer, integers, stored
+from paramedic.capture.untouched import Notes, integers
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, user_frame, user_site, variable_name
+from paramedic.capture.where import built_at, user_site
 from paramedic.errors import message_of
-from paramedic.record.facts import BadInput, BadSample, Batch, Loader, Values
+from paramedic.record.facts import BadInput, BadSample, Batch, Values
 from paramedic.record.writer import NOWHERE, Site
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
@@ -205,35 +197,8 @@ class Loaders:
         self.watcher.state(data, site=raised_at(error))
 
     def _describe(self, loader: Any, number: int) -> None:
-        dataset, sampler = loader.dataset, loader.sampler
-        batch_sampler = loader.batch_sampler
-        self.watcher.state(
-            Loader(
-                number=number,
-                dataset=type(dataset).__name__,
-                size=size_of(dataset),
-                batch_size=integer(loader.batch_size) or integer(stored(batch_sampler, "batch_size")),
-                batches=size_of(batch_sampler),
-                sampler=type(sampler).__name__,
-                own_batch_sampler=type(batch_sampler) not in (torch_data.BatchSampler, type(None)),
-                drop_last=stored(loader, "drop_last") is True,
-                workers=loader.num_workers,
-                iterable=isinstance(dataset, torch_data.IterableDataset),
-                labels=label_order(dataset),
-                labels_at=label_sites(loader),
-                variable=variable_name(user_frame(), loader),
-                reader=reader_site(dataset),
-                boxes=speaks_of(dataset, "box"),
-                fit=sampler_fit(sampler, dataset),
-                sampler_at=self._births.get(sampler),
-                generator=generator_in_use(dataset),
-                worker_init=loader.worker_init_fn is not None,
-                persistent=stored(loader, "persistent_workers") is True,
-                filled=filled_while_loading(dataset) if loader.num_workers else [],
-            ),
-            site=self._births.get(loader, user_site()),
-            phase="setup",
-        )
+        fact = described(loader, number, sampler_at=self._births.get(loader.sampler))
+        self.watcher.state(fact, site=self._births.get(loader, user_site()), phase="setup")
 
     def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
         """The next batch, and how long it took; the end of an epoch is noticed as well."""
