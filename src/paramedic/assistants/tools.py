@@ -79,7 +79,7 @@ class Tools:
         backward: bool = False,
         seconds: Seconds = 300,
     ) -> dict[str, Any]:
-        """The first place where two models (FILE.py:NAME, .onnx, dumps), checkpoints or recorded runs part, and why.
+        """The first place where two models (FILE.py:NAME, .onnx, dumps), checkpoints or recorded runs diverge, and why.
         Models need `inputs`, such as "2,3,32,32" or "2,16:int100"."""
         words = [self._project.thing(a), self._project.thing(b)]
         words += self._inputs(inputs)

@@ -1,4 +1,4 @@
-"""`paramedic compare`: two models, checkpoints, runs or commits, and the first place where they part."""
+"""`paramedic compare`: two models, checkpoints, runs or commits, and the first place where they diverge."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def compare(
     runs: Runs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Find the first place where two models, checkpoints, runs or commits part, and why.
+    """Find the first place where two models, checkpoints, runs or commits diverge, and why.
 
     Models may be of torch, Keras, Flax or ONNX, a TensorFlow SavedModel, or a dump made elsewhere. Exits with 0 when
     they agree, up to rounding, and with 1 when they differ.

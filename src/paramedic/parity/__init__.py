@@ -1,3 +1,3 @@
-"""Two models, two checkpoints, two runs: the first place where they part, and why."""
+"""Two models, two checkpoints, two runs: the first place where they diverge, and why."""
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".tar")  # of checkpoints

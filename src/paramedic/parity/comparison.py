@@ -19,7 +19,7 @@ class LayerResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A place where the models part, and why, as far as it could be found out."""
+    """A place where the models diverge, and why, as far as it could be found out."""
 
     a: str
     b: str

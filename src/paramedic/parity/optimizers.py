@@ -1,4 +1,4 @@
-"""Two optimizers fed with the same gradients: the step at which they part, and the setting that makes them part."""
+"""Two optimizers fed with the same gradients: the step at which they diverge, and the setting that makes them diverge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMS = {
     frozenset(("Adam", "AdamW")): "Adam adds weight decay to the gradient, AdamW takes it from the weights",
     "keras Adam": "Keras adds epsilon before the bias correction (epsilon hat), torch after it",
     "keras RMSprop": "Keras adds epsilon inside the square root, torch outside",
-    "keras SGD": "Keras puts the learning rate into the momentum, torch outside: they part when it changes",
+    "keras SGD": "Keras puts the learning rate into the momentum, torch outside: they diverge when it changes",
 }
 Make = Callable[[Any], Any]
 
@@ -56,7 +56,7 @@ def add_optimizers(found: Comparison, make_a: Make, make_b: Make) -> None:
     )
     lead = "The outputs agree, the optimizers do not" if found.agrees else found.sentence.rstrip(".")
     found.verdict = "differ"
-    found.sentence = f"{lead}: they part at step {step}."
+    found.sentence = f"{lead}: they diverge at step {step}."
 
 
 def run(make: Make, **changed: Any) -> list[torch.Tensor]:

@@ -179,7 +179,7 @@ def _sentence(same: bool, parting: Any, surroundings: Any, code: Any, a: Run, b:
     reasons = [name for name, _ in surroundings if name not in ("command", "cwd")]
     because = f" Before that: {', '.join(dict.fromkeys(reasons))} differ." if reasons else ""
     edited = " The code differs." if code else ""
-    return f"The runs part at {parting[0][1]}.{because}{edited}"
+    return f"The runs diverge at {parting[0][1]}.{because}{edited}"
 
 
 def _place(batch: Batch) -> tuple[int, int, int]:
