@@ -1,4 +1,4 @@
-"""Two optimizers fed with the same gradients: the step at which they diverge, and the setting that makes them diverge."""
+"""Two optimizers fed with the same gradients: the step at which they diverge, and the setting that is to blame."""
 
 from __future__ import annotations
 
