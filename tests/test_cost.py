@@ -182,3 +182,56 @@ def test_a_hash_is_that_of_the_values_however_they_lie_in_memory() -> None:
     x = torch.arange(600_000).reshape(600, 1000)
     turned = x.t().contiguous().t()
     assert content_hash(x) == content_hash(turned) != content_hash(x.flip(0))
+
+
+EVALUATION_WITH_GRADIENTS = """
+import gc, torch
+from torch import nn
+import torch.nn.functional as F
+
+torch.set_num_threads(1)
+
+
+class Kept(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.head = nn.Linear(8, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        return self.head(Kept.apply(torch.relu(self.first(x))))
+
+
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
+for step in range(6):
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+model.train(MODE)
+right = total = 0.0
+for batch in range(40):
+    scores = model(x)
+    right += (scores.argmax(1) == y).float().mean().item()
+    total += F.cross_entropy(scores, y).item()
+print("graphs", sum(type(found).__name__ == "KeptBackward" for found in gc.get_objects()))
+"""
+
+
+@pytest.mark.parametrize(("mode", "most"), [("False", 4), ("True", 8)])
+def test_an_evaluation_with_gradients_keeps_few_graphs(warm_shop: Workshop, mode: str, most: int) -> None:
+    """Each graph holds all activations of a batch: what we remember must not keep them alive."""
+    done = warm_shop.run(warm_shop.write("train.py", EVALUATION_WITH_GRADIENTS.replace("MODE", mode)))
+    assert done.code == 0 and int(done.stdout.split()[-1]) <= most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import torch
@@ -15,6 +16,15 @@ class Reach(NamedTuple):
     nodes: set[Any]  # the nodes themselves: kept, so that their identities stay valid
     leaves: list[torch.Tensor]  # tensors whose .grad this backward pass will write
     complete: bool
+
+
+def serial(node: Any) -> int:
+    """A node's number. Whoever remembers the node itself keeps alive all that its backward pass would need."""
+    return int(node._sequence_nr())
+
+
+def serials(nodes: Iterable[Any]) -> set[int]:
+    return {serial(node) for node in nodes if node is not None}
 
 
 def reach(*roots: Any) -> Reach:

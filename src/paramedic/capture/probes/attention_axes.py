@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from paramedic.capture.graph import kinds_behind
+from paramedic.capture.graph import kinds_behind, serial
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
@@ -61,4 +61,4 @@ class AttentionAxes:
             return
         site, data = known[0], SoftmaxOverQueries(dim=known[1], shape=list(args[0].shape))
         tell = lambda: self.watcher.state(data, site=site, key=("softmax over queries", site))  # noqa: E731
-        self.ops.waiting.append(Waiting(result.grad_fn, tell))
+        self.ops.waiting.append(Waiting(serial(result.grad_fn), tell))

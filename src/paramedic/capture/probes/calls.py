@@ -13,13 +13,14 @@ from torch import nn
 
 from paramedic.capture import anatomy
 from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
-from paramedic.capture.graph import producer
+from paramedic.capture.graph import producer, serial, serials
 from paramedic.capture.inquest.randomness import random_state
 from paramedic.capture.names import join
 from paramedic.capture.probes.call import Call, Told
 from paramedic.capture.probes.moods import moody_modules
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.rebuilt import Rebuilt
+from paramedic.capture.probes.unused import Unused
 from paramedic.capture.untouched import on_class, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
@@ -55,7 +56,8 @@ class Calls:
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
-        self._nodes: dict[Any, str] = {}
+        self._nodes: dict[int, str] = {}  # by serial number
+        self._unused = Unused(ops)
         self._hooks: list[Any] = []
         self._order = 0
         self._last_input: weakref.ref[torch.Tensor] | None = None
@@ -122,6 +124,7 @@ class Calls:
         grad = torch.is_grad_enabled()
         if parent is None and grad:
             self.watcher.registry.adopt(root)
+            self._unused.called(user_site(), module.training)
         call = Call(
             module=module,
             root=root,
@@ -291,18 +294,19 @@ class Calls:
             if known is None or known[0]() is not tensor:  # the innermost module is the one that made it
                 self._made[id(tensor)] = (weakref.ref(tensor), label)
             if tensor.grad_fn is not None:
-                call.nodes.append(tensor.grad_fn)
-                self._nodes.setdefault(tensor.grad_fn, label)
+                node = serial(tensor.grad_fn)
+                call.nodes.add(node)
+                self._nodes.setdefault(node, label)
 
     def maker(self, tensor: torch.Tensor) -> str | None:
         """The module whose output this tensor is, perhaps reshaped: 'net.head (Linear)'."""
         known = self._made.get(id(tensor))
         if known is not None and known[0]() is tensor:
             return known[1]
-        return self._nodes.get(tensor.grad_fn) or self._nodes.get(producer(tensor.grad_fn))
+        return self.made_by(tensor.grad_fn) or self.made_by(producer(tensor.grad_fn))
 
     def made_by(self, node: Any) -> str | None:
-        return self._nodes.get(node)
+        return self._nodes.get(serial(node)) if node is not None else None
 
     def is_input(self, tensor: torch.Tensor) -> bool:
         """Whether a model was just given this table, perhaps in a copy that is gone by now."""
@@ -320,16 +324,21 @@ class Calls:
 
     def trained(self, nodes: set[Any], *, private: bool) -> None:
         """A backward pass is about to go through these nodes; a private one serves something else than training."""
+        self._unused.clear()
+        if not self.open:
+            return
+        used = serials(nodes)
         for call in self.open:
-            if not private and not nodes.isdisjoint(call.nodes):
+            if not private and not used.isdisjoint(call.nodes):
                 self._settle(call, TrainForward, "train")
-        self.open = [call for call in self.open if nodes.isdisjoint(call.nodes)]
+        self.open = [call for call in self.open if used.isdisjoint(call.nodes)]
 
     def missed(self) -> None:
         """A backward pass was not examined: it may have gone through any of the latest calls with a graph.
 
         But hardly through one from before the last step that was given the batch of another loader: a test loop.
         """
+        self._unused.clear()
         if self.open:
             now = self.loader()
             self.open = [c for c in self.open if not c.grad or c.age > 1 or (c.age == 1 and c.loader != now)]
@@ -346,27 +355,23 @@ class Calls:
         self.open = still_open
         self._made.clear()
         self._nodes.clear()
+        self._unused.clear()
 
     def _settle(self, call: Call, kind: type[TrainForward] | type[EvalForward], phase: str) -> None:
+        fact = call.became(kind)
         in_eval = tuple(m.path for m in call.moody if not m.training)
-        uses = tuple(sorted(call.uses))
-        self.watcher.state(
-            kind(
-                training=call.training,
-                grad=call.grad,
-                moody=call.moody[:200],
-                uses=uses,
-                loader=call.loader,
-                repeated=call.repeated,
-                drew=call.drew,
-                borrowed=call.borrowed,
-            ),
-            site=call.site,
-            module=call.path,
-            phase=phase,
-            step=call.step,
-            key=(call.path, call.training, call.grad, in_eval, call.site, uses, call.loader, call.repeated, call.drew),
+        key = (
+            call.path,
+            fact.training,
+            fact.grad,
+            in_eval,
+            call.site,
+            fact.uses,
+            fact.loader,
+            fact.repeated,
+            fact.drew,
         )
+        self.watcher.state(fact, site=call.site, module=call.path, phase=phase, step=call.step, key=key)
 
     def _path(self, module: nn.Module, root: nn.Module, parent: Call | None) -> str:
         if parent is None:

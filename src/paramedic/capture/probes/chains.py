@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture.graph import serial, serials
 from paramedic.capture.probes.call import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.record import facts
@@ -23,7 +24,7 @@ class Chain(NamedTuple):
     """A layer's output that went into the next one."""
 
     step: int
-    node: Any  # of the graph, that made the output
+    node: int  # of the graph, that made the output: its serial number
     site: Site
     path: str  # of the second layer
     fact: facts.Chain
@@ -58,19 +59,23 @@ class Chains:
         if known is not None and same and known[1] == given._version:
             site = self.watcher.registry.birth_site(call.module)
             fact = facts.Chain(first=known[2], first_layer=known[3], second_layer=about)
-            self._waiting.append(Chain(self.watcher.step, given.grad_fn, site, call.path, fact))
+            self._waiting.append(Chain(self.watcher.step, serial(given.grad_fn), site, call.path, fact))
             del self._waiting[:-MOST_WAITING]
         if isinstance(output, torch.Tensor) and len(self._made) < MOST_REMEMBERED:
             self._made[id(output)] = (weakref.ref(output), output._version, call.path, about)
 
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes: which outputs were used by nothing but the next layers?"""
-        chains = [chain for chain in self._waiting if chain.node in nodes]
+        if not self._waiting:
+            return
+        used = serials(nodes)
+        chains = [chain for chain in self._waiting if chain.node in used]
         if not chains:
             return
-        self._waiting = [chain for chain in self._waiting if chain.node not in nodes]
+        self._waiting = [chain for chain in self._waiting if chain.node not in used]
         layers = Counter(chain.node for chain in chains)
-        users = Counter(before for node in nodes for before, _ in node.next_functions if before in layers)
+        before = (serial(node) for user in nodes for node, _ in user.next_functions if node is not None)
+        users = Counter(number for number in before if number in layers)
         for chain in chains:
             if users[chain.node] <= layers[chain.node]:
                 key = (chain.fact.first, chain.path)

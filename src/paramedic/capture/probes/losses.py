@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
-from paramedic.capture.graph import producer
+from paramedic.capture.graph import producer, serial
 from paramedic.capture.probes.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.probes.calls import Calls
 from paramedic.capture.probes.failures import call_in_traceback
@@ -44,7 +44,7 @@ class Losses:
         self.calls = calls
         self._seen: Counter[tuple[Site, bool]] = Counter()
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
-        self.results: dict[Any, str] = {}  # graph nodes of this cycle's loss values
+        self.results: dict[int, str] = {}  # this cycle's loss values, by the serial numbers of their nodes
         self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
         self.on_call: list[tuple[str, Callable[..., None]]] = []  # of every examined call, with its two arguments
         self.embedded: Callable[[], torch.Tensor | None] = lambda: None  # the token ids that were embedded last
@@ -66,7 +66,7 @@ class Losses:
         if not isinstance(result, torch.Tensor):
             return
         if result.grad_fn is not None:
-            self.results[result.grad_fn] = name
+            self.results[serial(result.grad_fn)] = name
             self.watcher.ask_within("objectives", self.on_value, name, result)
             if name == "kl_div" and result.dim() == 0:
                 self._tell_divergence(result)
@@ -111,15 +111,15 @@ class Losses:
     def function_of(self, loss: torch.Tensor) -> str | None:
         """The loss function whose value this is, perhaps multiplied by a number; None for a sum of several."""
         node = loss.grad_fn
-        while node is not None and node not in self.results:
+        while node is not None and serial(node) not in self.results:
             inputs = [following for following, _ in node.next_functions if following is not None]
             scaling = type(node).__name__ in ("MulBackward0", "DivBackward0", "ViewBackward0", "SqueezeBackward0")
             node = inputs[0] if scaling and len(inputs) == 1 else None
-        return self.results.get(node) if node is not None else None
+        return self.results.get(serial(node)) if node is not None else None
 
     def is_direct(self, loss: torch.Tensor) -> bool:
         """Whether the value of a loss function is used as it came, not multiplied or divided by anything."""
-        return loss.grad_fn in self.results
+        return loss.grad_fn is not None and serial(loss.grad_fn) in self.results
 
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))

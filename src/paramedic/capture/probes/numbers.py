@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.graph import terms
+from paramedic.capture.graph import serial, terms
 from paramedic.capture.probes.cut import Cut
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
@@ -67,4 +67,4 @@ class Numbers:
         def tell() -> None:
             self.watcher.state(fact, site=site, key=("term", site, False))
 
-        self.ops.waiting.append(Waiting(result.grad_fn, tell, term=True, constant=True))
+        self.ops.waiting.append(Waiting(serial(result.grad_fn), tell, term=True, constant=True))

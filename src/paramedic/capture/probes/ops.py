@@ -13,7 +13,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from paramedic.capture.facts import describe, same_up_to_ones
-from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, terms
+from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, serial, serials, terms
 from paramedic.capture.kept_axis import axis_kept_at
 from paramedic.capture.patching import before_next_backward
 from paramedic.capture.probes.cut import Cut
@@ -56,7 +56,7 @@ class OpMode(TorchFunctionMode):
         self._sums: Counter[Site] = Counter()
         self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
-        self._made_nodes: dict[Any, Made] = {}
+        self._made_nodes: dict[int, Made] = {}  # by the serial numbers of nodes
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
         self._derived = False  # some of these are derivatives without a graph of their own
         self.fresh = False  # a model was called since the last step: only then can a cut matter
@@ -65,7 +65,7 @@ class OpMode(TorchFunctionMode):
         self._active = False
         self._passes = 0
         self._pairwise = False
-        self._replaced: set[Any] = set()  # nodes whose value the script has replaced by another
+        self._replaced: set[int] = set()  # nodes (serial numbers) whose value the script has replaced by another
         self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
         self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
@@ -118,6 +118,12 @@ class OpMode(TorchFunctionMode):
         finally:
             if off:
                 self.resume()
+
+    def let_go(self, cuts: int, waiting: int) -> None:
+        """Keep only so many of the first: nobody will back-propagate what the others belong to."""
+        del self.cuts[cuts:]
+        del self.waiting[waiting:]
+        self._tainted = {known: taint for known, taint in self._tainted.items() if taint[0]() is not None}
 
     def forget_cycle(self) -> None:
         """The optimizer has stepped: what was waiting for a backward pass waits no more."""
@@ -185,7 +191,7 @@ class OpMode(TorchFunctionMode):
             if self._sums[site] <= MOST_SUMS:
                 self.watcher.read(numbers, use)
 
-        self.waiting.append(Waiting(result.grad_fn, tell, term=True))
+        self.waiting.append(Waiting(serial(result.grad_fn), tell, term=True))
 
     def _broadcast(self, op: str, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         site = user_site()
@@ -193,7 +199,7 @@ class OpMode(TorchFunctionMode):
         fact = Broadcast(symbol=op, a=describe(a), b=describe(b), result=made, axis_at=kept)
         maker = self.maker(a if a.requires_grad else b)
         tell = lambda: self.watcher.state(fact, site=site, module=maker, key=site)  # noqa: E731
-        self.waiting.append(Waiting(result.grad_fn, tell, unless_pairwise=True))
+        self.waiting.append(Waiting(serial(result.grad_fn), tell, unless_pairwise=True))
 
     def _constant_term(self, live: torch.Tensor, constant: torch.Tensor, result: torch.Tensor) -> None:
         """A term without gradient is added to one with gradient; wrong only if it was once part of the graph.
@@ -202,13 +208,14 @@ class OpMode(TorchFunctionMode):
         from that very term, as in `surrogate + (objective - surrogate).detach()`.
         """
         cut = self.taint_of(constant)
-        if cut is None or live.grad_fn in self._replaced:
+        if cut is None or (live.grad_fn is not None and serial(live.grad_fn) in self._replaced):
             return
         summands = terms(live.grad_fn)
         parts = {node for summand in summands for node, _ in summand.next_functions} if cut.scalar else set()
         if live.grad_fn in kinds_behind(cut.node) or (cut.node is not None and cut.node in parts):
-            self._replaced.add(result.grad_fn)
-            self.waiting = [item for item in self.waiting if not (item.constant and item.node in summands)]
+            self._replaced.add(serial(result.grad_fn))
+            known = serials(summands)
+            self.waiting = [item for item in self.waiting if not (item.constant and item.node in known)]
             return
         site = user_site()
         value = constant.detach()
@@ -220,7 +227,7 @@ class OpMode(TorchFunctionMode):
             fact = ConstantTerm(cut=cut.op, cut_file=cut.site.file, cut_line=cut.site.line, value=numbers[0])
             self.watcher.state(fact, site=site, key=("term", site, numbers[0] == 0.0))
 
-        self.waiting.append(Waiting(result.grad_fn, tell, term=True, constant=True))
+        self.waiting.append(Waiting(serial(result.grad_fn), tell, term=True, constant=True))
 
     def _activation(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T):
@@ -228,7 +235,7 @@ class OpMode(TorchFunctionMode):
         made = Made(ACTIVATIONS[func], self.module_site() or user_site())
         self._made[id(result)] = (weakref.ref(result), made)
         if result.grad_fn is not None:
-            self._made_nodes[result.grad_fn] = made
+            self._made_nodes[serial(result.grad_fn)] = made
         if func in SOFTMAX:
             self._softmax(func, args, kwargs, result, made.site)
 
@@ -237,7 +244,8 @@ class OpMode(TorchFunctionMode):
         known = self._made.get(id(tensor))
         if known is not None and known[0]() is tensor:
             return known[1]
-        return self._made_nodes.get(producer(tensor.grad_fn)) if tensor.grad_fn is not None else None
+        node = producer(tensor.grad_fn)
+        return self._made_nodes.get(serial(node)) if node is not None else None
 
     def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any, site: Site) -> None:
         x = args[0] if args else kwargs.get("input")
@@ -256,7 +264,7 @@ class OpMode(TorchFunctionMode):
         )
         tell = lambda: self.watcher.state(fact, site=site, module=maker, key=(site, kind))  # noqa: E731
         if result.grad_fn is not None:
-            self.waiting.append(Waiting(result.grad_fn, tell))
+            self.waiting.append(Waiting(serial(result.grad_fn), tell))
 
     def _cut(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("data")
@@ -307,7 +315,7 @@ class OpMode(TorchFunctionMode):
             data = Flat(function=op, behind=behind)
             self.watcher.state(data, site=site, key=("flat", site))
 
-        self.waiting.append(Waiting(node, tell))
+        self.waiting.append(Waiting(serial(node), tell))
 
     def _comparison(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Predictions compared with labels: an accuracy is being measured."""
@@ -355,10 +363,11 @@ class OpMode(TorchFunctionMode):
 
         `terms` are those among them at which the loss is put together from its terms.
         """
+        used, summed = serials(nodes), serials(terms)
         for item in self.waiting:
-            if item.node in (terms if item.term else nodes) and not (item.unless_pairwise and self._pairwise):
+            if item.node in (summed if item.term else used) and not (item.unless_pairwise and self._pairwise):
                 item.tell()
-        self.waiting = [item for item in self.waiting if item.node not in nodes]
+        self.waiting = [item for item in self.waiting if item.node not in used]
         self._passes += 1
         self._written |= {id(leaf) for leaf in leaves}
 

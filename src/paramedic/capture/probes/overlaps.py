@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.facts import readable
-from paramedic.capture.graph import kinds_behind, producer
+from paramedic.capture.graph import kinds_behind, producer, serial
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
@@ -73,7 +73,7 @@ class Overlaps:
             fact = OverlapTerm(name=name or "", slope=slope, max=found[1], between_outputs=between)
             watcher.state(fact, site=site, step=step, key=(site, slope, found[1] > 1.001, between))
 
-        self.ops.waiting.append(Waiting(result.grad_fn, tell, term=True))
+        self.ops.waiting.append(Waiting(serial(result.grad_fn), tell, term=True))
         value.register_hook(came_by)
 
 

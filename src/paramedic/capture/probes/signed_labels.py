@@ -10,6 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from paramedic.capture.facts import readable
+from paramedic.capture.graph import serial
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
@@ -60,7 +61,7 @@ class SignedLabels:
             return
         labels, site = _labels_of_hinge(args[0].grad_fn), user_site()
         if labels is not None:
-            self.ops.waiting.append(Waiting(result.grad_fn, lambda: self._look("the hinge", site, labels)))
+            self.ops.waiting.append(Waiting(serial(result.grad_fn), lambda: self._look("the hinge", site, labels)))
 
     def _look(self, function: str, site: Site, target: torch.Tensor) -> None:
         self._looks[site] += 1

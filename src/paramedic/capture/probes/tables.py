@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from paramedic.capture.facts import describe, same_up_to_ones
+from paramedic.capture.graph import serial
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
 from paramedic.capture.watcher import Watcher
@@ -117,4 +118,4 @@ class Tables:
 
     def _wait(self, table: Table, node: Any) -> None:
         tell = lambda: self.watcher.state(table.fact, site=table.site, key=table.site)  # noqa: E731
-        self.ops.waiting.append(Waiting(node, tell, unless_pairwise=True))
+        self.ops.waiting.append(Waiting(serial(node), tell, unless_pairwise=True))

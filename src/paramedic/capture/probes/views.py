@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional as F
 
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.graph import kinds_behind
+from paramedic.capture.graph import kinds_behind, serial
 from paramedic.capture.probes.call import Call
 from paramedic.capture.probes.ops import OpMode
 from paramedic.capture.probes.waiting import Waiting
@@ -80,7 +80,7 @@ class Views:
             self.watcher.state(data, site=site, key=("view", site))
 
         if result.grad_fn is not None:
-            self.ops.waiting.append(Waiting(result.grad_fn, tell))
+            self.ops.waiting.append(Waiting(serial(result.grad_fn), tell))
         elif self.ops.inside_model() or _colours_moved(x.shape, result.shape):
             tell()
         elif len(self._pending) < MOST_PENDING:

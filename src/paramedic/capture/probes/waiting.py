@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Waiting(NamedTuple):
     """Something that matters only if a backward pass goes through this node."""
 
-    node: Any
+    node: int  # its serial number
     tell: Callable[[], object]
     term: bool = False  # and only if the node is a sum of terms of the loss itself
     constant: bool = False  # a term of it without gradient
