@@ -24,14 +24,17 @@ class Subject:
     batch: Batch
 
     def run(self, batch: Batch, *, training: bool = False, seed: int = 0) -> list[torch.Tensor]:
-        """The outputs, always with the same random numbers."""
+        """The outputs that can be compared by how far they are apart."""
+        return [t.float() for t in self.answers(batch, training=training, seed=seed) if t.dtype.is_floating_point]
+
+    def answers(self, batch: Batch, *, training: bool = False, seed: int = 0) -> list[torch.Tensor]:
+        """All outputs, lengths and masks among them, always with the same random numbers."""
         torch.manual_seed(seed)
         random.seed(seed)
         numpy.random.seed(seed)
         self.model.train(training)
         args, kwargs = batch
-        found = [t for _, t in tensors_in(self.model(*args, **kwargs))]
-        return [t.float() for t in found if t.dtype.is_floating_point]
+        return [t for _, t in tensors_in(self.model(*args, **kwargs))]
 
     @property
     def inputs(self) -> list[tuple[str, torch.Tensor]]:
@@ -208,7 +211,7 @@ def present(subject: Subject) -> float | None:
 def ignored(subject: Subject) -> dict[str, bool]:
     """Each input that differs between samples: is it without any influence, in evaluation and in training?"""
     found: dict[str, bool] = {}
-    base = {training: subject.run(subject.batch, training=training) for training in (False, True)}
+    base = {training: subject.answers(subject.batch, training=training) for training in (False, True)}
     for wanted, tensor in subject.inputs:
         rolled = tensor.roll(1, 0) if tensor.dim() > 0 else tensor
         if tensor.dim() == 0 or tensor.shape[0] != subject.size or torch.equal(rolled, tensor):
@@ -219,7 +222,6 @@ def ignored(subject: Subject) -> dict[str, bool]:
 
         batch = subject.changed(change)
         found[wanted] = all(
-            all(torch.equal(a, b) for a, b in zip(base[training], subject.run(batch, training=training), strict=True))
-            for training in (False, True)
+            same(base[training], subject.answers(batch, training=training)) for training in (False, True)
         )
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import EvalForward, Forward, Load, Mode, Model, Teacher, TrainForward
+from paramedic.record.facts import Average, EvalForward, Forward, Load, Mode, Model, Teacher, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed, many
 
@@ -24,18 +24,25 @@ def check(run: Run) -> Iterator[Finding]:
     used.
 
     ## When this is wrong
-    When the statistics are to adapt to the new data on purpose, with the weights as they are. Teachers whose weights
-    follow the student are not reported.
+    When the statistics are to adapt to the new data on purpose, with the weights as they are. Teachers and momentum
+    encoders whose weights follow the student are not reported.
     """
     yield from _teachers(run)
     events = run.facts(TrainForward)
+    following = [f".{e.module}." for e in run.facts(Teacher) if e.moved]
+    following += [f".{e.module}." for e in run.facts(Average) if e.kind != "still"]
     trainable = {m.path for event in events for m in event.moody if m.norm and m.trainable}
     reported: set[str | None] = set()
     for event in events:
         drifting = [
             m.path
             for m in event.moody
-            if m.norm and m.training and m.weights and not m.trainable and m.path not in trainable
+            if m.norm
+            and m.training
+            and m.weights
+            and not m.trainable
+            and m.path not in trainable
+            and not any(part in f".{m.path}." for part in following)
         ]
         if not drifting or event.count < 2 or event.module in reported or not _trains_something(run, event):
             continue
