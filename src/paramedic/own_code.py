@@ -13,9 +13,10 @@ NOT_OURS = ("site-packages", "dist-packages", f"{os.sep}.venv{os.sep}", f"{os.se
 
 
 def own_code(folder: str, script: str) -> dict[str, Any]:
-    """For the record's meta: `code` by path below the folder, and `commit`."""
+    """For the record's meta: `code` by path below the folder (of a script elsewhere, its whole path), and `commit`."""
     root = Path(folder).resolve()
-    files = [Path(folder, script)] if script.endswith(".py") else []
+    main = Path(folder, script).resolve()
+    files = [main] if script.endswith(".py") else []
     for module in list(sys.modules.values()):
         file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
         # Thousands of modules are a library's: finding out where each really lies would take a noticeable time.
@@ -25,7 +26,8 @@ def own_code(folder: str, script: str) -> dict[str, Any]:
     room = MOST
     for file in files:
         path = file.resolve()
-        if not path.is_relative_to(root) or _is_foreign(str(path)):
+        inside = path.is_relative_to(root)
+        if path != main and (not inside or _is_foreign(str(path))):
             continue
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -34,7 +36,7 @@ def own_code(folder: str, script: str) -> dict[str, Any]:
         room -= len(text)
         if room < 0:
             break
-        found[str(path.relative_to(root))] = text
+        found[str(path.relative_to(root) if inside else path)] = text
     return {"code": found, "commit": commit_of(root)}
 
 

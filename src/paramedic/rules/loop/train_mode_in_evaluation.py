@@ -1,6 +1,8 @@
 """PM612."""
 
+import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from paramedic.record.facts import Average, EvalForward, Mode, ModePart, ModuleCall, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
@@ -36,7 +38,8 @@ def check(run: Run) -> Iterator[Finding]:
     fed = {event.loader for event in run.facts(TrainForward) if event.loader is not None}
     for event in run.facts(EvalForward):
         affected = [m for m in event.moody if m.training]
-        if not affected or not event.uses or event.borrowed:
+        uncalled = _uncalled(run, event) if event.training and not event.grad else None
+        if not affected or not (event.uses or uncalled) or event.borrowed:
             continue
         if not event.training and not _torn(event.moody):
             continue
@@ -58,18 +61,38 @@ def check(run: Run) -> Iterator[Finding]:
             why="dropout randomises the result, and BatchNorm uses and learns the evaluation batch's statistics"
             if any(m.norm for m in affected)
             else "dropout removes part of the network at random, so the result is noisy and too low",
-            remedy=f"call {event.module}.eval() here when it is evaluated: {event.module}.train(training), with a flag"
+            remedy="add the parentheses: eval() is named here, but not called"
+            if uncalled
+            else f"call {event.module}.eval() here when it is evaluated: {event.module}.train(training), with a flag"
             if switch
             else f"call {event.module}.eval() before the evaluation and {event.module}.train() after it"
             if event.training
             else f"find out why eval() does not reach {affected[0].path}: a train() of its own, or a later call",
-            where=switch.where if switch else event.where,
+            where=replace(event.where, line=uncalled) if uncalled else switch.where if switch else event.where,
             evidence=(
                 Evidence(name="modules_in_train_mode", value=len(affected), limit="0 while evaluating"),
                 Evidence(name="calls", value=event.count),
             ),
             confidence=0.93,
         )
+
+
+def _uncalled(run: Run, event: EvalForward) -> int | None:
+    """The line before this call, in the same function, that says `model.eval` and forgets the parentheses."""
+    try:
+        tree = ast.parse(run.meta.get("code", {}).get(event.where.file, ""))
+    except SyntaxError:
+        return None
+    here = event.where.line or 0
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    around = [node for node in functions if node.lineno <= here <= (node.end_lineno or 0)]
+    scope = max(around, key=lambda node: node.lineno, default=tree)
+    named = [
+        node.lineno
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == "eval"
+    ]
+    return max((line for line in named if line < here), default=None)
 
 
 def _switched_here(run: Run, event: EvalForward) -> Mode | None:

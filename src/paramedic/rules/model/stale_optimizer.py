@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paramedic.record.facts import Census, Forward, Model, Optimizer
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import TRAINABLE, listed, many, shape
+from paramedic.rules.support import GRADIENT, TRAINABLE, listed, many, shape
+
+NAMELESS = "a tensor of shape"  # how a tensor is called that is no model's
 
 
 @rule(
@@ -38,6 +41,10 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     for optimizer in run.facts(Optimizer):
         if optimizer.line in told:  # several of them are made by the same line: one finding for all
             continue
+        if replaced := _replaced(run, optimizer, fewest):
+            told.add(optimizer.line)
+            yield replaced
+            continue
         strangers = [size for group in optimizer.groups for size in group.strangers]
         idle = _idle(run, optimizer.number)
         if not strangers and not idle:
@@ -61,6 +68,35 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             ),
             confidence=0.97,
         )
+
+
+def _replaced(run: Run, optimizer: Optimizer, fewest: int) -> Finding | None:
+    """Layers that were exchanged in the middle of training: what the optimizer holds has left the model."""
+    own = [census for census in run.facts(Census) if census.optimizer == optimizer.number]
+    since = next((c for c in own if any(name.startswith(NAMELESS) for name in c.names)), None)
+    if since is None or since is own[0]:
+        return None
+    before, after = own[own.index(since) - 1], own[own.index(since) :]
+    pairs = zip(before.names, since.names, range(len(since.names)), strict=False)
+    left = [i for was, now, i in pairs if now.startswith(NAMELESS) and not was.startswith(NAMELESS)]
+    idle = [i for i in left if not any(c.flags[i] & GRADIENT for c in after)]
+    seen = Counter(name for c in after for name, flags in c.outside.items() if flags & TRAINABLE)
+    new = [name for name, times in seen.items() if times >= min(fewest, len(after))]
+    if not idle or not new or len(after) < 2:
+        return None
+    return Finding(
+        what=f"since step {since.step:,} the optimizer holds {many(len(idle), 'tensor')} that left the model "
+        f"(the old {listed([before.names[i] for i in idle])}), while the new {listed(new)} get gradients without an "
+        "optimizer",
+        why="these layers were replaced in the middle of training, and the optimizer still holds the old ones",
+        remedy="make a new optimizer after the layers were replaced, or add_param_group() the new ones",
+        where=replace(optimizer.where, step=since.step),
+        evidence=(
+            Evidence(name="tensors_not_in_a_model", value=len(idle), limit="0"),
+            Evidence(name="trained_without_optimizer", value=len(new), limit="0"),
+        ),
+        confidence=0.95,
+    )
 
 
 def _idle(run: Run, number: int) -> int:
