@@ -12,7 +12,7 @@ import pytest
 from workshop import TRAIN, Done, Workshop
 
 PROGRAMS = Path(__file__).parent / "programs"
-COMPILED = ("compiled", "scripted", "transforms")  # their calls cannot be examined, and the verdict says so
+COMPILED = ("compiled", "scripted")  # their calls cannot be examined, and the verdict says so
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "fingerprint")
 
 
@@ -162,7 +162,7 @@ for place in (facts, calls, loaders, losses):
     place.describe = place.values = lambda *a, **k: 1 / 0
 """,
     "finding the line": "from paramedic.capture.probes import losses\nlosses.user_site = lambda *a: [].pop()",
-    "writing a fact": "from paramedic.record.writer import Writer\nWriter.event = lambda *a, **k: {}['gone']",
+    "writing a fact": "from paramedic.record.writer import Writer\nWriter.state = lambda *a, **k: {}['gone']",
     "a tensor that cannot be read": "torch.Tensor.tolist = lambda self: 1 / 0",
 }
 

@@ -49,7 +49,7 @@ def main(epochs=3, pause=0.0):
 """
 KEYS = [
     "time", "phase", "step", "steps", "loss", "learning_rate", "gradient_norm", "seconds_per_step",
-    "samples_per_second", "batch", "padding", "memory",
+    "samples_per_second", "batch", "padding", "memory", "logged",
 ]  # fmt: skip
 
 

@@ -34,15 +34,15 @@ class Reader(nn.Module):
 def main() -> None:
     torch.manual_seed(0)
     model = Reader()
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for step in range(120):
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-2)
+    for step in range(300):
         model.train()
         ids = torch.randint(8, (64, 6))
         loss = F.cross_entropy(model(ids), (ids[:, 0] > ids[:, 5]).long())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if step % 20 == 0:
+        if step % 50 == 0:
             model.eval()
             with torch.no_grad():
                 ids = torch.randint(8, (256, 6))

@@ -17,12 +17,8 @@ class Finder(nn.Module):
 
     def forward(self, x):
         x = self.embed(x).tanh()
-        found = F.scaled_dot_product_attention(
-            self.query(x),
-            self.key(x),
-            self.value(x),
-            dropout_p=self.p,  # <- PM613
-        )
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        found = F.scaled_dot_product_attention(q, k, v, dropout_p=self.p)  # <- PM613
         return self.head(found + x).squeeze(-1)
 
 

@@ -335,7 +335,9 @@ def _progress(run: Run) -> Progress | None:
     progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
     with contextlib.suppress(Abstain):
         judged = outcome(run)
-        return replace(progress, guessing=judged.prior, learnt=not judged.bad, best=setback(curve))
+        # A second optimizer is a second phase, and may have begun with other data.
+        best = setback(curve) if len(run.facts(Optimizer)) == 1 else None
+        return replace(progress, guessing=judged.prior, learnt=not judged.bad, best=best)
     return progress
 
 
