@@ -79,7 +79,7 @@ def _replaced(run: Run, optimizer: Optimizer, fewest: int) -> Finding | None:
     before, after = own[own.index(since) - 1], own[own.index(since) :]
     pairs = zip(before.names, since.names, range(len(since.names)), strict=False)
     left = [i for was, now, i in pairs if now.startswith(NAMELESS) and not was.startswith(NAMELESS)]
-    idle = [i for i in left if not any(c.flags[i] & GRADIENT for c in after)]
+    idle = [i for i in left if not any(c.flags[i] & GRADIENT for c in after if i < len(c.flags))]
     seen = Counter(name for c in after for name, flags in c.outside.items() if flags & TRAINABLE)
     new = [name for name, times in seen.items() if times >= min(fewest, len(after))]
     if not idle or not new or len(after) < 2:
