@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils.data import RandomSampler, SubsetRandomSampler, WeightedRandomSampler, dataset
 
 
@@ -23,6 +24,7 @@ def bridge() -> None:
             draw_on_host(sampler, "__iter__")
         draw_on_host(dataset, "random_split")
         torch.utils.data.random_split = dataset.random_split
+        port()
     if os.environ.get("BRIDGE_HALF"):
         torch.autocast("cuda", torch.bfloat16, cache_enabled=False).__enter__()
     if os.environ.get("BRIDGE_FUSED"):
@@ -35,11 +37,40 @@ def draw_on_host(owner: Any, name: str) -> None:
     original = getattr(owner, name)
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
-        with torch.device("cpu"):
+        generator = kwargs.get("generator") or getattr(args[0], "generator", None)
+        with torch.device("cpu" if generator is None else generator.device):
             result = original(*args, **kwargs)
             return iter(list(result)) if name == "__iter__" else result
 
     setattr(owner, name, drawn)
+
+
+class Generator(torch.Generator):
+    """Of the default device's numbers, unless told otherwise."""
+
+    def __new__(cls, device: Any = None) -> Any:
+        return super().__new__(cls, device or os.environ["BRIDGE_DEVICE"])
+
+
+def port() -> None:
+    """What somebody would write who moves a program to a GPU, and a default device does not do."""
+    device = os.environ["BRIDGE_DEVICE"]
+    autocast, scaler = torch.autocast.__init__, torch.amp.GradScaler.__init__
+    from_numpy, numpy, pack = torch.from_numpy, torch.Tensor.numpy, nn.utils.rnn.pack_padded_sequence
+
+    def there(name: str) -> str:
+        return device if name == "cpu" else name
+
+    def packed(batch: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
+        return pack(batch, lengths.cpu() if isinstance(lengths, torch.Tensor) else lengths, *args, **kwargs)
+
+    torch.Generator = Generator
+    torch.from_numpy = lambda array: from_numpy(array).to(device)
+    torch.Tensor.numpy = lambda self, **kwargs: numpy(self.cpu(), **kwargs)
+    torch.Tensor.__array__ = lambda self, *args, **kwargs: numpy(self.detach().cpu()).__array__(*args, **kwargs)
+    nn.utils.rnn.pack_padded_sequence = packed
+    torch.autocast.__init__ = lambda self, kind, *args, **kwargs: autocast(self, there(kind), *args, **kwargs)
+    torch.amp.GradScaler.__init__ = lambda self, kind="cuda", *args, **kwargs: scaler(self, there(kind), *args, **kwargs)
 
 
 def fuse(kind: Any) -> None:
