@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from paramedic.capture.facts import content_hash, values
-from paramedic.capture.probes.marks import mark
+from paramedic.capture.probes.model.marks import mark
 from workshop import Workshop
 
 ROUNDS = """

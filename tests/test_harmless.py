@@ -157,11 +157,11 @@ for step in range(3):
 FAULTS = {
     "describing a tensor": """
 from paramedic.capture import facts
-from paramedic.capture.probes import calls, loaders, losses
-for place in (facts, calls, loaders, losses):
+from paramedic.capture.sources import data_loaders, losses, module_calls
+for place in (facts, module_calls, data_loaders, losses):
     place.describe = place.values = lambda *a, **k: 1 / 0
 """,
-    "finding the line": "from paramedic.capture.probes import losses\nlosses.user_site = lambda *a: [].pop()",
+    "finding the line": "from paramedic.capture.sources import losses\nlosses.user_site = lambda *a: [].pop()",
     "writing a fact": "from paramedic.record.writer import Writer\nWriter.state = lambda *a, **k: {}['gone']",
     "a tensor that cannot be read": "torch.Tensor.tolist = lambda self: 1 / 0",
 }

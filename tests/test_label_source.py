@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from paramedic.capture.label_source import label_sites
+from paramedic.capture.code.labels import label_sites
 
 END = 0
 PAD = END  # <- the padding

@@ -3,7 +3,7 @@
 import torch
 from torch.utils.data import DataLoader, Subset, SubsetRandomSampler, TensorDataset
 
-from paramedic.capture.probes.numbering import MOST_OF_A_LINE, Numbering
+from paramedic.capture.sources.numbering import MOST_OF_A_LINE, Numbering
 from paramedic.record.writer import Site
 
 HERE = Site("train.py", 10, "main")

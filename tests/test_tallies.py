@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from paramedic.capture.probes.tally_source import counter_at
+from paramedic.capture.code.tallies import counter_at
 
 LOOP = "def validate(model, loader):\n    hits = 0\n    for x, y in loader:\n        {body}\n    return {result}\n"
 

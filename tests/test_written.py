@@ -2,7 +2,7 @@
 
 import pytest
 
-from paramedic.capture.written import calls_method
+from paramedic.capture.code.written import calls_method
 
 BUILT = "scheduler = StepLR(\n    optimizer, 1\n)\n"
 

@@ -21,41 +21,41 @@ from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.evaluation import Evaluation
 from paramedic.capture.log import Log
-from paramedic.capture.nap import Nap
-from paramedic.capture.probes.backward import BackwardPasses
-from paramedic.capture.probes.calls import Calls
-from paramedic.capture.probes.casts import Casts
-from paramedic.capture.probes.census import Census
-from paramedic.capture.probes.checkpoints import Checkpoints
-from paramedic.capture.probes.clock import Clock
-from paramedic.capture.probes.compiled_outputs import CompiledOutputs
-from paramedic.capture.probes.compiles import Compiles
-from paramedic.capture.probes.dropout import Dropout
-from paramedic.capture.probes.exhaustion import is_exhaustion, tell_exhaustion
-from paramedic.capture.probes.failures import raised_at
-from paramedic.capture.probes.freezes import Freezes
-from paramedic.capture.probes.gradmode import GradMode
-from paramedic.capture.probes.holdings import Holdings
-from paramedic.capture.probes.loaders import Loaders
-from paramedic.capture.probes.loop import Loop
-from paramedic.capture.probes.losses import Losses
-from paramedic.capture.probes.margins import Margins
-from paramedic.capture.probes.memory import Memory
-from paramedic.capture.probes.modes import Modes
-from paramedic.capture.probes.modules import Modules
-from paramedic.capture.probes.ops import OpMode
-from paramedic.capture.probes.pause import Pause
-from paramedic.capture.probes.ranks import Ranks
-from paramedic.capture.probes.scaling import Clipping, Scaling
-from paramedic.capture.probes.schedules import Schedulers
-from paramedic.capture.probes.seeds import Seeds
-from paramedic.capture.probes.symmetry import Symmetry
-from paramedic.capture.probes.transfers import Transfers
-from paramedic.capture.probes.units import Units
-from paramedic.capture.probes.warned import Warned
-from paramedic.capture.probes.windows import Windows
-from paramedic.capture.probes.workers import Workers
+from paramedic.capture.probes.data.margins import Margins
+from paramedic.capture.probes.data.workers import Workers
+from paramedic.capture.probes.evaluation.gradmode import GradMode
+from paramedic.capture.probes.loop.pause import Pause
+from paramedic.capture.probes.loop.scaling import Clipping, Scaling
+from paramedic.capture.probes.loop.schedules import Schedulers
+from paramedic.capture.probes.machine.clock import Clock
+from paramedic.capture.probes.machine.compiled_outputs import CompiledOutputs
+from paramedic.capture.probes.machine.compiles import Compiles
+from paramedic.capture.probes.machine.exhaustion import is_exhaustion, tell_exhaustion
+from paramedic.capture.probes.machine.failures import raised_at
+from paramedic.capture.probes.machine.growing_variables import GrowingVariables
+from paramedic.capture.probes.machine.memory import Memory
+from paramedic.capture.probes.machine.ranks import Ranks
+from paramedic.capture.probes.machine.seeds import Seeds
+from paramedic.capture.probes.machine.transfers import Transfers
+from paramedic.capture.probes.machine.warned import Warned
+from paramedic.capture.probes.machine.windows import Windows
+from paramedic.capture.probes.model.casts import Casts
+from paramedic.capture.probes.model.census import Census
+from paramedic.capture.probes.model.dropout import Dropout
+from paramedic.capture.probes.model.freezes import Freezes
+from paramedic.capture.probes.model.modes import Modes
+from paramedic.capture.probes.model.modules import Modules
+from paramedic.capture.probes.model.symmetry import Symmetry
+from paramedic.capture.probes.model.units import Units
 from paramedic.capture.sampler import Sampler
+from paramedic.capture.skipping import Skipping
+from paramedic.capture.sources.backward import BackwardPasses
+from paramedic.capture.sources.checkpoints import Checkpoints
+from paramedic.capture.sources.data_loaders import DataLoaders
+from paramedic.capture.sources.loop import Loop
+from paramedic.capture.sources.losses import Losses
+from paramedic.capture.sources.module_calls import ModuleCalls
+from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.stall import StallWatch
 from paramedic.capture.trace import Trace
 from paramedic.capture.values import Values
@@ -91,13 +91,13 @@ class Attachment:
         self.trace = Trace(watcher, name)
         self.crashes = crashes = Crashes(watcher, writer.path.parent)
         self.ops = ops = OpMode(watcher)
-        self.calls = calls = Calls(watcher, ops)
+        self.calls = calls = ModuleCalls(watcher, ops)
         self.modules = modules = Modules(watcher, calls.inside)
         symmetry = Symmetry(watcher)
         self.census = census = Census(watcher, modules, ops, symmetry)
         self.loop = loop = Loop(watcher, census, clock)
         self.schedulers = schedulers = Schedulers(watcher, loop)
-        self.loaders = loaders = Loaders(watcher, clock)
+        self.loaders = loaders = DataLoaders(watcher, clock)
         self.workers = workers = Workers(watcher, crashes)
         scaling = Scaling(watcher, loop)
         self.losses = losses = Losses(watcher, calls)
@@ -120,10 +120,10 @@ class Attachment:
         passes.alarm = self.alarm = alarm = Alarm(watcher, loop)
         if settings.replay is not None:
             passes.replay = Replay(watcher, load_bundle(Path(settings.replay)))
-        nap = Nap(watcher, loop, alarm)
-        nap.may_begin, nap.look_at = loaders.may_nap, passes.over
-        nap.record, nap.arrived = passes.record_value, passes.arrived
-        nap.on_end.append(loaders.nap_ended)
+        skipping = Skipping(watcher, loop, alarm)
+        skipping.may_begin, skipping.look_at = loaders.may_skip, passes.over
+        skipping.record, skipping.arrived = passes.record_value, passes.arrived
+        skipping.on_end.append(loaders.skipping_ended)
         evaluation = Evaluation(watcher, alarm)
         losses.on_evaluation = evaluation.loss
         calls.on_root.append(("evaluation", evaluation.answered))
@@ -140,7 +140,7 @@ class Attachment:
         dropout.on_tied, seeds = calls.dropped, Seeds(watcher)
         calls.draws_apart = seeds.draws_apart
         self.details = details = Details(watcher, ops, calls, losses, passes, loop, checkpoints)
-        watcher.each_round("calls", calls.settle)
+        watcher.each_round("module_calls", calls.settle)
         watcher.each_round("ops", ops.forget_cycle)
 
         for probe in (
@@ -148,8 +148,8 @@ class Attachment:
             modules, freezes, Modes(watcher), checkpoints, seeds, loaders, workers, losses,
             dropout, GradMode(watcher), loop, scaling, Clipping(watcher, loop),
             schedulers, Casts(watcher), symmetry, Units(watcher, calls, ops), passes, calls, details, ops, memory,
-            Holdings(watcher), Pause(watcher), alarm, nap, evaluation, Margins(watcher, loaders), Warned(watcher),
-            Ranks(watcher),
+            GrowingVariables(watcher), Pause(watcher), alarm, skipping, evaluation, Margins(watcher, loaders),
+            Warned(watcher), Ranks(watcher),
         ):  # fmt: skip
             probe.install()
         self._leave_compilers_alone()
@@ -215,15 +215,15 @@ class Attachment:
         self.sampler.stop()
         if self.surroundings is not None:
             watcher.ask("surroundings", self._tell_surroundings)
-        watcher.ask("calls", lambda: self.calls.settle(final=True))
+        watcher.ask("module_calls", lambda: self.calls.settle(final=True))
         watcher.ask("freezes", self.freezes.tell)
         watcher.ask("loop", self.loop.finish)
         watcher.ask("schedulers", self.schedulers.finish)
-        watcher.ask("loaders", self.loaders.samples.tell)
+        watcher.ask("data_loaders", self.loaders.samples.tell)
         watcher.ask("details", self.details.finish, error)
         watcher.ask("memory", self.memory.finish)
         watcher.ask("statistics", self.loop.statistics.finish)
-        watcher.ask("loaders", self.loaders.epochs.finish)
+        watcher.ask("data_loaders", self.loaders.epochs.finish)
         watcher.ask("clock", self.clock.finish)
         watcher.ask("compiles", self.compiles.look)
         watcher.ask("clock", self.windows.tell)
@@ -231,7 +231,7 @@ class Attachment:
         watcher.ask("trace", self.trace.finish)
         if error is not None:
             watcher.ask("alarm", self.alarm.crashed, error)
-            watcher.ask("loaders", self.loaders.tell_last)
+            watcher.ask("data_loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last, error)
             watcher.ask("exception", self._tell_exception, error)
             if is_exhaustion(error):

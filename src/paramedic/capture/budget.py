@@ -122,7 +122,7 @@ class Budget:
     def should_sample(self) -> bool:
         return self._until_sampled() <= 0
 
-    def rest(self, *, sampling: bool = True) -> int:
+    def unwatched_steps(self, *, sampling: bool = True) -> int:
         """Steps until the next one that should be watched or sampled."""
         until = min(self._until_watched(), self._until_sampled()) if sampling else self._until_watched()
         return max(1, math.ceil(until))

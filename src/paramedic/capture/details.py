@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 from paramedic.capture.active.probe import Active
-from paramedic.capture.probes.advantages import Advantages
-from paramedic.capture.probes.answers import Answers
-from paramedic.capture.probes.attention_axes import AttentionAxes
-from paramedic.capture.probes.averages import Averages
-from paramedic.capture.probes.backward import BackwardPasses
-from paramedic.capture.probes.calls import Calls
-from paramedic.capture.probes.chains import Chains
-from paramedic.capture.probes.checkpoints import Checkpoints
-from paramedic.capture.probes.class_targets import ClassTargets
-from paramedic.capture.probes.contracts import Contracts
-from paramedic.capture.probes.corners import Corners
-from paramedic.capture.probes.ctc import Ctc
-from paramedic.capture.probes.declared_shapes import DeclaredShapes
-from paramedic.capture.probes.draws import Draws
-from paramedic.capture.probes.fed_rows import FedRows
-from paramedic.capture.probes.followers import Followers
-from paramedic.capture.probes.forgotten import Forgotten
-from paramedic.capture.probes.given_targets import GivenTargets
-from paramedic.capture.probes.inplace import InPlace
-from paramedic.capture.probes.inputs import Inputs
-from paramedic.capture.probes.leftovers import Leftovers
-from paramedic.capture.probes.loaded import Loaded
-from paramedic.capture.probes.loop import Loop
-from paramedic.capture.probes.losses import Losses
-from paramedic.capture.probes.masks import Masks
-from paramedic.capture.probes.metrics import Metrics
-from paramedic.capture.probes.mirrors import Mirrors
-from paramedic.capture.probes.mixtures import Mixtures
-from paramedic.capture.probes.numbers import Numbers
-from paramedic.capture.probes.objectives import Objectives
-from paramedic.capture.probes.offers import Offers
-from paramedic.capture.probes.ops import OpMode
-from paramedic.capture.probes.overlaps import Overlaps
-from paramedic.capture.probes.overwrites import Overwrites
-from paramedic.capture.probes.rankings import Rankings
-from paramedic.capture.probes.recurrence import Recurrence
-from paramedic.capture.probes.resumes import Resumes
-from paramedic.capture.probes.shifts import Shifts
-from paramedic.capture.probes.signed_labels import SignedLabels
-from paramedic.capture.probes.tables import Tables
-from paramedic.capture.probes.teachers import Teachers
-from paramedic.capture.probes.ties import Ties
-from paramedic.capture.probes.views import Views
+from paramedic.capture.probes.checkpoints.forgotten import Forgotten
+from paramedic.capture.probes.checkpoints.overwritten_weights import OverwrittenWeights
+from paramedic.capture.probes.checkpoints.resumes import Resumes
+from paramedic.capture.probes.data.fed_rows import FedRows
+from paramedic.capture.probes.data.inputs import Inputs
+from paramedic.capture.probes.data.mirrors import Mirrors
+from paramedic.capture.probes.evaluation.answers import Answers
+from paramedic.capture.probes.evaluation.metrics import Metrics
+from paramedic.capture.probes.loss.advantages import Advantages
+from paramedic.capture.probes.loss.class_targets import ClassTargets
+from paramedic.capture.probes.loss.corners import Corners
+from paramedic.capture.probes.loss.ctc import Ctc
+from paramedic.capture.probes.loss.draws import Draws
+from paramedic.capture.probes.loss.leftovers import Leftovers
+from paramedic.capture.probes.loss.mixtures import Mixtures
+from paramedic.capture.probes.loss.numbers import Numbers
+from paramedic.capture.probes.loss.objectives import Objectives
+from paramedic.capture.probes.loss.overlaps import Overlaps
+from paramedic.capture.probes.loss.rankings import Rankings
+from paramedic.capture.probes.loss.shifts import Shifts
+from paramedic.capture.probes.loss.signed_labels import SignedLabels
+from paramedic.capture.probes.loss.tables import Tables
+from paramedic.capture.probes.loss.target_among_inputs import TargetAmongInputs
+from paramedic.capture.probes.model.attention_axes import AttentionAxes
+from paramedic.capture.probes.model.averages import Averages
+from paramedic.capture.probes.model.chains import Chains
+from paramedic.capture.probes.model.contracts import Contracts
+from paramedic.capture.probes.model.declared_shapes import DeclaredShapes
+from paramedic.capture.probes.model.followers import Followers
+from paramedic.capture.probes.model.inplace import InPlace
+from paramedic.capture.probes.model.masks import Masks
+from paramedic.capture.probes.model.overwrites import Overwrites
+from paramedic.capture.probes.model.recurrence import Recurrence
+from paramedic.capture.probes.model.side_outputs import SideOutputs
+from paramedic.capture.probes.model.teachers import Teachers
+from paramedic.capture.probes.model.ties import Ties
+from paramedic.capture.probes.model.views import Views
+from paramedic.capture.sources.backward import BackwardPasses
+from paramedic.capture.sources.checkpoints import Checkpoints
+from paramedic.capture.sources.loop import Loop
+from paramedic.capture.sources.losses import Losses
+from paramedic.capture.sources.module_calls import ModuleCalls
+from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
 
 
@@ -56,7 +56,7 @@ class Details:
         self,
         watcher: Watcher,
         ops: OpMode,
-        calls: Calls,
+        calls: ModuleCalls,
         losses: Losses,
         passes: BackwardPasses,
         loop: Loop,
@@ -67,7 +67,7 @@ class Details:
         views, masks, shifts, chains = Views(watcher, ops), Masks(watcher, ops), Shifts(watcher), Chains(watcher)
         active, recurrence, resumes = Active(watcher), Recurrence(watcher), Resumes(watcher)
         leftovers, advantages, draws = Leftovers(watcher), Advantages(watcher, ops), Draws(watcher, ops)
-        loaded, forgotten = Loaded(watcher, ops, loop.owners.__contains__), Forgotten(watcher, loop)
+        loaded, forgotten = OverwrittenWeights(watcher, ops, loop.owners.__contains__), Forgotten(watcher, loop)
         mixtures = Mixtures(watcher, loop)
         answers, objectives = Answers(watcher, ops), Objectives(watcher, ops)
         tables = Tables(watcher, ops, answers.knows)
@@ -77,22 +77,29 @@ class Details:
         calls.on_fed.append(("inputs", self.inputs.fed))
         calls.on_call += [("overwrites", Overwrites(watcher).called), ("masks", masks.attention)]
         calls.on_call += [("shifts", shifts.called), ("chains", chains.called), ("recurrence", recurrence.called)]
-        calls.on_call += [("contracts", Contracts(watcher).called), ("offers", Offers(watcher, calls.made_by).called)]
+        calls.on_call += [
+            ("contracts", Contracts(watcher).called),
+            ("side_outputs", SideOutputs(watcher, calls.made_by).called),
+        ]
         calls.on_call.append(("draws", draws.called))
         losses.on_labels.append(("shifts", shifts.labels))
         losses.embedded = shifts.last
         losses.on_call += [("views", views.compared), ("class_targets", ClassTargets(watcher).loss)]
-        given, mirrors = GivenTargets(watcher), Mirrors(watcher)
-        calls.on_root += [("given_targets", given.called), ("mirrors", mirrors.called)]
+        given, mirrors = TargetAmongInputs(watcher), Mirrors(watcher)
+        calls.on_root += [("target_among_inputs", given.called), ("mirrors", mirrors.called)]
         fed = FedRows(watcher, lambda: max((account.number for account in loop.accounts.values()), default=-1))
         calls.on_root.append(("fed_rows", fed.called))
         calls.on_root.append(("teachers", Teachers(watcher).called))
-        losses.on_call += [("tables", tables.loss), ("given_targets", given.loss), ("mirrors", mirrors.loss)]
+        losses.on_call += [("tables", tables.loss), ("target_among_inputs", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
         passes.on_pass += [("draws", draws.passed), ("mixtures", mixtures.passed)]
         checkpoints.on_optimizer += [("resumes", resumes.restored), ("forgotten", forgotten.restored)]
-        checkpoints.on_model += [("loaded", loaded.given), ("forgotten", forgotten.given), ("averages", averages.given)]
+        checkpoints.on_model += [
+            ("overwritten_weights", loaded.given),
+            ("forgotten", forgotten.given),
+            ("averages", averages.given),
+        ]
         losses.on_value = objectives.loss
         self._probes = (
             followers, averages, views, masks, chains, active, resumes, answers, self.in_place,

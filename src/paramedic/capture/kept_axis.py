@@ -7,8 +7,8 @@ import functools
 
 import torch
 
-from paramedic.capture.sources import tree
-from paramedic.capture.storing import assigned_at
+from paramedic.capture.code.storing import assigned_at
+from paramedic.capture.code.trees import tree
 from paramedic.capture.where import shown_path, user_frame, variable_name
 from paramedic.record.writer import Site
 

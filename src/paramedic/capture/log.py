@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 
 from paramedic import descriptors, voice
-from paramedic.capture.probes.clock import EVALUATION, Lap
+from paramedic.capture.probes.machine.clock import EVALUATION, Lap
 from paramedic.capture.watcher import Watcher
 from paramedic.logged import SERIES as LOGGED
 from paramedic.paths import append_private, make_private_folder

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-from paramedic.capture.probes.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
+from paramedic.capture.probes.machine.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.facts import LineSample
 
@@ -71,7 +71,7 @@ class Sampler:
 
 
 def part_of(frame: FrameType | None) -> str | None:
-    """The part of the loop that a stack is in, by the functions of torch on it: for when the clock rests."""
+    """The part of the loop that a stack is in, by the functions of torch on it: for when the clock is not read."""
     while frame is not None:
         for place, part in _PLACES.items():
             if frame.f_code.co_filename.endswith(place):

@@ -16,7 +16,7 @@ import numpy
 import torch
 from torch.utils import data as torch_data
 
-from paramedic.capture.sources import tree
+from paramedic.capture.code.trees import tree
 from paramedic.capture.untouched import length_of, on_class, stored
 
 _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}

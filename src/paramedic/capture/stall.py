@@ -13,7 +13,7 @@ from typing import Any
 
 from paramedic import voice
 from paramedic.capture import stacks
-from paramedic.capture.probes.clock import Clock
+from paramedic.capture.probes.machine.clock import Clock
 from paramedic.capture.sampler import part_of
 from paramedic.capture.where import frame_site, is_users
 from paramedic.paths import write_private

@@ -52,7 +52,7 @@ class Trace:
     def _stepped(self) -> None:
         if self._over or self.watcher.step < FIRST_STEPS:
             return
-        self.watcher.wake()  # a trace of steps that run untouched would end too late
+        self.watcher.watch_again()  # a trace of steps that run untouched would end too late
         if self._profiler is None:
             self._start()
         elif self.watcher.step - self._began >= WARM_UP + self.steps:

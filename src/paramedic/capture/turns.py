@@ -46,7 +46,7 @@ class Turns:
     def passed(self) -> None:
         """A backward pass is over, or gradients were asked for."""
         watcher = self.watcher
-        if watcher.busy or (watcher.resting and not watcher.turning):
+        if watcher.busy or (watcher.matching and not watcher.turning):
             return
         self._calls = 0
         self._passes += 1
@@ -59,7 +59,7 @@ class Turns:
     def called(self, *, asked: bool = False) -> None:
         """A model or a loss was called; `asked`: by a probe that was asked about it."""
         watcher = self.watcher
-        if self._passes or watcher.busy is not asked or (watcher.resting and not watcher.turning):
+        if self._passes or watcher.busy is not asked or (watcher.matching and not watcher.turning):
             return
         self._calls += 1
         if self._calls >= MOST_CALLS and self.alone():
@@ -70,8 +70,8 @@ class Turns:
         watcher, over = self.watcher, self._over
         if over:
             self.on_turn()
-        if watcher.resting and not closely:
-            watcher.rested(watcher.step, 1)
+        if watcher.matching and not closely:
+            watcher.matched(watcher.step, 1)
         elif watcher.busy:
             watcher.ask_within("watcher", watcher.turned, closely, over)
         else:

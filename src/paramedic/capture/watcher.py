@@ -2,9 +2,9 @@
 
 Four gears. While *examining* (the first steps, later ones on a schedule, and whenever something new happens) module
 hooks and a function mode see every call. While *watching* only what is called a few times per step is looked at. While
-*resting* a step runs untouched as long as it follows a pattern that was watched before. *Napping*, between very short
-steps of a simple loop, its calls are not even intercepted (see nap.py). How many steps are watched, and of how many
-statistics are taken, is for the budget to say.
+*matching* a step runs untouched as long as it follows a pattern that was watched before. *Skipping*, between very short
+steps of a simple loop, its calls are not even intercepted (see skipping.py). The budget says how many steps are
+watched, and of how many statistics are taken.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MANY_PARTS = 1_000  # where an optimizer holds so many tensors: each step takes 
 AFTER_NEWS = 2  # steps examined after something new happened
 AFTER_CHANGE = 6  # steps watched after the calls of a step came in an order that was never seen before
 MOST_CHANGES = 16  # times that this is worth it: some loops are never the same
-POLL_WHILE_RESTING = 16  # steps,
+POLL_WHILE_MATCHING = 16  # steps,
 POLL_EVERY = 0.05  # or so many seconds, if that is longer
 
 
@@ -51,25 +51,25 @@ class Watcher:
         self.deferred = Deferred()
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
-        self.resting = False
-        self.napping = 0  # steps of the nap that are still to come
-        self.on_nap_end: Callable[[], None] = lambda: None  # told when a nap ends early
+        self.matching = False
+        self.skipping = 0  # steps that are still to be skipped
+        self.on_skipping_end: Callable[[], None] = lambda: None  # told when skipping ends early
         self.budget = Budget(settings)
         self._every_step = settings.stop_after is not None or settings.bundle_spikes  # is watched, whatever it costs
         self.sampling = self.budget.should_sample()  # statistics are being taken of this step
         self.detached: set[str] = set()
         self.asked = 0  # questions so far: as long as this grows, something is going on
         self.spent = 0.0  # seconds of the training thread's time,
-        self.glanced = 0.0  # and those of naps, which no budget governs
+        self.spent_skipping = 0.0  # and those while skipping, which no budget governs
         self.started = time.perf_counter()
         self.compiled = False  # torch.compile or torch.jit is in use: no function mode
         self.on_gear: list[Callable[[bool], None]] = []
         self.on_sampling: list[Callable[[bool], None]] = []
-        self.on_wake: list[Callable[[], object]] = []  # called when a rest ends
+        self.on_watch_again: list[Callable[[], object]] = []  # called when matching ends
         # Called after each optimizer step that is examined or watched, with the probe each belongs to.
         self.on_step: list[tuple[str, Callable[[], object]]] = []
         self.on_turn: list[tuple[str, Callable[[], object]]] = []  # the same, of what lasts one round of any loop
-        self.on_rested: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while resting
+        self.on_matched: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while matching
         self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
         self.stop_with: int | None = None  # end the script with this exit code before its next step
         self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
@@ -82,8 +82,8 @@ class Watcher:
         self._on_cuda = False
         self._sampling_cost = 0.0
         self._stay = 0  # optimizer steps for which the gear may not change
-        self._rested = 0  # steps since the rest began, or was last looked into
-        self._rest = 1  # steps after which that is due
+        self._matched = 0  # steps since matching began, or was last looked into
+        self._match_for = 1  # steps after which that is due
         self._spent_before = 0.0
         self._thread = threading.local()
         self._trainer: threading.Thread | None = None  # the thread whose training is watched,
@@ -211,7 +211,7 @@ class Watcher:
 
     def news(self, steps: int = AFTER_NEWS) -> None:
         """Something was seen for the first time: look closely for a while."""
-        self.wake()
+        self.watch_again()
         steps = min(steps, FEWER_STEPS) if self.many_parts else steps
         self._examine_until = max(self._examine_until, self.step + steps)
         self.turns.anew(steps)
@@ -225,8 +225,8 @@ class Watcher:
             self.budget.take_fewer()
 
     def changed(self) -> None:
-        """While resting: a step is not like any before."""
-        self.wake()
+        """While matching: a step is not like any before."""
+        self.watch_again()
         self._changes += 1
         if self._changes <= MOST_CHANGES:
             self._watch_until = self.step + AFTER_CHANGE
@@ -248,26 +248,27 @@ class Watcher:
         self.on_count(self.step)
         self.turns.stepped()
         self._book()
-        self.budget.looked(self.step >= FIRST_STEPS, self.spent + self.glanced, time.perf_counter() - self.started)
+        spent, passed = self.spent + self.spent_skipping, time.perf_counter() - self.started
+        self.budget.looked(self.step >= FIRST_STEPS, spent, passed)
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
         self._call(self.on_step)
 
-    def rested(self, step: int, actors: int) -> None:
+    def matched(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched: as little as possible is done here."""
         self.counted(step)
-        if self._rested >= self._rest or self.sampling:
-            self.ask("watcher", self._end_rest, actors)
+        if self._matched >= self._match_for or self.sampling:
+            self.ask("watcher", self._end_matching, actors)
 
     def counted(self, step: int) -> None:
         self.step = max(step, self.step)
         self.on_count(self.step)
-        self._rested += 1
+        self._matched += 1
 
-    def rest_left(self) -> int:
+    def matching_left(self) -> int:
         """Steps that may go by before somebody looks again."""
-        return self._rest - self._rested if self.resting and not self.sampling else 0
+        return self._match_for - self._matched if self.matching and not self.sampling else 0
 
     def each_round(self, probe: str, callback: Callable[[], object]) -> None:
         """Have it called after each step, and after each round of a loop that has none."""
@@ -288,21 +289,21 @@ class Watcher:
         """An optimizer is about to step. If none seemed to: look as closely as at any of its steps."""
         if self.turning:
             self.turning = False
-            self.wake()
+            self.watch_again()
             self._shift(self.step < self._examine_until)
 
-    def end_nap(self) -> None:
+    def end_skipping(self) -> None:
         """Something is not as it was: intercept calls again, from here on."""
-        if self.napping:
-            self.napping = 0
-            self.on_nap_end()
+        if self.skipping:
+            self.skipping = 0
+            self.on_skipping_end()
 
-    def _end_rest(self, actors: int) -> None:
+    def _end_matching(self, actors: int) -> None:
         self._book()
         self.deferred.poll()
         self._choose_gear(actors)
         if not self.turning:
-            self._call(self.on_rested)
+            self._call(self.on_matched)
 
     def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
         for probe, callback in callbacks:
@@ -315,34 +316,33 @@ class Watcher:
         self._sample(self.budget.should_sample() and not self.turning)
         closely = self.examining or self._every_step or self.step < self._watch_until
         if closely or self.budget.should_watch():
-            self.wake()
+            self.watch_again()
         else:
-            self.resting = True
-            self._rest = min(
-                self.budget.rest(sampling=not self.turning), max(POLL_WHILE_RESTING, self.budget.steps_in(POLL_EVERY))
-            )
-        self._stay = 0 if self.resting and not self.sampling else actors - 1
+            self.matching = True
+            most = max(POLL_WHILE_MATCHING, self.budget.steps_in(POLL_EVERY))
+            self._match_for = min(self.budget.unwatched_steps(sampling=not self.turning), most)
+        self._stay = 0 if self.matching and not self.sampling else actors - 1
 
-    def wake(self) -> None:
+    def watch_again(self) -> None:
         """Watch from here on, until the end of this step at least."""
-        self.end_nap()
-        if self.resting:
-            if self._rested:
+        self.end_skipping()
+        if self.matching:
+            if self._matched:
                 self._book()
-            self.resting = False
-            for callback in self.on_wake:
+            self.matching = False
+            for callback in self.on_watch_again:
                 callback()
 
     def _book(self) -> None:
         self.budget.completed(
             self.spent - self._spent_before,
-            steps=max(self._rested, 1),
+            steps=max(self._matched, 1),
             examined=self._examined or self.examining,
-            watched=not self.resting,
+            watched=not self.matching,
             sampled=self.sampling,
             sampling=self._sampling_cost,
         )
-        self._spent_before, self._sampling_cost, self._examined, self._rested = self.spent, 0.0, False, 0
+        self._spent_before, self._sampling_cost, self._examined, self._matched = self.spent, 0.0, False, 0
         self._on_cuda = torch.cuda.is_initialized()
 
     def _sample(self, sampling: bool) -> None:
@@ -389,7 +389,7 @@ class Watcher:
         self.writer.set_meta(
             steps=self.step,
             seconds=round(seconds, 3),
-            **self.budget.bill(self.spent + self.glanced, seconds),
+            **self.budget.bill(self.spent + self.spent_skipping, seconds),
             coverage={
                 "examined": self.budget.examined,
                 "watched": self.budget.watched,

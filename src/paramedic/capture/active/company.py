@@ -10,9 +10,9 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance
+from paramedic.capture.code.trees import definition
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.probes.padding import run_at_end
-from paramedic.capture.sources import definition
+from paramedic.capture.probes.loss.padding import run_at_end
 from paramedic.capture.where import is_users, shown_path, user_site
 
 MOST_ALONE = 8  # samples that are asked by themselves

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import torch
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, places, tokens
+from paramedic.capture.code.masks import triangle_at
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.mask_source import triangle_at
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
 

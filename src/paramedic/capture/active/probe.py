@@ -17,10 +17,10 @@ from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
+from paramedic.capture.code.overwritten import overwritten
 from paramedic.capture.facts import own_parameters, readable, tensors_in
-from paramedic.capture.overwritten import overwritten
-from paramedic.capture.probes.call import Call
-from paramedic.capture.probes.masks import argument_name
+from paramedic.capture.moments import Call
+from paramedic.capture.probes.model.masks import argument_name
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Asked
 from paramedic.record.facts.storing import restored

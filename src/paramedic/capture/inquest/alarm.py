@@ -21,7 +21,7 @@ from paramedic.capture.inquest.randomness import RandomState, random_state
 from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.inquest.spikes import Spikes, norm_of
 from paramedic.capture.inquest.tracer import look
-from paramedic.capture.probes.loop import Loop
+from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_site
 from paramedic.errors import message_of
@@ -58,7 +58,7 @@ class Alarm:
         self._looked_for_request = 0.0
         self._sentinels: weakref.WeakKeyDictionary[Optimizer, Sentinel] = weakref.WeakKeyDictionary()
         self._posted: list[Sentinel] = []  # one for each of so many optimizers, or none
-        self._far = False  # all of them look at an accelerator's memory, for which nobody waits while resting,
+        self._far = False  # all of them look at an accelerator's memory, for which nobody waits while matching,
         self._waits = False  # unless that was asked for
         self._early = Early()
         self._spikes = Spikes() if watcher.settings.bundle_spikes else None
@@ -75,7 +75,7 @@ class Alarm:
         self.watcher.patches.wrap(Optimizer, "__init__", watched_init)  # the model is built: the first step is next
         self.step_begins()
         self.watcher.on_step.append(("alarm", self.step_begins))
-        self.watcher.on_wake.append(lambda: self.step_begins() if self._far else None)
+        self.watcher.on_watch_again.append(lambda: self.step_begins() if self._far else None)
         self.loop.before_step = self.about_to_step
         self.loop.after_step = self.stepped
 
@@ -97,8 +97,8 @@ class Alarm:
         """Whether all gradients are an accelerator's, and nobody has asked to wait for them."""
         return self._far and not self._waits
 
-    def glance(self) -> bool:
-        """While resting: one number of two gradients, the first and the last. Returns whether all seems well."""
+    def quick_check(self) -> bool:
+        """While matching: one number of two gradients, the first and the last. Returns whether all seems well."""
         if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
             return False
         if len(self._posted) != self.loop.count:
@@ -121,7 +121,7 @@ class Alarm:
         return self.well_afar()
 
     def well_afar(self) -> bool:
-        """While resting: as far as an accelerator's gradients can be known without anybody feeling it."""
+        """While matching: as far as an accelerator's gradients can be known without anybody feeling it."""
         found = [p.grad for sentinel in self._posted for p in sentinel.parameters()]
         well = self._early.gradients_seem_well([g for g in found if g is not None], self.loop.clock.typical)
         if well:
@@ -133,7 +133,7 @@ class Alarm:
         before, self.random_state = self.random_state, random_state()
         self._look_for_request(losses, before)
         waits = self.watcher.settings.wait_for_device
-        thorough = waits or (not self.watcher.resting and self.watcher.affordable())
+        thorough = waits or (not self.watcher.matching and self.watcher.affordable())
         self._checked = thorough
         if self.suspicious:
             return
@@ -169,7 +169,7 @@ class Alarm:
 
     def _suspect(self) -> None:
         self.suspicious = True
-        self.watcher.wake()  # the coming step must not pass unseen
+        self.watcher.watch_again()  # the coming step must not pass unseen
         for account in self.loop.accounts.values():
             for backward in account.pending:
                 backward.private = True  # whoever throws such gradients away does well

@@ -15,7 +15,7 @@ from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.inquest import Conclusion, hold
 from paramedic.capture.inquest.rerun import rerunning
 from paramedic.capture.inquest.tracer import only_nan
-from paramedic.capture.probes.call import Call
+from paramedic.capture.moments import Call
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import NonFinite

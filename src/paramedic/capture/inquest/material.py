@@ -15,7 +15,7 @@ import torch
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import Conclusion, frames
 from paramedic.capture.inquest.randomness import RandomState, random_state
-from paramedic.capture.probes.loop import Loop
+from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.masking import is_secret, masked_text, masked_words

@@ -1,0 +1,1 @@
+"""Readers of the user's source code."""

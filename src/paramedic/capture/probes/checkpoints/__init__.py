@@ -1,0 +1,1 @@
+"""Probes that watch what is saved and loaded."""

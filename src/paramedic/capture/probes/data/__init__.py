@@ -1,0 +1,1 @@
+"""Probes that watch what the data loaders and datasets give."""

@@ -1,0 +1,82 @@
+"""Rows that a model is called with where no loader is used: were those it is evaluated on trained on before?"""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.moments import Call
+from paramedic.capture.watcher import Watcher
+from paramedic.record import facts
+
+MOST_ROWS = 20_000
+MOST_BYTES = 4_000_000  # of a batch
+LEAST_BROKEN = 4  # numbers with a fraction in a row, by which it is told from all others
+LATEST = 2  # calls that tell whether training still brings new rows
+
+
+class FedRows:
+    """Remembers the rows of one model's training calls, and finds them again in its evaluation.
+
+    Rows that were evaluated before they were trained on do not count: games, pools of unlabelled data, and tests that
+    come before the training of the same data.
+    """
+
+    def __init__(self, watcher: Watcher, newest_optimizer: Callable[[], int]) -> None:
+        self.watcher = watcher
+        self.newest_optimizer = newest_optimizer
+        self._optimizer = -1
+        self._model: weakref.ref[Any] | None = None
+        self._trained: set[bytes] = set()
+        self._tested_first: set[bytes] = set()
+        self._known: deque[float] = deque(maxlen=LATEST)  # shares of the latest training rows that had come before
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        if call.loader is not None or call.borrowed or (call.grad and not call.training):
+            return
+        rows = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
+        if rows is None or rows.dim() < 2 or not rows.dtype.is_floating_point or rows.device.type != "cpu":
+            return
+        if rows.requires_grad or rows.nbytes > MOST_BYTES or not readable(rows):
+            return
+        if call.grad:
+            self._train(call.root, rows)
+        elif self._model is not None and self._model() is call.root:
+            self._evaluate(call, rows)
+
+    def _train(self, model: Any, rows: torch.Tensor) -> None:
+        newest = self.newest_optimizer()
+        if self._model is None or self._model() is not model or (newest > self._optimizer >= 0):
+            self._model = weakref.ref(model)
+            self._trained, self._tested_first = set(), set()  # a new fold, or another try, begins from scratch
+            self._known.clear()
+        self._optimizer = newest
+        if len(self._trained) < MOST_ROWS and (found := _digests(rows)):
+            self._known.append(len(found & self._trained) / len(found))
+            self._trained |= found
+
+    def _evaluate(self, call: Call, rows: torch.Tensor) -> None:
+        found = _digests(rows)
+        self._tested_first |= found - self._trained if len(self._tested_first) < MOST_ROWS else set()
+        shared = (found & self._trained) - self._tested_first
+        # In train mode a model without gradients acts, or collects data: what it meets is trained on afterwards.
+        if shared and not call.training and len(self._known) == LATEST:
+            data = facts.FedRows(
+                rows=len(found), shared=len(shared), trained=len(self._trained), known=min(self._known)
+            )
+            self.watcher.state(data, site=call.site, module=call.path, step=call.step, phase="eval")
+
+
+def _digests(rows: torch.Tensor) -> set[bytes]:
+    flat = rows.detach().reshape(rows.shape[0], -1).contiguous()
+    telling = ((flat != flat.round()).sum(1) >= LEAST_BROKEN).tolist()
+    raw = flat.view(torch.uint8).numpy()
+    return {
+        hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row, tells in zip(raw, telling, strict=True) if tells
+    }

@@ -1,0 +1,78 @@
+"""Pictures and the pictures they are to become, such as masks: were both flipped, or only one of them?"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.moments import Call
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.facts import Mirrors as MirrorsFact
+from paramedic.record.writer import Site
+
+LOOKS, SAMPLES, SIDE = 24, 16, 32  # per place; per look; pixels to which pictures are reduced
+MOST_VALUES = 4_000_000  # of the pictures in one look
+SMALLEST = 8  # pixels along a side
+CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how well it must fit at least
+AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
+
+
+class Mirrors:
+    """Counts the samples whose target fits their picture, and those whose mirrored target does, both clearly."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._picture: weakref.ref[torch.Tensor] | None = None
+        self._looks: Counter[Site] = Counter()
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        if call.grad and call.training:
+            pictures = [t for _, t in tensors_in((args, kwargs)) if t.dim() == 4 and t.dtype.is_floating_point]
+            self._picture = weakref.ref(pictures[0]) if len(pictures) == 1 else None
+
+    def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
+        picture = self._picture() if self._picture is not None else None
+        if picture is None or not prediction.requires_grad or target.requires_grad or target.dim() not in (3, 4):
+            return
+        sizes = picture.shape[-2:]
+        if target.shape[0] != picture.shape[0] or target.shape[-2:] != sizes or min(sizes) < SMALLEST:
+            return
+        site = user_site()
+        self._looks[site] += 1
+        if self._looks[site] > LOOKS or not (readable(picture) and readable(target)):
+            return
+        both = _reduced(picture), _reduced(target if target.dim() == 4 else target[:, None])
+        counts = _fits(*(part[: min(len(p) for p in both)] for part in both))  # of huge ones fewer are looked at
+        step = self.watcher.step
+
+        def use(found: list[float]) -> None:
+            fact = MirrorsFact(straight=found[0], mirrored=dict(zip(AXES, found[1:], strict=True)))
+            self.watcher.state(fact, site=site, phase="train", step=step)
+
+        self.watcher.read(counts, use)
+
+
+def _reduced(pictures: torch.Tensor) -> torch.Tensor:
+    """A few of them, without colours, small, and with mean 0 and length 1."""
+    most = max(1, min(SAMPLES, MOST_VALUES // pictures[0].numel()))
+    few = pictures[:most].detach().float().mean(1, keepdim=True)
+    if max(few.shape[-2:]) > SIDE:
+        few = F.adaptive_avg_pool2d(few, SIDE)
+    centred = few - few.mean((-1, -2), keepdim=True)
+    return centred / centred.norm(dim=(-1, -2), keepdim=True).clamp(min=1e-6)
+
+
+def _fits(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """How many fit as they are, and how many fit when the target is mirrored."""
+    straight = (pictures * targets).sum((-1, -2, -3)).abs()
+    mirrored = [(pictures * targets.flip(axes)).sum((-1, -2, -3)).abs() for axes in AXES.values()]
+    best = torch.stack(mirrored).amax(0)
+    counts = [((straight > best + CLEAR) & (straight > STRONG)).sum()]
+    counts += [((fit > straight + CLEAR) & (fit > STRONG) & (fit == best)).sum() for fit in mirrored]
+    return torch.stack(counts).float()

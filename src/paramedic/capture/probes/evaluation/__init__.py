@@ -1,0 +1,1 @@
+"""Probes that watch how the program measures its model."""

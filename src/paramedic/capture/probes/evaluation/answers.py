@@ -1,0 +1,56 @@
+"""Answers that a model gave without a graph: does training learn from them, or are they only looked at?"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+
+from paramedic.capture.facts import tensors_in
+from paramedic.capture.moments import Call
+from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.watcher import Watcher
+
+MOST_TENSORS = 10_000
+
+
+class Answers:
+    """Follows them to a computation with a graph: pseudo-labels, samples of a generator, an old policy's odds."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self._known: dict[int, tuple[weakref.ref[torch.Tensor], Call]] = {}
+
+    def install(self) -> None:
+        self.watcher.each_round("answers", self._forget)
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        if not call.grad:
+            self._remember(output, call)
+            self.ops.on_result = self._used
+
+    def knows(self, tensor: torch.Tensor) -> bool:
+        """Whether it was computed from such an answer since the last step."""
+        known = self._known.get(id(tensor))
+        return known is not None and known[0]() is tensor
+
+    def _used(self, args: Any, kwargs: Any, result: Any) -> None:
+        for _, tensor in tensors_in((args, kwargs)):
+            known = self._known.get(id(tensor))  # ids are used again: the tensor must still be the one meant
+            if known is None or known[0]() is not tensor:
+                continue
+            if any(made.requires_grad for _, made in tensors_in(result)):
+                known[1].uses.add("training")
+            else:
+                self._remember(result, known[1])
+
+    def _remember(self, value: Any, call: Call) -> None:
+        for _, tensor in tensors_in(value):
+            if len(self._known) < MOST_TENSORS:
+                self._known[id(tensor)] = (weakref.ref(tensor), call)
+
+    def _forget(self) -> None:
+        self._known.clear()
+        self.ops.on_result = None

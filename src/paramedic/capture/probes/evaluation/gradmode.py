@@ -1,0 +1,47 @@
+"""Blocks without gradients: an evaluation may be about to begin. The 1st, 2nd, 4th, 8th … time is worth a look."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from types import FrameType
+from typing import Any
+
+import torch
+
+from paramedic.capture.watcher import AFTER_NEWS, Watcher
+from paramedic.capture.where import is_users
+
+
+class GradMode:
+    """Watches torch.no_grad and torch.inference_mode, as blocks and as decorators."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._entered: Counter[tuple[Any, int]] = Counter()
+
+    def install(self) -> None:
+        for kind in (torch.no_grad, torch.inference_mode):
+            self._watch(kind)
+
+    def _watch(self, kind: Any) -> None:
+        def watched(original: Any) -> Any:
+            def enter(block: Any) -> Any:
+                frame: FrameType | None = sys._getframe(2)
+                if frame is not None and frame.f_code.co_filename.endswith("_contextlib.py"):
+                    frame = frame.f_back  # used as a decorator
+                self.watcher.end_skipping()
+                if frame is not None:
+                    self._enter(frame)
+                return original(block)
+
+            return enter
+
+        self.watcher.patches.wrap(kind, "__enter__", watched)
+
+    def _enter(self, frame: FrameType) -> None:
+        place = (frame.f_code, frame.f_lineno)
+        self._entered[place] += 1
+        times = self._entered[place]
+        if times & (times - 1) == 0 and is_users(frame.f_code.co_filename):
+            self.watcher.ask("gradmode", self.watcher.news, AFTER_NEWS if times == 1 else 0)

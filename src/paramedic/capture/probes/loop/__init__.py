@@ -1,0 +1,1 @@
+"""Probes that watch what is called around an optimizer's step."""

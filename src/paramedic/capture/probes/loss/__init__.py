@@ -1,0 +1,1 @@
+"""Probes that watch how the loss is computed, and from what."""

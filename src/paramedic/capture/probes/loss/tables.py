@@ -1,0 +1,121 @@
+"""Sums and products that became tables: (N,) - (N, 1) between values without a graph, as of returns and a baseline."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+
+from paramedic.capture.facts import describe, same_up_to_ones
+from paramedic.capture.graph import serial
+from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.sources.waiting import Waiting
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.facts import Broadcast
+from paramedic.record.writer import Site
+
+T = torch.Tensor
+_DIFFERENCES = [T.sub, T.__sub__, T.__rsub__, torch.sub]
+_SUMS = [T.add, T.__add__, T.__radd__, torch.add]
+_PRODUCTS = [T.mul, T.__mul__, T.__rmul__, torch.mul]
+_KEEPING = [*_DIFFERENCES, *_SUMS, *_PRODUCTS, T.div, T.__truediv__, torch.div, T.detach, T.float, T.clamp, torch.clamp]
+_SYMBOLS = dict.fromkeys(_DIFFERENCES, "-") | dict.fromkeys(_SUMS, "+") | dict.fromkeys(_PRODUCTS, "*")
+MOST_TABLES = 16  # remembered per cycle
+
+
+class Table(NamedTuple):
+    """N × N values that were made of N and N."""
+
+    tensor: weakref.ref[torch.Tensor]
+    site: Site
+    fact: Broadcast
+    weight: bool  # a difference, such as an advantage, that a loss may be multiplied with; else only a target
+
+
+class Tables:
+    """Follows such a table until it meets something with a graph.
+
+    A difference may be the advantage that a loss is weighted with. A sum or a product may be the target that N
+    predictions are compared with; whatever else becomes of it, it may be a table on purpose.
+    """
+
+    def __init__(self, watcher: Watcher, ops: OpMode, answered: Callable[[torch.Tensor], bool]) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self.answered = answered  # whether a tensor came from a call of a model without a graph
+        self._tables: dict[int, Table] = {}
+
+    def install(self) -> None:
+        self.ops.handle(_SYMBOLS, self._combined, "tables")
+        self.ops.handle(_KEEPING, self._changed, "tables")
+        self.ops.handle(_PRODUCTS, self._weighted, "tables")
+        self.ops.handle(_DIFFERENCES, self._compared, "tables")
+        self.watcher.each_round("tables", self._tables.clear)
+
+    def _combined(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """What the model said, without its history, against plain numbers of as many samples."""
+        if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
+            return
+        a, b = args[0], args[1]
+        if result.requires_grad or a.dim() == b.dim() or not same_up_to_ones(a, b) or self.ops.inside_model():
+            return
+        said = self._is_said(a), self._is_said(b)
+        if result.numel() <= max(a.numel(), b.numel()) or said[0] == said[1] or len(self._tables) >= MOST_TABLES:
+            return
+        fact = Broadcast(
+            symbol=_SYMBOLS[func],
+            a=replace(describe(a), requires_grad=said[0]),
+            b=replace(describe(b), requires_grad=said[1]),
+            result=list(result.shape),
+            answers=True,
+        )
+        self._tables[id(result)] = Table(weakref.ref(result), user_site(), fact, _SYMBOLS[func] == "-")
+
+    def _is_said(self, value: torch.Tensor) -> bool:
+        return self.ops.taint_of(value) is not None or self.answered(value)
+
+    def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Normalised, clipped, discounted: still the table."""
+        if not self._tables or not isinstance(result, T) or result.requires_grad:
+            return
+        for value in args[:2]:
+            table = self._known(value)
+            if table is not None and value.shape == result.shape:
+                self._tables[id(result)] = table._replace(tensor=weakref.ref(result))
+                return
+
+    def _known(self, value: Any) -> Table | None:
+        table = self._tables.get(id(value))
+        return table if table is not None and table.tensor() is value else None
+
+    def _weighted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        node = getattr(result, "grad_fn", None)
+        for value in args[:2] if self._tables and node is not None else ():
+            table = self._known(value)
+            if table is not None and table.weight:
+                self._wait(table, node)
+                return
+
+    def _compared(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """N predictions against the N × N values."""
+        node = getattr(result, "grad_fn", None)
+        if not self._tables or node is None or len(args) < 2:
+            return
+        for prediction, target in ((args[0], args[1]), (args[1], args[0])):
+            self.loss("", prediction, target, node)
+
+    def loss(self, name: str, prediction: Any, target: Any, node: Any = None) -> None:
+        """A loss function, too, may be given such a target."""
+        table = self._known(target) if self._tables else None
+        if table is None or not isinstance(prediction, T) or not prediction.requires_grad:
+            return
+        if prediction.numel() ** 2 == target.numel() and prediction.numel() > 1 and max(prediction.shape) > 1:
+            self._wait(table, node if node is not None else prediction.grad_fn)
+
+    def _wait(self, table: Table, node: Any) -> None:
+        tell = lambda: self.watcher.state(table.fact, site=table.site, key=table.site)  # noqa: E731
+        self.ops.waiting.append(Waiting(serial(node), tell, unless_pairwise=True))

@@ -1,0 +1,1 @@
+"""Probes that watch time, memory, devices and processes."""

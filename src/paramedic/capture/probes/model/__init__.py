@@ -1,0 +1,1 @@
+"""Probes that watch the model: its modules, parameters, modes and outputs."""

@@ -1,0 +1,64 @@
+"""Attention written by hand: do the weights that average the values sum to one?"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from paramedic.capture.graph import kinds_behind, serial
+from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.sources.waiting import Waiting
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.facts import SoftmaxOverQueries
+from paramedic.record.writer import Site
+
+T = torch.Tensor
+_SOFTMAX = [F.softmax, torch.softmax, T.softmax]
+_PRODUCTS = [T.matmul, T.__matmul__, torch.matmul, T.bmm, torch.bmm]
+MOST = 64  # remembered per cycle
+
+
+class AttentionAxes:
+    """Follows a softmax over the queries to the product in which the keys are summed up."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self._weights: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}
+
+    def install(self) -> None:
+        self.ops.handle(_SOFTMAX, self._normalised, "attention_axes")
+        self.ops.handle([F.dropout], self._dropped, "attention_axes")
+        self.ops.handle(_PRODUCTS, self._multiplied, "attention_axes")
+        self.watcher.each_round("attention_axes", self._weights.clear)
+
+    def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Over the last axis but one of scores that are square: as many queries as keys, and products of the two."""
+        x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[1] if len(args) > 1 else None)
+        if not isinstance(x, T) or not isinstance(result, T) or not isinstance(dim, int) or x.dim() < 3:
+            return
+        if dim % x.dim() != x.dim() - 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < 3 or len(self._weights) >= MOST:
+            return
+        if result.grad_fn is not None and "Bmm" in kinds_behind(x.grad_fn, 12).values():
+            self._weights[id(result)] = (weakref.ref(result), self.ops.module_site() or user_site(), dim)
+
+    def _dropped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        known = self._known(args[0]) if self._weights and args else None
+        if known is not None and isinstance(result, T):
+            self._weights[id(result)] = (weakref.ref(result), *known)
+
+    def _known(self, value: Any) -> tuple[Site, int] | None:
+        known = self._weights.get(id(value))
+        return known[1:] if known is not None and known[0]() is value else None
+
+    def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        known = self._known(args[0]) if self._weights and args else None
+        if known is None or not isinstance(result, T) or result.grad_fn is None:
+            return
+        site, data = known[0], SoftmaxOverQueries(dim=known[1], shape=list(args[0].shape))
+        tell = lambda: self.watcher.state(data, site=site, key=("softmax over queries", site))  # noqa: E731
+        self.ops.waiting.append(Waiting(serial(result.grad_fn), tell))

@@ -1,0 +1,162 @@
+"""Models that follow another one step by step: by how much of the way, and in which direction?"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from paramedic.capture import anatomy
+from paramedic.capture.facts import address, readable
+from paramedic.capture.moments import Call
+from paramedic.capture.probes.model.followers import Followers, shapes
+from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.facts import Average, SetBack
+from paramedic.record.writer import NOWHERE, Site
+
+T = torch.Tensor
+MOST_LOOKS = 200
+TENSORS, ELEMENTS = 4, 32  # that are looked at of each model
+
+
+class Pair(NamedTuple):
+    """A model that no optimizer holds, and the one with the same parameters that is trained."""
+
+    copy: weakref.ref[nn.Module]
+    source: weakref.ref[nn.Module]
+
+
+class Averages:
+    """Compares a few elements of both after each step, from one step to the next."""
+
+    def __init__(self, watcher: Watcher, ops: OpMode, followers: Followers, held: Callable[[int], bool]) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self.followers = followers
+        self.held = held
+        self._pairs: list[Pair] = []
+        self._version: object = None
+        self._before: dict[int, tuple[int, torch.Tensor, torch.Tensor]] = {}  # step, copy, source
+        # Models that were called: deep copies are never built.
+        self._seen: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self._called: dict[int, int] = {}  # and when they were called last
+        self._times: Counter[int] = Counter()  # and in how many of the examined steps
+        self._addresses: tuple[set[int], set[int]] = (set(), set())  # of the copies and of the sources
+        self._backwards: Site = NOWHERE  # where a source was written to with a copy, since the last step
+        self._looks = 0
+
+    def install(self) -> None:
+        self.ops.handle([T.add_, T.lerp_, T.__iadd__], self._wrote, "averages")
+        self.watcher.on_step.append(("averages", self._stepped))
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        self._times[id(call.module)] += self._called.get(id(call.module)) != self.watcher.step
+        self._called[id(call.module)] = self.watcher.step
+        self._seen.add(call.module)
+
+    def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not self._pairs or len(args) < 2 or not isinstance(args[1], T):
+            return
+        copies, sources = self._addresses
+        if address(args[0]) in sources and address(args[1]) in copies:
+            self._backwards = user_site()
+
+    def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+        """A model has loaded a state dict: a trained one, out of its own copy?"""
+        first = next((value for value in state.values() if isinstance(value, T) and value.numel()), None)
+        for pair in self._pairs if first is not None and readable(first) else ():
+            copy, source = pair.copy(), pair.source()
+            mine = some_of(copy) if copy is not None and source is model else None
+            if copy is None or mine is None or address(first) not in {address(p) for p in anatomy.parameters(copy)}:
+                continue
+            self._tell_set_back(copy, mine, path, site)
+
+    def _tell_set_back(self, copy: nn.Module, mine: torch.Tensor, path: str, site: Site) -> None:
+        step = self.watcher.step
+        # A network that gives targets is called in every step; a snapshot to go back to is not.
+        used = self._times[id(copy)] >= 5
+        name = self.watcher.registry.root_name(copy)
+
+        def use(found: list[float]) -> None:
+            fact = SetBack(copy=name, used=used, sum=found[0])
+            self.watcher.state(fact, site=site, module=path, phase="train", step=step)
+
+        self.watcher.read(mine.sum().reshape(1), use)
+
+    def _stepped(self) -> None:
+        version = (self.watcher.registry.version, len(self._seen))
+        if version != self._version:
+            self._version, self._pairs = version, self._find()
+        if self._looks >= MOST_LOOKS:
+            return
+        for pair in self._pairs:
+            copy, source = pair.copy(), pair.source()
+            if copy is not None and source is not None:
+                self._look(copy, source)
+        self._backwards = NOWHERE
+
+    def _find(self) -> list[Pair]:
+        roots = list({id(m): m for m in (*self.watcher.registry.roots(), *self._seen)}.values())
+        trained = [root for root in roots if any(self.held(id(p)) for p in anatomy.parameters(root))]
+        pairs = []
+        for root in roots:
+            own = list(anatomy.parameters(root))
+            if not own or any(self.held(id(p)) for p in own):
+                continue
+            source = next((model for model in trained if shapes(model) == shapes(root)), None)
+            if source is not None:
+                pairs.append(Pair(weakref.ref(root), weakref.ref(source)))
+        models = [(pair.copy(), pair.source()) for pair in pairs]
+        self._addresses = (
+            {address(p) for copy, _ in models if copy is not None for p in anatomy.parameters(copy)},
+            {address(p) for _, source in models if source is not None for p in anatomy.parameters(source)},
+        )
+        return pairs
+
+    def _look(self, copy: nn.Module, source: nn.Module) -> None:
+        mine, theirs = some_of(copy), some_of(source)
+        step, known = self.watcher.step, self._before.get(id(copy))
+        if mine is None or theirs is None:
+            return
+        self._before[id(copy)] = (step, mine, theirs)
+        if known is None or known[0] != step - 1 or known[1].device != mine.device:
+            return
+        self._looks += 1
+        way, gap = mine - known[1], known[2] - known[1]
+        share = (way * gap).sum() / (gap * gap).sum()
+        numbers = torch.stack([share, (way - share * gap).norm(), way.norm(), gap.norm(), theirs.norm()])
+        site = self._backwards if self._backwards.file else self.followers.written_at(copy)
+        backwards = bool(self._backwards.file) and self._called.get(id(copy), -9) >= step - 1
+        name, path = self.watcher.registry.root_name(source), self.watcher.registry.root_name(copy)
+
+        def use(found: list[float]) -> None:
+            kind = _kind(*found)
+            if kind is not None:
+                fact = Average(source=name, backwards=backwards, kind=kind, share=found[0])
+                self.watcher.state(fact, site=site, module=path, step=step, key=(path, kind, backwards))
+
+        self.watcher.read(numbers, use)
+
+
+def _kind(share: float, rest: float, way: float, gap: float, size: float) -> str | None:
+    """None where too little moved to tell, or where it is no average of the two."""
+    if way == 0:
+        return "still" if gap > 0 else None
+    if not gap > 1e-6 * size or rest > 0.02 * way:
+        return None
+    return "whole" if share > 0.9999 else "most" if share > 0.9 else "part"
+
+
+def some_of(model: nn.Module) -> torch.Tensor | None:
+    """A few elements of a few of its parameters."""
+    chosen = [p.detach().reshape(-1) for p in list(anatomy.parameters(model))[:TENSORS] if readable(p)]
+    if not chosen or len({p.device for p in chosen}) > 1:
+        return None
+    with torch.no_grad():
+        return torch.cat([p[:: -(-p.numel() // ELEMENTS)].double() for p in chosen])

@@ -1,0 +1,44 @@
+"""Answers that a module gives beside others: whoever calls it may use one and leave the rest.
+
+A pooler beside the hidden states, an auxiliary head beside the classes. That nothing of such an answer reaches the
+loss is a choice, while an answer that is lost inside a forward is a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from paramedic.capture.facts import tensors_in
+from paramedic.capture.graph import kinds_behind
+from paramedic.capture.moments import Call
+from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Offered
+
+MOST_ANSWERS = 16
+
+
+class SideOutputs:
+    """Tells which parts of a module make an answer of their own."""
+
+    def __init__(self, watcher: Watcher, maker: Callable[[Any], str | None]) -> None:
+        self.watcher = watcher
+        self.maker = maker  # of a graph node: the module whose output it is
+
+    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        answers = [tensor for _, tensor in tensors_in(output) if tensor.grad_fn is not None]
+        if len(answers) < 2 or not call.grad or not call.module._modules:
+            return
+        for answer in answers[:MOST_ANSWERS]:
+            part = self._part(call.path, answer)
+            if part is not None:
+                self.watcher.state(Offered(by=call.path), site=call.site, module=part, key=part)
+
+    def _part(self, path: str, answer: torch.Tensor) -> str | None:
+        """The child of the module that made this answer, perhaps with a function applied to it since."""
+        makers = (self.maker(node) for node in kinds_behind(answer.grad_fn))
+        made = next((maker for maker in makers if maker is not None), "").partition(" ")[0]
+        below = made.removeprefix(f"{path}.")
+        return f"{path}.{below.partition('.')[0]}" if made != below else None

@@ -1,0 +1,199 @@
+"""Skipping: of short steps only some are looked at.
+
+A step that ends leaves little of us in the processor's caches, so even a quick look at each of its calls is felt: a
+tenth of a millisecond. So, once a simple loop is well known, its calls are not intercepted at all for some steps. Each
+loss and one number of its gradients are still read, since a value that is not finite must be noticed before it spoils
+the weights; and the steps are counted.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from threading import get_ident
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.inquest.randomness import RandomState
+from paramedic.capture.inquest.sentinels import Sentinel
+from paramedic.capture.milestones import is_milestone
+from paramedic.capture.rhythm import Beat
+from paramedic.capture.sources.ledger import Account
+from paramedic.capture.sources.loop import Loop
+from paramedic.capture.watcher import Watcher
+from paramedic.record.writer import NOWHERE, Site
+
+AFTER = 1024  # steps: all of a short run is watched
+SHORT = 0.05  # seconds of a step; in a longer one nothing of this is felt
+SHORTEST = 2  # steps
+MOST_DISTURBED = 8  # times that skipping was over after fewer steps, less those that it was not, before it is given up
+SIMPLE = {"zero_grad", "backward", "clip", "step", "scheduler"}  # calls of a loop that may be left alone
+
+_now = time.perf_counter
+_random_state = torch.default_generator.get_state
+_item = torch._C.TensorBase.item  # as torch has it, whoever replaced Tensor.item
+
+
+class Skipping:
+    """Takes the place of all probes while it lasts."""
+
+    def __init__(self, watcher: Watcher, loop: Loop, alarm: Alarm) -> None:
+        self.watcher = watcher
+        self.loop = loop
+        self.alarm = alarm
+        self.may_begin: Callable[[], bool] = lambda: True  # asked of the data loaders
+        self.on_end: list[Callable[[], None]] = []
+        self.look_at: Callable[[Any, float | None], object] = lambda *_: None  # gradients that do not seem well
+        self.arrived: Callable[[], float | None] = lambda: None  # the loss of an accelerator
+        self.record: Callable[[torch.Tensor, Site], object] = lambda loss, site: None  # a loss, wherever it is
+        self._optimizer: Optimizer | None = None
+        self._account: Account | None = None
+        self._sentinel: Sentinel | None = None
+        self._parameters: list[Any] = []
+        self._far = False  # on an accelerator, whose numbers nobody waits for
+        self._limit = self._largest = 0.0  # of the sentinel's number: allowed, and seen
+        self._site = NOWHERE  # of the backward pass,
+        self._series = ""  # and what the values of its losses are called
+        self._path: list[Beat] = []  # the calls of a step, as they are expected
+        self._passed = False  # this step's backward pass
+        self._disturbed = self._skipped_steps = 0
+        self._interceptor: Any = None  # torch.autograd.backward as it is while nothing is skipped
+        self._original: Any = None  # and as torch has it
+
+    def install(self) -> None:
+        self.loop.on_matched, self.loop.skipped = self._consider, self._stepped
+        self.watcher.on_skipping_end = self._disturb
+        self.watcher.patches.on_undo(self.watcher.end_skipping)
+
+    # Beginning --------------------------------------------------------------------------------------------------
+
+    def _consider(self, optimizer: Optimizer, account: Account, path: list[Beat]) -> None:
+        """A step has gone by as expected, and others will before anybody looks again: may they be skipped?"""
+        steps = self.watcher.matching_left() - 1  # the last one shows whether the loop is still the same
+        if steps < SHORTEST or not self._is_time(account) or not self.may_begin():
+            return
+        until = next(n for n in range(1, steps + 2) if n > steps or is_milestone(account.steps + n))
+        if until > SHORTEST and self._is_simple(path) and self._post_sentinel(optimizer):
+            self._optimizer, self._account, self._path, self._passed = optimizer, account, path, False
+            self._site = next(beat.site for beat in path if beat.call[0] == "backward")
+            self._series = f"loss:{self._site.file}:{self._site.line}"
+            self._begin(until - 1)
+
+    def _is_time(self, account: Account) -> bool:
+        if (self.loop.clock.typical or 1.0) >= SHORT or self._disturbed >= MOST_DISTURBED or self.watcher.compiled:
+            return False
+        return account.steps >= AFTER
+
+    def _is_simple(self, path: list[Beat]) -> bool:
+        calls = [beat.call[0] for beat in path]
+        one = calls.count("backward") == calls.count("step") == len(self.loop.accounts) == 1
+        return one and SIMPLE.issuperset(calls) and self.loop.scaled is None
+
+    def _post_sentinel(self, optimizer: Optimizer) -> bool:
+        self._sentinel = sentinel = self.alarm.sentinel_of(optimizer)
+        self._far = sentinel is not None and self.alarm.far()
+        if sentinel is None or sentinel.size() is None or not (self._far or sentinel.on_host()):
+            return False
+        self._parameters, self._limit, self._largest = sentinel.parameters(), sentinel.limit(), 0.0
+        return len(self._parameters) == len(sentinel.references) > 0
+
+    def _begin(self, steps: int) -> None:
+        patches = self.watcher.patches
+        self._interceptor = torch.autograd.backward
+        self._original = patches.original(torch.autograd, "backward")
+        if self._original is None:
+            return  # somebody else has replaced it, too
+        self.loop.clock.skip()
+        self.loop.hook_steps(False)
+        patches.lift()
+        torch.autograd.backward = self._backward
+        self.watcher.skipping, self._skipped_steps = steps, 0
+
+    # Meanwhile: all that runs in every step -----------------------------------------------------------------------
+
+    def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        watcher, began = self.watcher, _now()
+        if not watcher.skipping or get_ident() != watcher.trainer:  # kept by somebody for later, or another thread
+            return self._interceptor(tensors, *args, **kwargs)
+        if (
+            type(tensors) is torch.Tensor
+            and not self._passed
+            and tensors.is_cpu is not self._far
+            and tensors.numel() == 1
+            and not torch._C._len_torch_function_stack()
+            and not torch._C._len_torch_dispatch_stack()
+            and (self._far or math.isfinite(value := _item(tensors)))
+        ):
+            if self._far:
+                watcher.ask("backward", self.record, tensors, self._site)
+            else:
+                watcher.writer.point(self._series, watcher.step, value)
+                watcher.recent.append((watcher.step, value))
+            self._passed = True
+            ours = _now() - began
+            result = self._original(tensors, *args, **kwargs)
+            began = _now()
+            late = self.arrived() if self._far else None
+            sound = self._is_sound_afar(late) if self._far else self._is_sound()
+            watcher.spent_skipping += ours + (0.0 if self._far else _now() - began)
+            if not sound:
+                watcher.end_skipping()
+                watcher.ask("alarm", self.look_at, tensors, late)
+            return result
+        watcher.end_skipping()
+        return self._interceptor(tensors, *args, **kwargs)
+
+    def _is_sound(self) -> bool:
+        """Whether the gradients are finite, and no larger than ever by orders of magnitude."""
+        try:  # one of them is enough, in turns
+            size = abs(_item(self._parameters[self.watcher.step % len(self._parameters)].grad.sum()))
+        except (AttributeError, RuntimeError):  # it has none, or of a kind that cannot be summed up
+            return False
+        if not (size <= self._limit and math.isfinite(size)):  # also where it is NaN
+            return False
+        self._largest = max(size, self._largest)
+        self.alarm.random_state = RandomState(_random_state(), [])
+        return True
+
+    def _is_sound_afar(self, loss: float | None) -> bool:
+        return (loss is None or math.isfinite(loss)) and self.alarm.well_afar()
+
+    def _stepped(self, optimizer: Optimizer) -> None:
+        watcher, account, began = self.watcher, self._account, _now()
+        if get_ident() != watcher.trainer:
+            return
+        if account is None or optimizer is not self._optimizer or not self._passed:
+            watcher.watch_again()  # from the next step on
+            return
+        self._passed = False
+        account.steps += 1
+        watcher.counted(account.offset + account.steps)
+        self._skipped_steps += 1
+        watcher.skipping -= 1
+        if not watcher.skipping:
+            self._end()
+        watcher.spent_skipping += _now() - began
+
+    # Ending ----------------------------------------------------------------------------------------------------
+
+    def _disturb(self) -> None:
+        """Something came in between."""
+        if self._passed:  # amid a step, of which so much is known
+            self.loop.rhythm.resume(self._path[: 1 + [beat.call[0] for beat in self._path].index("backward")])
+        self._end()
+
+    def _end(self) -> None:
+        self._disturbed = max(0, self._disturbed + (1 if self._skipped_steps < SHORTEST else -1))
+        if torch.autograd.backward == self._backward:
+            torch.autograd.backward = self._interceptor
+        self.watcher.patches.put_back()
+        self.loop.hook_steps(True)
+        if self._sentinel is not None:
+            self._sentinel.leap(self._largest)
+        self._optimizer, self._account, self._sentinel, self._parameters = None, None, None, []
+        for callback in self.on_end:
+            callback()

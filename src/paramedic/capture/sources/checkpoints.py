@@ -1,0 +1,120 @@
+"""Loading weights: what a load_state_dict call matched, and whether anything changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture.anatomy import state
+from paramedic.capture.probes.checkpoints.snapshots import Snapshots
+from paramedic.capture.untouched import entries
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.facts import Load
+from paramedic.record.writer import Site
+
+MOST_KEYS = 12
+
+
+class Checkpoints:
+    """Watches load_state_dict of modules and optimizers."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.snapshots = Snapshots(watcher)
+        self.on_optimizer: list[tuple[str, Callable[[Any], None]]] = []  # told of optimizers that got a saved state
+        self.on_model: list[tuple[str, Callable[[nn.Module, Any, str, Site], None]]] = []  # and of models
+
+    def install(self) -> None:
+        watcher = self.watcher
+        self.snapshots.install()
+
+        def watched_module(original: Any) -> Any:
+            def load(module: nn.Module, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+                before = watcher.ask("checkpoints", _compare, module, state_dict)
+                snapshot = watcher.ask("checkpoints", self.snapshots.behind, module, state_dict)
+                result = original(module, state_dict, *args, **kwargs)
+                watcher.ask("checkpoints", self._loaded, module, state_dict, before, result, snapshot)
+                return result
+
+            return load
+
+        def watched_optimizer(original: Any) -> Any:
+            def load(optimizer: Any, state_dict: Any) -> Any:
+                result = original(optimizer, state_dict)
+                watcher.ask("checkpoints", self._restored, optimizer)
+                return result
+
+            return load
+
+        watcher.patches.wrap(nn.Module, "load_state_dict", watched_module)
+        watcher.patches.wrap(torch.optim.Optimizer, "load_state_dict", watched_optimizer)
+
+    def _restored(self, optimizer: Any) -> None:
+        self.watcher.state(Load(into="optimizer", class_=type(optimizer).__name__), site=user_site())
+        for probe, listener in self.on_optimizer:
+            self.watcher.ask_within(probe, listener, optimizer)
+
+    def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any, snapshot: Any) -> None:
+        own, given = state(module), dict(entries(state_dict))
+        matched, different, matched_numel = before or (0, 0, 0)
+        missing = list(getattr(result, "missing_keys", []))
+        unexpected = list(getattr(result, "unexpected_keys", []))
+        path, site = self.watcher.registry.path(module), user_site()
+        for probe, listener in self.on_model:
+            self.watcher.ask_within(probe, listener, module, state_dict, path, site)
+        self.watcher.state(
+            Load(
+                into="model",
+                keys=len(own),
+                numel=sum(value.numel() for value in own.values()),
+                given=len(given),
+                matched=matched,
+                matched_numel=matched_numel,
+                changed=different,
+                missing=missing[:MOST_KEYS],
+                unexpected=unexpected[:MOST_KEYS],
+                missing_count=len(missing),
+                unexpected_count=len(unexpected),
+                **_left_over(own, given, missing, unexpected),
+                snapshot=snapshot,
+            ),
+            site=site,
+            module=path,
+            phase="setup",
+        )
+
+
+def _compare(module: nn.Module, state_dict: Any) -> tuple[int, int, int]:
+    """Entries of the state dict that the model has: how many, how many with other values, how many elements."""
+    own = state(module)
+    matched = [(own[key], value) for key, value in entries(state_dict) if _fits(own.get(key), value)]
+    with torch.no_grad():
+        different = sum(not torch.equal(mine, given.to(mine.device, mine.dtype)) for mine, given in matched)
+    return len(matched), different, sum(mine.numel() for mine, _ in matched)
+
+
+def _left_over(own: Any, given: Any, missing: list[str], unexpected: list[str]) -> dict[str, Any]:
+    """How many values were left over, and how many of them would have had a place under another name."""
+    places = Counter(_last_name_and_shape(key, own[key]) for key in missing if key in own)
+    left = homeless = 0
+    for key in unexpected:
+        value = given.get(key)
+        if isinstance(value, torch.Tensor):
+            left += value.numel()
+            place = _last_name_and_shape(key, value)
+            homeless += value.numel() if places[place] <= 0 else 0
+            places[place] -= 1
+    return {"left_numel": left, "displaced_numel": left - homeless}
+
+
+def _last_name_and_shape(key: str, value: torch.Tensor) -> tuple[str, torch.Size]:
+    return key.rpartition(".")[2], value.shape
+
+
+def _fits(mine: Any, given: Any) -> bool:
+    return isinstance(mine, torch.Tensor) and isinstance(given, torch.Tensor) and mine.shape == given.shape

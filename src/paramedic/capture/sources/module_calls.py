@@ -1,0 +1,400 @@
+"""Calls of modules: who was called how, what came out, and whether it was trained on or only measured."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from paramedic.capture import anatomy
+from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
+from paramedic.capture.graph import producer, serial, serials
+from paramedic.capture.inquest.randomness import random_state
+from paramedic.capture.moments import Call, Told
+from paramedic.capture.names import join
+from paramedic.capture.probes.model.mode_dependent import mode_dependent_modules
+from paramedic.capture.probes.model.rebuilt import Rebuilt
+from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.sources.unused import Unused
+from paramedic.capture.untouched import on_class, stored
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.record.facts import BadInput, EvalForward, Forward, ModePart, ModuleCall, TrainForward
+from paramedic.record.writer import Site
+
+EXAMINED_PER_PATTERN = 64  # evaluation calls, so that the metric behind them is seen as well
+MOST_CALLS = 256  # remembered between two optimizer steps
+LARGEST_TABLE = 100_000  # values
+
+
+class ModuleCalls:
+    """Follows module calls while examining.
+
+    With global hooks only: a hook on a module itself would travel into its copies and checkpoints.
+    """
+
+    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+        self.watcher = watcher
+        self.ops = ops
+        self.rebuilt = Rebuilt(watcher.registry)
+        self.stack: list[Call] = []
+        self.open: list[Call] = []  # top-level calls whose fate is not known yet
+        self.patterns: Counter[tuple[int, bool, bool]] = Counter()
+        self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
+        self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
+        self.on_call: list[tuple[str, Told]] = []  # probes told of every call
+        self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
+        self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
+        self.holds: Callable[[int], bool] = lambda identity: True  # whether an optimizer trains this parameter
+        self.draws_apart: Callable[[], bool] = lambda: False  # whether the random state will be put back
+        self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
+        self._thread = threading.get_ident()
+        self._paths: dict[int, tuple[int, dict[int, str]]] = {}
+        self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        self._nodes: dict[int, str] = {}  # by serial number
+        self._unused = Unused(ops)
+        self._hooks: list[Any] = []
+        self._order = 0
+        self._last_input: weakref.ref[torch.Tensor] | None = None
+        self._last_step = 0  # at which it was given
+        self._last_table: str | None = None  # what it held, if it was a table
+        self._repeats = 0
+
+    def install(self) -> None:
+        self.watcher.on_gear.append(self._shift)
+        self.watcher.patches.on_undo(self._remove_hooks)
+        self._shift(self.watcher.examining)
+
+    def follow_this_thread(self) -> None:
+        """Only one thread's calls can be followed: the one that trains."""
+        self._thread = threading.get_ident()
+
+    def dropped(self, training: bool) -> None:
+        """Functional dropout that follows train() and eval() of the module which calls it."""
+        if self.stack and len(self.stack[0].moody) < MOST_CALLS:
+            path = self.stack[-1].path
+            about = ModePart(path=path, class_="F.dropout", training=training, norm=False, trainable=False)
+            self.stack[0].moody.append(about)
+
+    def inside(self) -> str | None:
+        return self.stack[-1].path if self.stack else None
+
+    # Gears ------------------------------------------------------------------------------------------------------
+
+    def _shift(self, examining: bool) -> None:
+        self._remove_hooks()
+        self.on_enter("")
+        # A compiler guards on global hooks: each change of them would make it compile the model again.
+        if examining and not self.watcher.compiled:
+            hooks = torch.nn.modules.module
+            self._hooks = [
+                hooks.register_module_forward_pre_hook(self._enter),
+                hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
+            ]
+
+    def _remove_hooks(self) -> None:
+        torch_hooks = torch.nn.modules.module
+        for hook in self._hooks:
+            hook.remove()
+            # torch forgets to take these marks away, and a compiled model would warn of hooks for ever.
+            torch_hooks._global_forward_hooks_with_kwargs.pop(hook.id, None)
+            torch_hooks._global_forward_hooks_always_called.pop(hook.id, None)
+        self._hooks = []
+
+    # Hooks ------------------------------------------------------------------------------------------------------
+
+    def _enter(self, module: nn.Module, args: Any) -> None:
+        if not torch.compiler.is_compiling() and threading.get_ident() == self._thread:
+            self.watcher.ask("module_calls", self._entered, module)
+
+    def _leave(self, module: nn.Module, args: Any, *rest: Any) -> None:
+        # When forward has raised, torch calls without the keyword arguments, and the output is None.
+        kwargs, output = rest if len(rest) == 2 else ({}, None)
+        if not torch.compiler.is_compiling() and self.stack and threading.get_ident() == self._thread:
+            self.watcher.ask("module_calls", self._left, module, args, kwargs, output)
+
+    def _entered(self, module: nn.Module) -> None:
+        parent = self.stack[-1] if self.stack else None
+        root = parent.root if parent else module
+        grad = torch.is_grad_enabled()
+        if parent is None and grad:
+            self.watcher.registry.adopt(root)
+            self._unused.called(user_site(), module.training)
+        call = Call(
+            module=module,
+            root=root,
+            path=self._path(module, root, parent),
+            site=user_site(),
+            training=module.training,
+            grad=grad,
+            step=self.watcher.step,
+        )
+        # With a function mode active torch takes other kernels in inference (attention's fast path).
+        if not call.grad:
+            call.paused = self.ops.pause()
+            if parent is not None and parent.grad:
+                call.cut_at = _decorator_site(parent.module) or call.site
+            elif parent is not None:
+                call.cut_at = parent.cut_at
+        if parent is None:
+            self.ops.fresh = True
+            call.random = None if call.grad or self.draws_apart() else random_state()
+            self.rebuilt.turn += 1
+        self.stack.append(call)
+        self.on_enter(call.path)
+
+    def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        while self.stack:  # an exception may have skipped some
+            call = self.stack.pop()
+            if call.paused:
+                self.ops.resume()
+            if call.module is module:
+                break
+        else:
+            return
+        self.on_enter(self.stack[-1].path if self.stack else "")
+        self._tell(self.on_call, call, args, kwargs, output)
+        tensors = list(tensors_in(output))
+        self._remember_outputs(call, [tensor for _, tensor in tensors])
+        self._order += 1
+        stochastic = stored(module, "p")
+        cut = call.cut_at
+        if call.grad and tensors and not any(tensor.requires_grad for _, tensor in tensors):
+            cut = _decorator_site(module)  # gradients went on in, and nothing came out
+        if cut is not None and self._carries(module, args, kwargs):
+            self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
+        built_in = self.rebuilt.inside(module, call.root)
+        self.watcher.state(
+            ModuleCall(
+                class_=type(module).__name__,
+                order=self._order,
+                training=call.training,
+                grad=call.grad,
+                trainable=sum(p.requires_grad for p in own_parameters(module).values()),
+                inputs=[describe(t) for _, t in tensors_in((args, kwargs))][:8],
+                outputs=[describe(t) for _, t in tensors][:8],
+                p=stochastic if isinstance(stochastic, float) else None,
+                cut=cut,
+                built_in=built_in,
+                norm=isinstance(module, nn.modules.batchnorm._BatchNorm),
+                dropout=isinstance(module, nn.modules.dropout._DropoutNd),
+            ),
+            site=call.site,
+            module=call.path,
+            key=(call.path, call.training, call.grad, built_in),
+        )
+        top = self.stack[0] if self.stack else call
+        if not top.fed and not module._modules and own_parameters(module):
+            top.fed = True
+            self._tell(self.on_fed, call, args, kwargs, output)
+        if not self.stack:
+            self._left_root(call, args, kwargs, output)
+
+    def _carries(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
+        """Whether a gradient is missed behind it: a teacher that no optimizer holds has none to give."""
+        trained = any(self.holds(id(p)) for p in anatomy.parameters(module))
+        return trained or any(self.ops.taint_of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
+
+    def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        """Each listener is a probe of its own: one that fails takes no other along."""
+        for probe, listener in listeners:
+            self.watcher.ask_within(probe, listener, call, args, kwargs, output)
+
+    def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+        if not any(True for _ in anatomy.parameters(call.module)):
+            return  # a loss or an activation called by itself
+        pattern = (id(call.module), call.training, call.grad)
+        self.patterns[pattern] += 1
+        call.moody = [*mode_dependent_modules(call.module, call.path), *call.moody]
+        call.loader = self.loader()
+        call.drew = call.random is not None and not call.random.is_that_of(random_state())
+        call.random = None
+        call.borrowed = not all(isinstance(p, nn.Parameter) for p in anatomy.parameters(call.module))
+        call.repeated = self._same_input_again(args)
+        if len(self.open) < MOST_CALLS:
+            self.open.append(call)
+        self._describe_inputs(call, args, kwargs)
+        self._tell(self.on_root, call, args, kwargs, output)
+        call.module = call.root = None  # what is remembered must not keep the model alive
+        if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
+            self.watcher.relax()
+        self.watcher.turns.called(asked=True)
+
+    def _same_input_again(self, args: Any) -> bool:
+        first = next((tensor for _, tensor in tensors_in(args)), None)
+        if first is None:
+            return False
+        # At the same step: full-batch training gives the same input in every one.
+        again = self._last_input is not None and self._last_input() is first and self._last_step == self.watcher.step
+        self._last_input, self._last_step, self._last_table = weakref.ref(first), self.watcher.step, _table(first)
+        self._repeats = self._repeats + 1 if again else 0
+        return self._repeats >= 2
+
+    def _describe_inputs(self, call: Call, args: Any, kwargs: Any) -> None:
+        inputs = [(path, tensor) for path, tensor in tensors_in((args, kwargs))][:8]
+        facts = [describe(tensor, path=path) for path, tensor in inputs]
+        self.watcher.state(
+            Forward(inputs=facts, training=call.training, grad=call.grad),
+            site=call.site,
+            module=call.path,
+            key=(call.path, call.training, call.grad, any(fact.requires_grad for fact in facts)),
+        )
+        for path, tensor in inputs:
+            if tensor.dim() == 3 or (tensor.dim() == 2 and not tensor.dtype.is_floating_point):
+                self.sequence = weakref.ref(tensor)
+            if readable(tensor) and tensor.dtype.is_floating_point:
+                self._look_for_bad_values(call, path, tensor)
+
+    def _look_for_bad_values(self, call: Call, path: str, tensor: torch.Tensor) -> None:
+        step = self.watcher.step
+
+        def use(numbers: list[float]) -> None:
+            found = dict(zip(VALUE_NAMES, numbers, strict=True))
+            if found["nan"] or found["inf"]:
+                self.watcher.state(
+                    BadInput(source="model input", path=path, nan=found["nan"], inf=found["inf"]),
+                    site=call.site,
+                    module=call.path,
+                    step=step,
+                    key=("model", call.path, path),
+                )
+
+        with torch.no_grad():
+            self.watcher.read(values(tensor), use)
+
+    def in_forward(self) -> bool:
+        """Whether a module with parameters is running: arithmetic there is the model's, not the loss's."""
+        return any(True for call in self.stack for _ in anatomy.parameters(call.module))
+
+    def native_site(self) -> Site | None:
+        """Where torch's own module that is running now was built: its code is not the user's, that line is."""
+        if not self.stack or not type(self.stack[-1].module).__module__.startswith("torch.nn"):
+            return None
+        site = self.watcher.registry.birth_site(self.stack[-1].module)
+        return site if site.file else None
+
+    def loss_site(self) -> Site | None:
+        """Where the loss module that is running now was built."""
+        if not self.stack or self.stack[-1].module._modules:
+            return None
+        site = self.watcher.registry.birth_site(self.stack[-1].module)
+        return site if site.file else None
+
+    # Outputs and their fate -------------------------------------------------------------------------------------
+
+    def _remember_outputs(self, call: Call, tensors: list[torch.Tensor]) -> None:
+        label = f"{call.path} ({type(call.module).__name__})"
+        for tensor in tensors:
+            known = self._made.get(id(tensor))
+            if known is None or known[0]() is not tensor:  # the innermost module is the one that made it
+                self._made[id(tensor)] = (weakref.ref(tensor), label)
+            if tensor.grad_fn is not None:
+                node = serial(tensor.grad_fn)
+                call.nodes.add(node)
+                self._nodes.setdefault(node, label)
+
+    def maker(self, tensor: torch.Tensor) -> str | None:
+        """The module whose output this tensor is, perhaps reshaped: 'net.head (Linear)'."""
+        known = self._made.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return known[1]
+        return self.made_by(tensor.grad_fn) or self.made_by(producer(tensor.grad_fn))
+
+    def made_by(self, node: Any) -> str | None:
+        return self._nodes.get(serial(node)) if node is not None else None
+
+    def is_input(self, tensor: torch.Tensor) -> bool:
+        """Whether a model was just given this table, perhaps in a copy that is gone by now."""
+        return self._last_table is not None and self._last_table == _table(tensor)
+
+    def used_as(self, use: str, *, grad: bool | None = None) -> None:
+        """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
+
+        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none. What has a
+        graph (`grad`) came from no other call than one with a graph, perhaps one that was not seen.
+        """
+        fresh = [call for call in self.open if call.grad and call.age == 0] if grad is not False else []
+        for call in (fresh if grad else fresh or self.open)[-1:]:
+            call.uses.add(use)
+
+    def trained(self, nodes: set[Any], *, private: bool) -> None:
+        """A backward pass is about to go through these nodes; a private one serves something else than training."""
+        self._unused.clear()
+        if not self.open:
+            return
+        used = serials(nodes)
+        for call in self.open:
+            if not private and not used.isdisjoint(call.nodes):
+                self._settle(call, TrainForward, "train")
+        self.open = [call for call in self.open if used.isdisjoint(call.nodes)]
+
+    def missed(self) -> None:
+        """A backward pass was not examined: it may have gone through any of the latest calls with a graph.
+
+        But hardly through one from before the last step that was given the batch of another loader: a test loop.
+        """
+        self._unused.clear()
+        if self.open:
+            now = self.loader()
+            self.open = [c for c in self.open if not c.grad or c.age > 1 or (c.age == 1 and c.loader != now)]
+
+    def settle(self, *, final: bool = False) -> None:
+        """After an optimizer step: what nobody has back-propagated by now was only looked at."""
+        still_open = []
+        for call in self.open:
+            call.age += 1
+            if final or not call.grad or call.age > 2:
+                self._settle(call, EvalForward, "eval")
+            else:
+                still_open.append(call)
+        self.open = still_open
+        self._made.clear()
+        self._nodes.clear()
+        self._unused.clear()
+
+    def _settle(self, call: Call, kind: type[TrainForward] | type[EvalForward], phase: str) -> None:
+        fact = call.became(kind)
+        in_eval = tuple(m.path for m in call.moody if not m.training)
+        key = (
+            call.path,
+            fact.training,
+            fact.grad,
+            in_eval,
+            call.site,
+            fact.uses,
+            fact.loader,
+            fact.repeated,
+            fact.drew,
+        )
+        self.watcher.state(fact, site=call.site, module=call.path, phase=phase, step=call.step, key=key)
+
+    def _path(self, module: nn.Module, root: nn.Module, parent: Call | None) -> str:
+        if parent is None:
+            return self.watcher.registry.root_name(module)
+        version = self.watcher.registry._version
+        known = self._paths.get(id(root))
+        if known is None or known[0] != version:
+            name = self.watcher.registry.root_name(root)
+            known = (version, {id(m): join(name, path, root) for path, m in anatomy.named_modules(root)})
+            self._paths[id(root)] = known
+        return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
+
+
+def _table(tensor: torch.Tensor) -> str | None:
+    """What a table of numbers holds, in short."""
+    small = tensor.dim() == 2 and tensor.device.type == "cpu" and 0 < tensor.numel() <= LARGEST_TABLE
+    return content_hash(tensor) if small and tensor.dtype.is_floating_point and readable(tensor) else None
+
+
+def _decorator_site(module: nn.Module) -> Site | None:
+    """The decorator on a module's forward, such as @torch.no_grad()."""
+    inner = getattr(on_class(type(module), "forward"), "__wrapped__", None)
+    code = getattr(inner, "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return None
+    return Site(shown_path(code.co_filename), code.co_firstlineno, code.co_name)
