@@ -14,6 +14,7 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, tensors_in, values
+from paramedic.capture.nearby import brought_near, nearby
 from paramedic.capture.probes.data.datasets import reader_site
 from paramedic.capture.probes.data.epochs import Epochs
 from paramedic.capture.probes.data.loader_settings import described
@@ -284,8 +285,9 @@ class DataLoaders:
         self._seen = LastBatch(count - 1, self._sites.get(number, NOWHERE), shapes_of(tensors), index)
         self.on_given(self._seen.shapes)
         if self.watcher.affordable():
-            self._look_at(number, count - 1, tensors, index)
-            self.samples.look_at(number, tensors, place)
+            near = brought_near(self.watcher, tensors)
+            self._look_at(number, count - 1, near, index)
+            self.samples.look_at(number, near, place)
         self.samples.gave(number, known.dataset, index)
         if place == 0:
             self.watcher.ask_within("orders", self.orders.began, number, known.epoch, index)
@@ -336,10 +338,11 @@ class DataLoaders:
         with torch.no_grad():
             for path, tensor in tensors:
                 seen: dict[str, Any] = {}
-                if tensor.device.type == "cpu" and readable(tensor):
-                    seen["values"] = Values(**dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True)))
-                    seen["hash"] = content_hash(tensor) if tensor.nbytes <= LARGE else None
-                    seen["boxes"] = boxes(tensor)
+                near = nearby(self.watcher, tensor)
+                if near is not None and readable(near):
+                    seen["values"] = Values(**dict(zip(VALUE_NAMES, values(near).tolist(), strict=True)))
+                    seen["hash"] = content_hash(near) if near.nbytes <= LARGE else None
+                    seen["boxes"] = boxes(near)
                 described.append(describe(tensor, path=path, **seen))
         batch = Batch(loader=number, position=position, epoch=epoch, place=place, tensors=described)
         self.watcher.state(batch, site=user_site())

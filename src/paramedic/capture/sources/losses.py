@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
 from paramedic.capture.graph import producer, serial
+from paramedic.capture.nearby import nearby
 from paramedic.capture.probes.loss.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.probes.loss.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.probes.machine.failures import call_in_traceback
@@ -305,6 +306,7 @@ class Losses:
         self, name: str, site: Site, target: torch.Tensor, classes: int, ignored: int, reduction: str
     ) -> None:
         """Before the call: a label out of range ends the script, on an accelerator without saying which."""
+        target = target if (near := nearby(self.watcher, target)) is None else near
         wrong = ((target < 0) | (target >= classes)) & (target != ignored)
         step, phase = self.watcher.step, self._phase
         low, high = target.min(), target.max()

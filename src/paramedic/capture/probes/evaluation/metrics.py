@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from paramedic.capture.facts import address, readable
+from paramedic.capture.nearby import nearby
 from paramedic.capture.probes.evaluation.batch_averages import BatchAverages
 from paramedic.capture.probes.evaluation.confusions import Confusions
 from paramedic.capture.probes.evaluation.tallies import Tallies
@@ -145,7 +146,8 @@ class Metrics:
     def _one_with_one(self, site: Site, decision: Decision, answers: torch.Tensor, labels: torch.Tensor) -> None:
         if decision.how == "argmax":
             self.confusions.compared(site, answers, labels)
-        if (count := classes(labels)) is not None:
+        near = nearby(self.watcher, labels)
+        if near is not None and (count := classes(near)) is not None:
             key = (decision.how, count)
             self.watcher.state(AnswersCompared(how=key[0], classes=count), site=site, key=key)
 

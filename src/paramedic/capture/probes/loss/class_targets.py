@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from paramedic.capture.facts import readable
+from paramedic.capture.nearby import nearby
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import ClassTarget
@@ -22,7 +23,8 @@ class ClassTargets:
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         if name not in _DISTANCES or not prediction.requires_grad or prediction.shape != target.shape:
             return
-        if target.requires_grad or (count := classes(target)) is None:
+        near = nearby(self.watcher, target) if not target.requires_grad else None
+        if near is None or (count := classes(near)) is None:
             return
         site, data = user_site(), ClassTarget(function=name, classes=count)
         self.watcher.state(data, site=site, phase="train", key=(site, count))

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.nearby import nearby
 from paramedic.capture.probes.loss.padding import run_at_end
 from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
@@ -139,17 +140,20 @@ class Masks:
     def _ids_under(self, mask: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor]:
         """The ids that were embedded, and the mask's columns for them: a learnt token may stand before them all."""
         known, own = self._embedded.get(mask.shape), mask
-        if known is None and mask.dim() == 2 and mask.device.type == "cpu" and readable(mask):
-            narrower = torch.Size((mask.shape[0], mask.shape[1] - 1))
-            if (known := self._embedded.get(narrower)) is not None and not bool(mask[:, 0].any()):
+        if known is None and mask.dim() == 2 and readable(mask):
+            narrower, near = torch.Size((mask.shape[0], mask.shape[1] - 1)), nearby(self.watcher, mask)
+            known = self._embedded.get(narrower) if near is not None and not bool(near[:, 0].any()) else None
+            if known is not None:
                 own = mask[:, 1:]
         return known() if known is not None else None, own
 
     def _added(self, site: Site, path: str, name: str, mask: torch.Tensor) -> None:
         """Numbers in a mask are added to the scores: of zeros and ones, nothing is left out."""
         padding = name.endswith("key_padding_mask")
-        if not readable(mask) or mask.device.type != "cpu" or not (padding or _triangular(mask)):
+        near = nearby(self.watcher, mask) if readable(mask) else None
+        if near is None or not (padding or _triangular(near)):
             return
+        mask = near
         ones = mask == 1
         if bool(ones.any()) and bool((mask == 0).any()) and bool((ones | (mask == 0)).all()):
             data = MaskAdded(argument=name, dtype=str(mask.dtype))
@@ -173,8 +177,10 @@ class Masks:
     def _tokens(self, call: Call, ids: torch.Tensor) -> None:
         """How the rows of token ids end."""
         self._looks[call.path] += 1
-        if self._looks[call.path] > LOOKS or ids.device.type != "cpu" or ids.shape[1] < 3:
+        near = nearby(self.watcher, ids) if self._looks[call.path] <= LOOKS and ids.shape[1] >= 3 else None
+        if near is None:
             return
+        ids = near
         value = ids[:, -1].mode().values
         same = ids == value
         lengths = run_at_end(same)
@@ -207,8 +213,12 @@ class Masks:
         `declared`: of a tensor that a model was given, whether its name says that it is such a mask.
         """
         self._looks[(site, path)] += 1
-        if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.device.type != "cpu" or ids.shape[1] < 3:
+        if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.shape[1] < 3:
             return
+        near = nearby(self.watcher, ids), nearby(self.watcher, mask)
+        if near[0] is None or near[1] is None:
+            return
+        ids, mask = near
         if mask.dtype != torch.bool and not bool(((mask == 0) | (mask == 1)).all()):
             return
         value = ids[:, -1].mode().values
