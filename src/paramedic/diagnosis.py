@@ -30,7 +30,7 @@ from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
-from paramedic.rules.outcome import outcome, setback
+from paramedic.rules.outcome import learnt, outcome, setback
 from paramedic.rules.rule import Abstain, Rule, known_to, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
@@ -337,7 +337,7 @@ def _progress(run: Run) -> Progress | None:
         judged = outcome(run)
         # A second optimizer is a second phase, and may have begun with other data.
         best = setback(curve) if len(run.facts(Optimizer)) == 1 else None
-        return replace(progress, guessing=judged.prior, learnt=not judged.bad, best=best)
+        return replace(progress, guessing=judged.prior, learnt=learnt(judged), best=best)
     return progress
 
 
