@@ -72,7 +72,7 @@ def _word(curve: Curve, prior: float | None) -> Word:
 
 
 def _ends_high(curve: Curve, reference: float) -> bool:
-    """Far above where it began. Some losses begin near zero in most steps, as values do that an agent knows nothing of."""
+    """Far above where it began, and not because most of the first losses were zero, as those of an agent may be."""
     early = max(curve.values[: max(3, len(curve.values) // 10)])
     return curve.end >= 10 * reference and curve.end > 0.1 * early
 
