@@ -23,7 +23,7 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.facts import Backward, Ended, Forward, Gear, Model, Optimizer, ProbeFailed, Step
+from paramedic.record.facts import Backward, Ended, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
@@ -333,6 +333,8 @@ def _progress(run: Run) -> Progress | None:
     measured = evaluation_curves(run)
     evaluation = measured[0].values[-1] if len(measured) == 1 else None
     progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
+    if any("training" in answered.uses for answered in run.facts(EvalForward)):
+        return progress  # a model's own answers are the targets, as those of a value network: they move
     with contextlib.suppress(Abstain):
         judged = outcome(run)
         # A second optimizer is a second phase, and may have begun with other data.
