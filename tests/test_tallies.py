@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from paramedic.capture.code.averages import average_at
 from paramedic.capture.code.tallies import counter_at
 
 LOOP = "def validate(model, loader):\n    hits = 0\n    for x, y in loader:\n        {body}\n    return {result}\n"
@@ -86,3 +87,33 @@ hits /= size
 
 def test_what_is_no_python() -> None:
     assert counter_at("not python (", 1) is None
+
+
+@pytest.mark.parametrize(
+    "body, after",
+    [
+        ("total += (p == y).float().mean().item()", "total / len(batches)"),
+        ("total += (p == y).sum().item() / len(y)", "total / len(batches)"),
+        ("right = (p == y).float()\n  total += right.mean()\n  n += 1", "total / n"),
+        ("shares.append((p == y).float().mean().item())", "sum(shares) / len(shares)"),
+        ("share = (p == y).sum() / y.size(0)\n  shares.append(share.item())", "np.mean(shares)"),
+        ("shares.append((p == y).float().mean())", "torch.stack(shares).mean()"),
+    ],
+)
+def test_shares_that_are_averaged_over_batches_are_known_however_it_is_written(body: str, after: str) -> None:
+    source = f"def evaluate(batches):\n for x, y in batches:\n  {body}\n return {after}\n"
+    assert average_at(source, 3) is not None
+
+
+@pytest.mark.parametrize(
+    "body, after",
+    [
+        ("right += (p == y).sum().item()", "right / len(data)"),
+        ("total += (p == y).float().mean() * len(y)", "total / len(data)"),
+        ("rights.append((p == y).float())", "torch.cat(rights).mean()"),
+        ("print((p == y).float().mean())", "0"),
+    ],
+)
+def test_answers_that_are_counted_are_no_average_of_averages(body: str, after: str) -> None:
+    source = f"def evaluate(batches):\n for x, y in batches:\n  {body}\n return {after}\n"
+    assert average_at(source, 3) is None

@@ -23,14 +23,14 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.facts import Backward, Ended, Forward, Gear, Model, Optimizer, ProbeFailed, Step
+from paramedic.record.facts import Backward, Ended, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
-from paramedic.rules.outcome import outcome, setback
+from paramedic.rules.outcome import learnt, outcome, setback
 from paramedic.rules.rule import Abstain, Rule, known_to, missing_need
 from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
@@ -333,11 +333,13 @@ def _progress(run: Run) -> Progress | None:
     measured = evaluation_curves(run)
     evaluation = measured[0].values[-1] if len(measured) == 1 else None
     progress = Progress(first=curve.values[0], last=curve.end, evaluation=evaluation)
+    if any("training" in answered.uses for answered in run.facts(EvalForward)):
+        return progress  # a model's own answers are the targets, as those of a value network: they move
     with contextlib.suppress(Abstain):
         judged = outcome(run)
         # A second optimizer is a second phase, and may have begun with other data.
         best = setback(curve) if len(run.facts(Optimizer)) == 1 else None
-        return replace(progress, guessing=judged.prior, learnt=not judged.bad, best=best)
+        return replace(progress, guessing=judged.prior, learnt=learnt(judged), best=best)
     return progress
 
 

@@ -26,6 +26,7 @@ from paramedic.capture.probes.loss.shifts import Shifts
 from paramedic.capture.probes.loss.signed_labels import SignedLabels
 from paramedic.capture.probes.loss.tables import Tables
 from paramedic.capture.probes.loss.target_among_inputs import TargetAmongInputs
+from paramedic.capture.probes.loss.twins import Twins
 from paramedic.capture.probes.model.attention_axes import AttentionAxes
 from paramedic.capture.probes.model.averages import Averages
 from paramedic.capture.probes.model.chains import Chains
@@ -89,7 +90,8 @@ class Details:
         calls.on_root += [("target_among_inputs", given.called), ("mirrors", mirrors.called)]
         fed = FedRows(watcher, lambda: max((account.number for account in loop.accounts.values()), default=-1))
         calls.on_root.append(("fed_rows", fed.called))
-        calls.on_root.append(("teachers", Teachers(watcher).called))
+        twins = Twins(watcher, ops)
+        calls.on_root += [("teachers", Teachers(watcher).called), ("twins", twins.called)]
         losses.on_call += [("tables", tables.loss), ("target_among_inputs", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
         passes.on_pass += [("advantages", advantages.passed), ("chains", chains.passed)]
@@ -106,7 +108,7 @@ class Details:
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), Corners(watcher, ops), Rankings(watcher, ops), AttentionAxes(watcher, ops),
-            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls),
+            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls), twins,
         )  # fmt: skip
 
     def install(self) -> None:

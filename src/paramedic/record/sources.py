@@ -10,11 +10,11 @@ CALLS = (
     "log_prob", "loss_of_earlier_steps", "mask_added", "mask_as_factor", "normalised_across_samples", "overlap_term",
     "quotient",
     "overwritten_probability", "ranked_distance", "scores_compared", "scrambling_view", "softmax",
-    "softmax_over_queries", "threshold", "wrong_denominator",
+    "softmax_over_queries", "threshold", "twin_branches", "twin_inputs", "wrong_denominator",
 )  # fmt: skip
 _WATCHING_CALLS = (
     "backward", "batch_averages", "module_calls", "corners", "dropout", "losses", "metrics", "objectives", "ops",
-    "overwrites", "rankings", "recurrence",
+    "overwrites", "rankings", "recurrence", "twins",
 )  # fmt: skip
 
 # kind -> the probes behind it, as the watcher calls them

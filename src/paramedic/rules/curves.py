@@ -38,6 +38,12 @@ class Curve:
         return sorted(self.values)[-3]
 
     @property
+    def usual(self) -> float:
+        """The most that a single step of the second half reaches by the noise of batches alone."""
+        late = self.values[len(self.values) // 2 :]
+        return mean(late) + 6 * math.sqrt(_variance(late))
+
+    @property
     def improved(self) -> bool:
         """Whether it fell at all, by much or at least reliably."""
         return self.improvement >= 0.02 or self.trend_down

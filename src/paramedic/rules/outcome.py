@@ -61,14 +61,32 @@ def _word(curve: Curve, prior: float | None) -> Word:
     reference = max(curve.first, prior or 0.0)
     if reference <= 0:
         return "learning"
-    if curve.highest >= 100 * reference and (curve.broke or curve.end >= 10 * reference):
+    if curve.highest >= 100 * reference and (curve.broke or _ends_high(curve, reference)):
         return "diverged"
     poor = curve.end > (1 - LEARNT) * prior if prior is not None else not curve.improved
     if prior is not None and curve.start < 0.7 * prior:
         poor = poor and curve.end > curve.start  # it began with something learnt
-    if poor and curve.highest >= 1.5 * reference:
+    if poor and curve.highest >= 1.5 * reference and curve.highest > curve.usual:
         return "collapsed"
     return "stuck" if poor and (prior is None or not _still_learning(curve)) else "learning"
+
+
+def _ends_high(curve: Curve, reference: float) -> bool:
+    """Far above where it began, and not because most of the first losses were zero, as those of an agent may be."""
+    early = max(curve.values[: max(3, len(curve.values) // 10)])
+    return curve.end >= 10 * reference and curve.end > 0.1 * early
+
+
+def learnt(judged: Outcome) -> bool | None:
+    """Whether the loss ended reliably below what guessing gives; None where the noise of batches hides what little
+    there may be to learn."""
+    if judged.word != "stuck" or judged.prior is None:
+        return not judged.bad
+    last = judged.curve.values[-max(3, len(judged.curve.values) // 5) :]
+    doubt = 3 * stdev(last) / math.sqrt(len(last))
+    if judged.prior - judged.curve.end > doubt:
+        return True
+    return None if doubt > LEARNT / 2 * judged.prior else False
 
 
 def setback(curve: Curve) -> tuple[int, float] | None:

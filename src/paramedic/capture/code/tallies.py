@@ -31,11 +31,11 @@ class Counter(NamedTuple):
 
 def counter_at(source: str, line: int) -> Counter | None:
     """The counter that the comparison at this line feeds, if it is clear which one."""
-    tree = _parsed(source)
-    scope = _innermost(tree, line) if tree is not None else None
+    tree = parsed(source)
+    scope = innermost(tree, line) if tree is not None else None
     if scope is None:
         return None
-    own = list(_own(scope))
+    own = list(own_nodes(scope))
     added = _addition(own, line)
     loops = [node for node in own if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or 0)]
     if added is None or not loops:
@@ -49,51 +49,6 @@ def counter_at(source: str, line: int) -> Counter | None:
     alone = isinstance(added, ast.Name) and _fed_once(own, added) and _counts_one_pass(own, loop, born)
     divisions = tuple(_divisions(own, added)) if alone else ()
     return Counter(added, batches, loop.lineno, divisions, max(born, default=line), left)
-
-
-class Average(NamedTuple):
-    """A number that grows by the share of right answers of each batch, and is divided by the number of batches."""
-
-    counter: ast.expr
-    loop: ast.expr
-    loop_line: int
-
-
-def average_at(source: str, line: int) -> Average | None:
-    """The average of averages that the comparison at this line feeds: `total += (a == b).float().mean() / len(loader)`.
-
-    The division may come later as well, as `total / len(loader)`.
-    """
-    tree = _parsed(source)
-    own = list(_own(_innermost(tree, line))) if tree is not None else []
-    loops = [node for node in own if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or 0)]
-    batches = _iterated(loops[-1].iter) if loops else None
-    if batches is None:
-        return None
-    here = [n for n in own if isinstance(n, ast.Assign) and n.lineno <= line <= (n.end_lineno or 0)]
-    names = {target.id for node in here for target in node.targets if isinstance(target, ast.Name)}
-    for node in own:
-        if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add):
-            continue
-        value, divided = node.value, list(_divisions(own, node.target))
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
-            sized = _length_of(value.right)
-            value, divided = value.left, [Denominator(sized, node.lineno)] if sized is not None else []
-        fed = node.lineno <= line <= (node.end_lineno or 0) or names & {
-            part.id for part in ast.walk(value) if isinstance(part, ast.Name)
-        }
-        if fed and _is_mean(value, names) and any(_same(each.sized, batches) for each in divided):
-            return Average(node.target, batches, loops[-1].lineno)
-    return None
-
-
-def _is_mean(expression: ast.expr, names: set[str]) -> bool:
-    """`(a == b).float().mean().item()`: nothing but a mean is made of the comparison, or of its name."""
-    methods = []
-    while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and not expression.args:
-        methods.append(expression.func.attr)
-        expression = expression.func.value
-    return "mean" in methods and _is_comparison(expression, names)
 
 
 def _fed_once(own: list[ast.AST], counter: ast.expr) -> bool:
@@ -118,14 +73,14 @@ def _same(a: ast.expr, b: ast.expr) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _parsed(source: str) -> ast.Module | None:
+def parsed(source: str) -> ast.Module | None:
     try:
         return ast.parse(source) if len(source) < LARGEST else None
     except (SyntaxError, ValueError):
         return None
 
 
-def _innermost(tree: ast.Module, line: int) -> Function:
+def innermost(tree: ast.Module, line: int) -> Function:
     inside = [
         node
         for node in ast.walk(tree)
@@ -134,7 +89,7 @@ def _innermost(tree: ast.Module, line: int) -> Function:
     return max(inside, key=lambda node: node.lineno, default=tree)
 
 
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function from outside to inside, without those of the functions in it."""
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:
@@ -162,7 +117,7 @@ def _addition(own: list[ast.AST], line: int) -> ast.expr | None:
 def _only_counts(expression: ast.expr, names: set[str]) -> bool:
     """Neither an average nor a share: nothing but a sum is made of the comparison."""
     for node in ast.walk(expression):
-        inside = [part for part in ast.walk(node) if part is not node and _is_comparison(part, names)]
+        inside = [part for part in ast.walk(node) if part is not node and is_comparison(part, names)]
         if not inside or isinstance(node, ast.Compare):
             continue
         if isinstance(node, ast.BinOp) or (isinstance(node, ast.Attribute) and node.attr in ("mean", "size", "shape")):
@@ -172,7 +127,7 @@ def _only_counts(expression: ast.expr, names: set[str]) -> bool:
     return True
 
 
-def _is_comparison(node: ast.AST, names: set[str]) -> bool:
+def is_comparison(node: ast.AST, names: set[str]) -> bool:
     """`a == b`, `a.eq(b)`, or a name that one of them was given."""
     by_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "eq"
     return isinstance(node, ast.Compare) or by_method or (isinstance(node, ast.Name) and node.id in names)

@@ -145,6 +145,8 @@ from paramedic.record.facts.objectives import (
     OverlapTerm,
     Quotient,
     RankedDistance,
+    TwinBranches,
+    TwinInputs,
 )
 from paramedic.record.facts.optimisation import (
     Census,
@@ -324,6 +326,8 @@ __all__ = [
     "Trace",
     "TrainForward",
     "Trial",
+    "TwinBranches",
+    "TwinInputs",
     "Units",
     "Unreduced",
     "Untied",

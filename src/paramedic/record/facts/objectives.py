@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramedic.record.facts.fact import Fact, fact, part
+from paramedic.record.site import Site
 
 _NONE = "no call was examined"
 
@@ -88,6 +89,24 @@ class AdvantageWithGraph(Fact):
 
     parameters: Sequence[str]
     tensors: int  # how many
+
+
+@fact("twin_branches", missing=_NONE)
+class TwinBranches(Fact):
+    """The difference of two tensors with a graph: whether they are the same, number by number."""
+
+    same: bool
+    made_at: Site | None = None  # the line that made one of them
+
+
+@fact("twin_inputs", missing=_NONE)
+class TwinInputs(Fact):
+    """Two batches of one step, kept under different names, that models were given: whether they are the same."""
+
+    first: str
+    second: str
+    same: bool
+    digest: str
 
 
 @fact("loss_of_earlier_steps", missing=_NONE)

@@ -22,7 +22,7 @@ Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
 
 
 @rule("PM616", "biased-metric", severity="warning", needs=[Forward])
-def check(run: Run, *, far: float = 0.1) -> Iterator[Finding]:
+def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 
     - `argmax()` without `dim` gives one position for the whole batch, and `argmax(0)` one sample for each class.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import EvalForward, Mode, TrainForward
+from paramedic.record.facts import EvalForward, Mode, Model, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
@@ -21,9 +21,11 @@ def check(run: Run) -> Iterator[Finding]:
     `model.train()` at the start of every training phase, for example as the first line of the training function.
 
     ## When this is wrong
-    Sub-modules that are kept in eval mode on purpose, such as a frozen backbone's BatchNorm, are not reported: the rule
-    looks at the mode of the model that is called.
+    Sub-modules that are kept in eval mode on purpose, such as a frozen backbone or single BatchNorm layers, are not
+    reported. A part that is trained and that was put into eval mode as it was made, before anybody called train(), is:
+    most likely it was loaded that way.
     """
+    yield from _parts(run)
     reported: set[str | None] = set()
     for event in run.facts(TrainForward):
         affected = [m for m in event.moody if not m.training and (not m.norm or m.trainable)]
@@ -47,6 +49,56 @@ def check(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.97 if switch else 0.9,
         )
+
+
+def _parts(run: Run) -> Iterator[Finding]:
+    """A part of the model was handed over in eval mode, is trained, and nobody has ever called train() on the whole."""
+    trained = {p.name for model in run.facts(Model) for p in model.parameters if p.requires_grad}
+    told: set[str] = set()
+    for event in run.facts(TrainForward):
+        idle = [m for m in event.moody if not m.training]
+        part = _common([m.path for m in idle])
+        inside = [m for m in event.moody if m.path.startswith(f"{part}.")]
+        if not event.training or event.count < 3 or not part or part == event.module or part in told:
+            continue
+        if any(m.training for m in inside) or not any(name.startswith(f"{part}.") for name in trained):
+            continue
+        if any(m.norm and not m.trainable for m in idle):
+            continue
+        switch = _handed_over(run, event)
+        if switch is None:
+            continue
+        told.add(part)
+        yield Finding(
+            what=f"{part} is trained in eval mode since {switch.line}; the rest of {event.module} is in train mode",
+            why=f"{listed([m.path + ' (' + m.class_ + ')' for m in idle])} do not do their work, and the training loop "
+            "leaves parts as they are",
+            remedy=f"call {part}.train() where it is built, or {event.module}.train() before training",
+            where=switch.where,
+            severity="warning",
+            evidence=(Evidence(name="modules_in_eval_mode", value=len(idle), limit="0 while training"),),
+            confidence=0.88,
+        )
+
+
+def _common(paths: list[str]) -> str:
+    """The part of the model that holds all of these modules, but is not one of them."""
+    parts = [path.split(".")[:-1] for path in paths]
+    shared = parts[0] if parts else []
+    for other in parts[1:]:
+        shared = shared[: next((i for i, (a, b) in enumerate(zip(shared, other, strict=False)) if a != b), len(other))]
+    return ".".join(shared)
+
+
+def _handed_over(run: Run, event: TrainForward) -> Mode | None:
+    """The one eval() of a part before this training began, not on a layer by itself and not after a train()."""
+    switches = [m for m in run.facts(Mode) if m.step <= event.step]
+    parts = [m for m in switches if not m.training and m.module != event.module and "Norm" not in m.class_]
+    parts = [m for m in parts if not any(o.training and o.address == m.address and o.id > m.id for o in switches)]
+    if len(parts) != 1 or parts[0].count > 1 or "Dropout" in parts[0].class_:
+        return None
+    whole = [m for m in switches if m.training and m.module == event.module and m.id < parts[0].id]
+    return None if whole else parts[0]
 
 
 def _last_switch(run: Run, event: TrainForward) -> Mode | None:

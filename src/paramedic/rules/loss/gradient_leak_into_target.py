@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import AdvantageWithGraph, Backward, LossCall
+from paramedic.record.facts import AdvantageWithGraph, Backward, LossCall, TwinBranches, TwinInputs
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import by_place, listed, many
+from paramedic.rules.support import at, by_place, listed, many
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
 
 
 @rule("PM517", "gradient-leak-into-target", severity="warning", needs=[Backward], causes=["PM215", "PM207", "PM209"])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """The target of a loss is made by the network that is being trained, and gradients flow into it.
+
+    Two branches that are set against each other may also turn out to be the same, number by number: an old policy's
+    log-probabilities that are computed by the new one, a next state that is the state itself, two views with one seed.
 
     The advantage that a policy's log-probability is multiplied with is such a target, too: the critic learns from its
     own loss, not from the policy's.
@@ -27,8 +30,12 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When both branches are to move, as in some self-supervised methods: only targets that look like the next value of a
     value function, or that are called a target, are reported.
+
+    ## Options
+    `fewest`: examined steps in which two branches must be the same, number by number.
     """
     yield from map(_advantage, run.facts(AdvantageWithGraph))
+    yield from _twins(run, fewest)
     for calls in by_place(run.facts(LossCall, phase="train")).values():
         twins = [call for call in calls if call.same]
         if len(twins) == len(calls) and len(calls) > 1:
@@ -54,6 +61,41 @@ def _same(call: LossCall) -> Finding:
         evidence=(Evidence(name="shared_memory", value="all of it", limit="none"),),
         confidence=0.95,
     )
+
+
+def _twins(run: Run, fewest: int) -> Iterator[Finding]:
+    for facts in by_place(run.facts(TwinBranches)).values():
+        steps = sum(fact.count for fact in facts if fact.same)
+        if steps >= fewest and all(fact.same for fact in facts):
+            made = facts[0].made_at
+            yield Finding(
+                what=f"both sides of this difference are the same, number by number, in all {steps} examined steps"
+                + (f" (line {facts[0].where.line})" if made else ""),
+                why="both are made by the network as it is now, with a graph: the difference is always 0, and the "
+                "gradients cancel out",
+                remedy="compute the old values once, before the updates, under torch.no_grad()",
+                where=at(facts[0], made),
+                severity="error",
+                evidence=(Evidence(name="equal_steps", value=steps, limit=f"< {fewest}"),),
+                confidence=0.95,
+            )
+    pairs: dict[tuple[str, str], list[TwinInputs]] = {}
+    for fact in run.facts(TwinInputs):
+        pairs.setdefault((fact.first, fact.second), []).append(fact)
+    for (first, second), facts in pairs.items():
+        # Other numbers in every step: a batch that never changes, as of a bandit, says nothing.
+        if len({fact.digest for fact in facts}) >= fewest and all(fact.same for fact in facts):
+            yield Finding(
+                what=f"{first} and {second}, which the model is given in the same step, hold the same numbers in all "
+                f"{len(facts)} examined steps",
+                why="what is made of them is no comparison: the two were meant to differ, as a state and the next or "
+                "two views of a sample do",
+                remedy=f"look at how {second} is made: an array that is stored without .copy() and changed later, or "
+                "two draws from the same seed",
+                where=facts[0].where,
+                evidence=(Evidence(name="equal_batches", value=len(facts), limit="0"),),
+                confidence=0.9,
+            )
 
 
 def _advantage(op: AdvantageWithGraph) -> Finding:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paramedic.record.facts import Average, Copy, Load, Model, Optimizer, SetBack
 from paramedic.rules import Evidence, Finding, Run, rule
@@ -106,11 +107,15 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
     for event in run.facts(Copy):
         looks[event.module or ""].append(event)
     following = {event.module for event in run.facts(Average) if event.kind != "still"}
+    loads = {load.module: load for load in run.facts(Load) if load.changed and _left_statistics_out(load)}
     for name, events in looks.items():
         last = events[-1]
         new = last.batches == 0 and last.off == 0 and last.source_batches > 0
         if new and (last.written or name in following):
             yield _untouched(name, last)
+            continue
+        if new and name in loads:
+            yield replace(_untouched(name, last), where=loads[name].where)
             continue
         moved = {event.parameters for event in events}
         if len(events) < 2 or len(moved) < 2 or len({event.buffers for event in events}) > 1:
@@ -130,6 +135,10 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.93,
         )
+
+
+def _left_statistics_out(load: Load) -> bool:
+    return load.into == "model" and any(name.endswith(("running_mean", "running_var")) for name in load.missing)
 
 
 def _untouched(name: str, event: Copy) -> Finding:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Backward, Census, Flat, Load, LossCall
+from paramedic.record.facts import Backward, Census, Flat, Load, LossCall, Step
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.support import GRADIENT, NONZERO, at
@@ -32,29 +32,47 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps in which all gradients must be zero.
     """
-    censuses = run.facts(Census)
-    given = [[flags for flags in census.flags if flags & GRADIENT] for census in censuses]
-    if len([flags for flags in given if flags]) < fewest:
+    judged = [_of_optimizer(run, number) for number in sorted({census.optimizer for census in run.facts(Census)})]
+    if max(len(some) for some in judged) < fewest:
         raise Abstain("too few steps with gradients were examined")
-    if any(flag & NONZERO for flags in given for flag in flags):
-        return
     curves = loss_curves(run)
     if run.facts(Load) and any(curve.first == 0 for curve in curves):
         raise Abstain("a loaded model starts with a loss of zero")
-    backward = run.facts(Backward)[0]
-    where, why, remedy = _reason(run, backward)
-    count = max(len(flags) for flags in given)
-    yield Finding(
-        what=f"all gradients ({count} tensors) were exactly zero in all {len(censuses)} examined steps",
-        why=why,
-        remedy=remedy,
-        where=where,
-        evidence=(
-            Evidence(name="nonzero_gradients", value=0, limit="> 0"),
-            Evidence(name="examined_steps", value=len(censuses)),
-        ),
-        confidence=0.97,
-    )
+    for given in judged:
+        if len(given) < fewest or any(flag & NONZERO for _, flags in given for flag in flags):
+            continue
+        if len(judged) > 1 and given[-1][0].step < run.steps // 2:
+            continue  # a second loss may come in later
+        where, why, remedy = _reason(run, _backward(run, given[0][0].optimizer, len(judged)))
+        count = max(len(flags) for _, flags in given)
+        yield Finding(
+            what=f"all gradients ({count} tensors) were exactly zero in all {len(given)} examined steps",
+            why=why,
+            remedy=remedy,
+            where=where,
+            evidence=(
+                Evidence(name="nonzero_gradients", value=0, limit="> 0"),
+                Evidence(name="examined_steps", value=len(given)),
+            ),
+            confidence=0.97,
+        )
+
+
+def _of_optimizer(run: Run, number: int) -> list[tuple[Census, list[int]]]:
+    """Its examined steps with gradients, and the flags of those that had one."""
+    own = [census for census in run.facts(Census) if census.optimizer == number]
+    given = [(census, [flags for flags in census.flags if flags & GRADIENT]) for census in own]
+    return [(census, flags) for census, flags in given if flags]
+
+
+def _backward(run: Run, optimizer: int, of: int) -> Backward:
+    """The backward() whose gradients it uses: of several, the last one above its step()."""
+    found = run.facts(Backward)
+    step = next((step.where for step in run.facts(Step) if step.optimizer == optimizer), None)
+    if of == 1 or step is None or step.line is None:
+        return found[0]
+    above = [b for b in found if b.where.file == step.file and (b.where.line or 0) < step.line]
+    return max(above, key=lambda b: b.where.line or 0, default=found[0])
 
 
 def _reason(run: Run, backward: Backward) -> tuple[Where, str, str]:

@@ -9,12 +9,10 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader
 
-from paramedic.capture.code.tallies import Average, average_at
+from paramedic.capture.code.averages import Average, average_at, gives_share
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.evaluation.tallies import look_up
-from paramedic.capture.sizes import size_of
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of
 from paramedic.record.facts import AverageOfAverages
@@ -25,11 +23,12 @@ MOST_BATCHES = 200  # in such a pass a single batch has no weight
 
 @dataclass(slots=True)
 class Pass:
-    """A walk over a loader without gradients, as far as it has come."""
+    """A walk over batches without gradients, as far as it has come."""
 
     step: int
     right: list[torch.Tensor] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    whole: bool = True  # as far as can be told, every batch was seen
 
 
 class BatchAverages:
@@ -38,30 +37,38 @@ class BatchAverages:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._places: dict[tuple[Any, int], Average | None] = {}
+        self._helpers: dict[tuple[Any, int], bool] = {}  # comparisons in functions that return a share
         self._passes: dict[tuple[Any, int], Pass] = {}
 
     def compared(self, frame: FrameType | None, result: Any) -> None:
         if frame is None or torch.is_grad_enabled() or not isinstance(result, torch.Tensor) or result.dim() != 1:
             return
         place = (frame.f_code, frame.f_lineno)
+        if place not in self._helpers and len(self._helpers) < MOST_PLACES:
+            self._helpers[place] = gives_share(_source(frame), frame.f_lineno)
+        caller = frame.f_back if self._helpers.get(place) else None
+        helper = frame.f_code.co_name if caller is not None else None
+        if caller is not None:
+            frame, place = caller, (caller.f_code, caller.f_lineno)
         if place not in self._places and len(self._places) < MOST_PLACES:
-            source = "".join(linecache.getlines(frame.f_code.co_filename))
-            self._places[place] = average_at(source, frame.f_lineno)
+            self._places[place] = average_at(_source(frame), frame.f_lineno, helper)
         average = self._places.get(place)
-        loader = look_up(average.loop, {**frame.f_globals, **locals_of(frame)}) if average is not None else None
-        batches = size_of(loader.batch_sampler) if isinstance(loader, DataLoader) else None
-        if average is None or not batches or not 1 < batches <= MOST_BATCHES or not readable(result):
+        if average is None or not readable(result):
             return
         known = self._passes.get(place)
-        if known is None or known.step != self.watcher.step or len(known.sizes) >= batches:
+        short = known is not None and known.sizes[-1] < known.sizes[0]
+        if known is None or known.step != self.watcher.step or short:
             known = self._passes[place] = Pass(self.watcher.step)
+        before = look_up(average.counter, {**frame.f_globals, **locals_of(frame)})
+        known.whole &= _is_all(before, known)
         known.right.append(result.sum())
         known.sizes.append(len(result))
-        if len(known.sizes) == batches and 0 < known.sizes[-1] < known.sizes[0]:
+        if known.whole and 1 < len(known.sizes) <= MOST_BATCHES and 0 < known.sizes[-1] < known.sizes[0]:
             self._tell(frame, average, known)
 
     def _tell(self, frame: FrameType, average: Average, known: Pass) -> None:
         site, step, sizes = frame_site(frame), known.step, known.sizes
+        site = site._replace(line=average.line)
         name = ast.unparse(average.counter)
 
         def use(right: list[float]) -> None:
@@ -77,3 +84,20 @@ class BatchAverages:
             self.watcher.state(fact, site=site, step=step)
 
         self.watcher.read(torch.stack(known.right).float(), use)
+
+
+def _source(frame: FrameType) -> str:
+    return "".join(linecache.getlines(frame.f_code.co_filename))
+
+
+def _is_all(before: object, known: Pass) -> bool:
+    """Whether what was added up or kept before this batch is of those that were seen."""
+    if isinstance(before, list):
+        return len(before) == len(known.sizes)
+    if isinstance(before, torch.Tensor):
+        return True  # no waiting for a device
+    return isinstance(before, int | float) and (before == 0) == all(not _positive(each) for each in known.right)
+
+
+def _positive(count: torch.Tensor) -> bool:
+    return count.device.type == "cpu" and bool(count > 0)
