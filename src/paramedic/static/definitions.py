@@ -11,7 +11,7 @@ from paramedic.static.program import own_nodes
 Path = tuple[int | str, ...]  # which part of a value: (1,) is y of `x, y = pair`, ("labels",) that of a dict
 
 _BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)
-_GROWS = ("append", "extend", "add", "insert", "copy_")
+_GROWS = ("append", "extend", "add", "insert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,14 @@ def _made_by(node: ast.AST, name: str) -> Iterator[Definition]:
         yield from _from_target(node.target, node.iter, name, node.target.lineno)
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield from _from_target(node.optional_vars, node.context_expr, name, node.optional_vars.lineno)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWS and node.args:
-        if _spelled(node.func.value) == name:
-            yield Definition(node.lineno, node.args[-1], whole=node.func.attr == "copy_")
+    elif isinstance(node, ast.Call) and _grown(node) == name and node.args:
+        yield Definition(node.lineno, node.args[-1], whole=False)
+
+
+def _grown(call: ast.Call) -> str:
+    """The list of `rows.append(row)`."""
+    method = call.func
+    return _spelled(method.value) if isinstance(method, ast.Attribute) and method.attr in _GROWS else ""
 
 
 def _from_target(target: ast.expr, value: ast.expr, name: str, line: int, path: Path = ()) -> Iterator[Definition]:
@@ -86,8 +91,5 @@ def _spelled(node: ast.AST) -> str:
 
 def _conditional(scope: ast.AST, node: ast.AST, line: int | None) -> bool:
     """Whether a branch or loop holds the definition, but not the line that reads."""
-    for branch in own_nodes(scope):
-        if isinstance(branch, _BRANCHES) and branch is not node and any(inner is node for inner in ast.walk(branch)):
-            if line is None or not branch.lineno <= line <= (branch.end_lineno or branch.lineno):
-                return True
-    return False
+    around = [b for b in own_nodes(scope) if isinstance(b, _BRANCHES) and b is not node and node in ast.walk(b)]
+    return any(line is None or not branch.lineno <= line <= (branch.end_lineno or line) for branch in around)

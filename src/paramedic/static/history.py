@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paramedic.findings import Where
 from paramedic.static.definitions import Definition, Path, definitions
@@ -21,6 +21,7 @@ class Frame:
 
     scope: Scope
     arguments: dict[str, Value] = field(default_factory=dict)
+    calls: tuple[tuple[int, int], ...] = ()  # line and column of the calls that led here, the outermost first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Link:
     node: ast.expr  # what is assigned or returned there
     scope: Scope
     kind: str  # "assigned", "returned" or "given" as an argument
+    calls: tuple[tuple[int, int], ...] = ()  # those that led into its function: which of several runs of it is meant
+    user: Link | None = field(default=None, compare=False)  # the statement that reads this one's value
 
     @property
     def where(self) -> Where:
@@ -50,18 +53,19 @@ def history(program: Program, scope: Scope, node: ast.expr, path: Path = ()) -> 
     """The statements that the value of an expression in this scope comes from, nearest first."""
     links: list[Link] = []
     walk = _Walk(program)
-    waiting = deque([Value(node, path, Frame(scope))])
+    waiting: deque[tuple[Value, Link | None]] = deque([(Value(node, path, Frame(scope)), None)])
     seen: set[tuple[int, Path, Scope]] = set()
     while waiting and len(links) < MOST:
-        value = waiting.popleft()
+        value, user = waiting.popleft()
         key = (id(value.node), value.path, value.frame.scope)
         if key in seen:
             continue
         seen.add(key)
-        for link, made_of in walk.back(value):
+        for found, made_of in walk.back(value):
+            link = replace(found, user=user) if found is not None else None
             if link is not None and link not in links:
                 links.append(link)
-            waiting.append(made_of)
+            waiting.append((made_of, link or user))
     return links
 
 
@@ -95,6 +99,8 @@ class _Walk:
             yield None, Value(node.orelse, path, frame)
         elif isinstance(node, ast.ListComp | ast.GeneratorExp):
             yield None, Value(node.elt, path, frame)
+        elif isinstance(node, ast.Lambda):
+            yield None, Value(node.body, path, frame)
         elif isinstance(node, ast.Attribute | ast.Starred | ast.Await):
             yield None, Value(node.value, path, frame)
         else:
@@ -111,11 +117,12 @@ class _Walk:
             return
         if scope.function is not None and name in _parameters(scope.function):
             yield from self._parameter(name, path, frame)
-        elif scope.function is not None and not made:
-            outside = self._program.scope(scope.file, scope.function.lineno - 1) or scope
-            outer = Frame(outside if outside.function is not scope.function else Scope(scope.file, scope.tree))
-            for definition in definitions(outer.scope.body, name, None):
+        elif not made:
+            outer = Frame(self._program.around(scope))
+            for definition in definitions(outer.scope.body, name, None) if outer.scope != scope else []:
                 yield _assigned(definition, path, outer)
+            for function in self._program.functions.get(name, []):  # handed over, to be called elsewhere
+                yield from _returned(function, path, Frame(function))
 
     def _attribute(self, name: str, line: int, path: Path, frame: Frame) -> Iterator[tuple[Link | None, Value]]:
         """`self.name`: set in this method before, or in any method of the class."""
@@ -144,10 +151,11 @@ class _Walk:
     def _calls_of(self, scope: Scope) -> Iterator[tuple[Scope, ast.Call]]:
         assert scope.function is not None
         names = {scope.function.name}
-        if scope.owner is not None:
-            names = {scope.owner.name} if scope.function.name == "__init__" else names
-        everywhere = [Scope(file, tree) for file, tree in self._program.trees.items()]
-        for caller in [*everywhere, *(s for found in self._program.functions.values() for s in found)]:
+        if scope.owner is not None and scope.function.name == "__init__":
+            names = {scope.owner.name}
+        elif scope.owner is not None and scope.function.name in ("forward", "__call__"):
+            names = self._program.instances(scope.owner.name)
+        for caller in self._program.scopes():
             for node in own_nodes(caller.body):
                 if isinstance(node, ast.Call) and called(node) in names:
                     yield caller, node
@@ -155,27 +163,25 @@ class _Walk:
     def _call(self, call: ast.Call, path: Path, frame: Frame) -> Iterator[tuple[Link | None, Value]]:
         entered = self._entered(call, frame)
         for scope in entered:
-            inner = Frame(scope, _bound(scope, call, frame))
-            for node in own_nodes(scope.body):
-                if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
-                    yield Link(node.lineno, node.value, scope, "returned"), Value(node.value, path, inner)
+            calls = (*frame.calls, (call.lineno, call.col_offset))
+            yield from _returned(scope, path, Frame(scope, _bound(scope, call, frame), calls))
         if entered:
             return
         handed = passed_on(call, path)
-        collate = next((keyword.value for keyword in call.keywords if keyword.arg == "collate_fn"), None)
-        if isinstance(collate, ast.Name):
-            for scope in self._program.functions.get(collate.id, []):
-                for node in own_nodes(scope.body):
-                    if isinstance(node, ast.Return) and node.value is not None:
-                        yield Link(node.lineno, node.value, scope, "returned"), Value(node.value, path, Frame(scope))
         if handed is not None:
             for argument, part in handed:
                 yield None, Value(argument, part, frame)
         elif isinstance(call.func, ast.Attribute) and not _is_module(call.func.value, frame.scope):
-            yield None, Value(call.func.value, path, frame)
+            owner = call.func.value
+            kept = isinstance(owner, ast.Name) and owner.id == "self"  # self.transform(x): a function in an attribute
+            yield None, Value(call.func if kept else owner, () if kept else path, frame)
+            for argument in call.args:
+                yield None, Value(argument, (), frame)
         else:
             for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
                 yield None, Value(argument, (), frame)
+            if isinstance(call.func, ast.Name):
+                yield None, Value(call.func, (), frame)
 
     def _entered(self, call: ast.Call, frame: Frame) -> list[Scope]:
         """The user's functions that a call may run; of a class, those that give the samples of a dataset."""
@@ -200,8 +206,14 @@ class _Walk:
 
 
 def _assigned(definition: Definition, path: Path, frame: Frame) -> tuple[Link, Value]:
-    link = Link(definition.line, definition.value, frame.scope, "assigned")
+    link = Link(definition.line, definition.value, frame.scope, "assigned", frame.calls)
     return link, Value(definition.value, (*definition.path, *path), frame)
+
+
+def _returned(scope: Scope, path: Path, frame: Frame) -> Iterator[tuple[Link, Value]]:
+    for node in own_nodes(scope.body):
+        if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
+            yield Link(node.lineno, node.value, scope, "returned", frame.calls), Value(node.value, path, frame)
 
 
 def _parameters(function: Function) -> list[str]:

@@ -17,7 +17,8 @@ def passed_on(call: ast.Call, path: Path) -> list[tuple[ast.expr, Path]] | None:
     """The arguments that this part of the result comes from; None for calls that are not in the list."""
     name, args = called(call), call.args
     if name == "DataLoader":
-        return [(argument, path) for argument in _named(call, 0, "dataset")]
+        collate = [keyword.value for keyword in call.keywords if keyword.arg == "collate_fn"]
+        return [(argument, path) for argument in [*collate, *_named(call, 0, "dataset")]]
     if name == "zip" and path and isinstance(path[0], int):
         return [(args[path[0]], path[1:])] if path[0] < len(args) else []
     if name == "enumerate" and path:

@@ -1,9 +1,9 @@
-"""The user's own files as syntax trees, with what every question needs: who defines a name, which function a line is in."""
+"""The user's own files as syntax trees: who defines a name, and which function a line is in."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -52,6 +52,17 @@ class Program:
         around = [s for found in self.functions.values() for s in found if s.file == file and _spans(s.function, line)]
         return max(around, key=lambda scope: scope.body.lineno, default=Scope(file, tree))  # type: ignore[attr-defined]
 
+    def scopes(self) -> list[Scope]:
+        """All files and functions."""
+        files = [Scope(file, tree) for file, tree in self.trees.items()]
+        return [*files, *(scope for found in self.functions.values() for scope in found)]
+
+    def around(self, scope: Scope) -> Scope:
+        """The function that a function is defined in, or the file."""
+        inside = [s for found in self.functions.values() for s in found if s.file == scope.file and s != scope]
+        holding = [s for s in inside if s.function is not None and scope.function in ast.walk(s.function)]
+        return max(holding, key=lambda s: s.body.lineno, default=Scope(scope.file, scope.tree))  # type: ignore[attr-defined]
+
     def methods(self, name: str, method: str) -> list[Scope]:
         """A method of the classes of this name, their own or that of a base class among the user's."""
         found = []
@@ -61,6 +72,15 @@ class Program:
             bases = [base.id for base in scope.owner.bases if isinstance(base, ast.Name) and base.id != name]
             found += own or [inherited for base in bases for inherited in self.methods(base, method)]
         return found
+
+    def instances(self, name: str) -> set[str]:
+        """The variables and attributes that are given an object of this class."""
+        found = set()
+        for tree in self.trees.values():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Assign):
+                    found |= {_last(target) for target, value in _pairs(node) if name in _made(value)}
+        return found - {""}
 
     def _index(self, scope: Scope, node: ast.AST, owner: ast.ClassDef | None) -> None:
         for child in ast.iter_child_nodes(node):
@@ -94,9 +114,29 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             yield from own_nodes(child)
 
 
+def statement_at(scope: Scope, line: int) -> ast.stmt | None:
+    """The innermost statement on a line; of a compound one, its head."""
+    found = [node for node in own_nodes(scope.body) if isinstance(node, ast.stmt) and _spans(node, line)]
+    return found[-1] if found else None
+
+
 def calls_at(scope: Scope, line: int) -> list[ast.Call]:
     """The calls on a line, or in a statement that spans it, outermost first."""
     return [node for node in own_nodes(scope.body) if isinstance(node, ast.Call) and _spans(node, line)]
+
+
+def arguments_at(
+    code: Program, where: Where, names: Collection[str], position: int, keyword: str = ""
+) -> list[ast.expr]:
+    """An argument, by its place or its name, of the calls of these functions on a line."""
+    scope = code.scope(where.file, where.line)
+    calls = calls_at(scope, where.line) if scope is not None and where.line is not None else []
+    found = []
+    for call in calls:
+        if called(call) in names:
+            named = [argument.value for argument in call.keywords if argument.arg == keyword]
+            found += named or call.args[position : position + 1]
+    return found
 
 
 def called(call: ast.Call) -> str:
@@ -113,3 +153,21 @@ def _parsed(text: str) -> ast.Module | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """`a, b = A(), B()` sets a and b apart."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=False)
+        else:
+            yield target, node.value
+
+
+def _made(value: ast.expr) -> set[str]:
+    """The functions and classes that are called to make a value."""
+    return {called(node) for node in ast.walk(value) if isinstance(node, ast.Call)}
+
+
+def _last(target: ast.expr) -> str:
+    return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")

@@ -1,12 +1,19 @@
 """PM402."""
 
+import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
-from paramedic.findings import Where
 from paramedic.record.facts import Census, EvalForward, Forward, Hidden, LossCall, Model, Optimizer, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import argument_history, edited_at
 from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, parameter_histories, twin_optimizers
+from paramedic.static.blocks import last_branch, loop_around
+from paramedic.static.history import Link
+from paramedic.static.signs import names_any
+
+_ALL_OF_THEM = ("named_parameters", "parameters", "named_modules", "modules", "named_children", "children")
 
 
 @rule("PM402", "parameter-without-optimizer", severity="error", needs=[Census, Optimizer])
@@ -61,13 +68,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             remedy=f"add {part}.parameters() to the optimizer, or freeze them with {part}.requires_grad_(False)"
             if twins is None
             else f"give one of the two {part}.parameters()",
-            where=Where(
-                file=optimizer.where.file,
-                line=optimizer.where.line,
-                function=optimizer.where.function,
-                module=part,
-                step=0,
-            ),
+            **edited_at(replace(optimizer.where, module=part, step=0), None if twins else _chosen(run, optimizer)),
             evidence=(
                 Evidence(name="tensors_without_optimizer", value=len(own), limit="0"),
                 Evidence(name="examined_steps", value=max(seen[name] for name in own)),
@@ -75,6 +76,19 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             severity="warning" if untouched and twins is None else "error",
             confidence=0.9 if untouched else 0.96,
         )
+
+
+def _chosen(run: Run, optimizer: Optimizer) -> Link | None:
+    """Where parameters are picked for the optimizer one by one: what no condition catches is left out."""
+    for link in argument_history(run, optimizer.where, [optimizer.class_]):
+        loop = loop_around(link.scope, link.line)
+        branch = last_branch(link.scope, link.line)
+        if loop is not None and branch is not None and names_any(loop.iter, _ALL_OF_THEM) and not branch.orelse:
+            return replace(link, line=branch.lineno)
+        picked = [node for node in ast.walk(link.node) if isinstance(node, ast.comprehension) and node.ifs]
+        if any(names_any(node.iter, _ALL_OF_THEM) for node in picked):
+            return link
+    return None
 
 
 def _only_passed_through(run: Run, root: str) -> bool:
