@@ -17,7 +17,7 @@ from paramedic.record.reader import Run
 from paramedic.static.blocks import without_gradients
 from paramedic.static.definitions import Path
 from paramedic.static.history import Link, history
-from paramedic.static.program import arguments_at, calls_at, program, statement_at
+from paramedic.static.program import arguments_at, calls_at, own_nodes, program, statement_at
 
 
 def argument_history(
@@ -64,6 +64,16 @@ def outermost(link: Link) -> Link:
     while link.user is not None and link.user.scope != link.scope and link.user.scope.function is not None:
         link = link.user
     return link
+
+
+def call_of(run: Run, path: str) -> Link | None:
+    """The line of the user's forward() that calls a module by its attribute; None if there are several."""
+    name = path.rpartition(".")[2]
+    found = []
+    for scope in program(run).scopes() if name else []:
+        calls = [node for node in own_nodes(scope.body) if isinstance(node, ast.Call)]
+        found += [Link(c.lineno, c, scope, "called") for c in calls if ast.unparse(c.func) == f"self.{name}"]
+    return found[0] if len(found) == 1 else None
 
 
 def with_gradients(link: Link) -> bool:

@@ -40,7 +40,7 @@ class Link:
     line: int
     node: ast.expr  # what is assigned or returned there
     scope: Scope
-    kind: str  # "assigned", "returned" or "given" as an argument
+    kind: str  # "assigned", "returned", "called", or "given" as an argument
     calls: tuple[tuple[int, int], ...] = ()  # those that led into its function: which of several runs of it is meant
     user: Link | None = field(default=None, compare=False)  # the statement that reads this one's value
 
@@ -188,20 +188,28 @@ class _Walk:
         name = called(call)
         if name in self._program.classes:
             samples = ("__getitem__", "__iter__")
-            return [scope for method in samples for scope in self._program.methods(name, method)]
-        if isinstance(call.func, ast.Name):
-            return [s for s in self._program.functions.get(name, []) if s.owner is None] or self._called(name, frame)
-        if isinstance(call.func, ast.Attribute) and not _is_module(call.func.value, frame.scope):
-            return [s for s in self._program.functions.get(name, []) if s.owner is not None]
-        return [s for s in self._program.functions.get(name, []) if s.owner is None]
+            read = [scope for method in samples for scope in self._program.methods(name, method)]
+            return read or self._program.methods(name, "__call__")  # a transform, handed over to be called
+        method = isinstance(call.func, ast.Attribute) and not _is_module(call.func.value, frame.scope)
+        known = [s for s in self._program.functions.get(name, []) if (s.owner is not None) == method]
+        return known or self._held(Value(call.func, (), frame))
 
-    def _called(self, name: str, frame: Frame) -> list[Scope]:
-        """`net(x)`, where `net = Net()`."""
-        for scope in (frame.scope.body, frame.scope.tree):
-            for definition in definitions(scope, name, None):
-                maker = called(definition.value) if isinstance(definition.value, ast.Call) else ""
-                if maker in self._program.classes:
-                    return self._program.methods(maker, "forward") or self._program.methods(maker, "__call__")
+    def _held(self, function: Value) -> list[Scope]:
+        """`net(x)`, where `net = Net()`; `self.transform(x)`, where that was given to __init__."""
+        waiting = deque([function])
+        for _ in range(12):
+            if not waiting:
+                break
+            value = waiting.popleft()
+            if isinstance(value.node, ast.Call):
+                name = called(value.node)
+                run = self._program.methods(name, "forward") or self._program.methods(name, "__call__")
+                if run:
+                    return run
+            elif isinstance(value.node, ast.Name) and value.node.id in self._program.functions:
+                return [s for s in self._program.functions[value.node.id] if s.owner is None]
+            elif isinstance(value.node, ast.Name | ast.Attribute):
+                waiting.extend(made_of for _, made_of in self.back(value))
         return []
 
 
@@ -234,7 +242,7 @@ def _bound(scope: Scope, call: ast.Call, frame: Frame) -> dict[str, Value]:
         for name, argument in zip(names, call.args, strict=False)
         if not isinstance(argument, ast.Starred)
     }
-    bound |= {keyword.arg: Value(keyword.value, (), frame) for keyword in call.keywords if keyword.arg in names}  # type: ignore[misc]
+    bound |= {keyword.arg: Value(keyword.value, (), frame) for keyword in call.keywords if keyword.arg in names}
     return bound
 
 

@@ -60,7 +60,7 @@ class Program:
     def around(self, scope: Scope) -> Scope:
         """The function that a function is defined in, or the file."""
         inside = [s for found in self.functions.values() for s in found if s.file == scope.file and s != scope]
-        holding = [s for s in inside if s.function is not None and scope.function in ast.walk(s.function)]
+        holding = [s for s in inside if any(node is scope.function for node in ast.walk(s.body))]
         return max(holding, key=lambda s: s.body.lineno, default=Scope(scope.file, scope.tree))  # type: ignore[attr-defined]
 
     def methods(self, name: str, method: str) -> list[Scope]:
@@ -145,7 +145,7 @@ def called(call: ast.Call) -> str:
 
 
 def _spans(node: ast.AST | None, line: int) -> bool:
-    return node is not None and node.lineno <= line <= (node.end_lineno or node.lineno)  # type: ignore[attr-defined,no-any-return]
+    return node is not None and node.lineno <= line <= (node.end_lineno or node.lineno)  # type: ignore[attr-defined]
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -32,6 +32,27 @@ def makes_alike(node: ast.AST) -> bool:
     ) or names_any(node, (*_WHOLE, *_BLANK))
 
 
+def divides(node: ast.AST) -> bool:
+    """Whether it scales by a division, or by torchvision's conversion, which divides by 255."""
+    divided = any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div) for inner in ast.walk(node))
+    return divided or names_any(node, ("div", "div_", "divide", "true_divide", "ToTensor", "to_tensor"))
+
+
+def subtracts(node: ast.AST) -> bool:
+    """`width - x`: coordinates mirrored one by one."""
+    return any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) for inner in ast.walk(node))
+
+
+def draws_an_order(node: ast.AST) -> bool:
+    """`y[torch.randperm(len(y))]`: an order that nobody else can follow."""
+    return names_any(node, ("randperm", "permutation", "permuted", "shuffle", "sample"))
+
+
+def counts(node: ast.AST) -> bool:
+    """`torch.arange(ways).repeat(queries)`: labels by their place alone."""
+    return names_any(node, ("arange", "range")) and names_any(node, ("repeat", "tile", "repeat_interleave", "expand"))
+
+
 def mirrors(node: ast.AST) -> bool:
     """Whether it turns a picture around."""
     backwards = any(isinstance(inner, ast.Slice) and _text(inner.step) == "-1" for inner in ast.walk(node))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from paramedic.findings import Severity
 from paramedic.record.facts import Batch, Boxes, Corners, Forward, Input, Loader, LossCall, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import Places, argument_history, edited_at, with_gradients
+from paramedic.rules.lines import Places, argument_history, edited_at, first_link, loop_history, part_of, with_gradients
 from paramedic.rules.support import at, many
 from paramedic.static.history import Link
-from paramedic.static.signs import names_any
+from paramedic.static.signs import names_any, subtracts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +100,7 @@ def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> F
                 continue
             example = next(f.examples[0] for f in found if f.examples)
             return _finding(
-                Places(where=at(loader, loader.reader), also=()),
+                edited_at(at(loader, loader.reader), _mirroring(run, loader, path)),
                 f"{many(bad, 'box')} of {count:,} end before they begin, as {example}; none of {max(whole):,} that "
                 "another loader gives does",
                 "a mirrored box needs its corners exchanged: its left edge has become the right one",
@@ -108,6 +108,12 @@ def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> F
                 bad,
             )
     return None
+
+
+def _mirroring(run: Run, loader: Loader, path: str) -> Link | None:
+    """The subtraction that exchanges left and right, among the statements that make these boxes."""
+    reads = [batch.where for batch in run.facts(Batch) if batch.loader == loader.number]
+    return first_link(loop_history(run, reads[0], part_of(path)), subtracts) if reads else None
 
 
 def _boxes_made(run: Run, op: Corners) -> Link | None:

@@ -55,7 +55,7 @@ def _around_it(run: Run, shown: Where, name: str) -> Link | None:
         for call in (node for node in own_nodes(scope.body) if isinstance(node, ast.Call)):
             inner = name_of(call.func) == "module" or names_any(call.func, ("module",))
             if inner and names_any(call.func, (name.rpartition(".")[2],)) and not without_gradients(scope, call.lineno):
-                return Link(call.lineno, call, scope, "assigned")
+                return Link(call.lineno, call, scope, "called")
     return None
 
 

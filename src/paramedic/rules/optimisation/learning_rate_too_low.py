@@ -77,7 +77,7 @@ def _zero(run: Run, optimizer: Optimizer) -> Finding:
         what=f"the learning rate was 0 in all {run.steps:,} steps",
         why="the optimizer steps, but no weight ever moves",
         remedy="give the optimizer a learning rate, or look for a schedule that multiplies it by zero",
-        where=optimizer.where,
+        **edited_at(optimizer.where, next(iter(_factors(run)), None)),
         evidence=(Evidence(name="learning_rate", value=0.0, limit="> 0"),),
         confidence=0.98,
     )
@@ -85,17 +85,22 @@ def _zero(run: Run, optimizer: Optimizer) -> Finding:
 
 def _factor(run: Run, optimizer: Optimizer) -> Link | None:
     """Where a LambdaLR's function multiplies by the learning rate: its result is a factor, and the rate comes twice."""
-    code = program(run)
-    rates = [ast.unparse(node) for node in arguments_at(code, optimizer.where, [optimizer.class_], 1, "lr")]
+    given = arguments_at(program(run), optimizer.where, [optimizer.class_], 1, "lr")
+    rates = {ast.unparse(node) for node in given if not isinstance(node, ast.Constant)}
+    for link in _factors(run):
+        if rates & {ast.unparse(inner) for inner in ast.walk(link.node) if isinstance(inner, ast.expr)}:
+            return link
+    return None
+
+
+def _factors(run: Run) -> list[Link]:
+    """What the functions that schedulers were given return."""
+    found = []
     for schedule in run.facts(Schedule):
         born = Where(file=schedule.born.file, line=schedule.born.line)
-        if schedule.class_ not in ("LambdaLR", "MultiplicativeLR"):
-            continue
-        for link in argument_history(run, born, [schedule.class_], 1, "lr_lambda"):
-            parts = [ast.unparse(inner) for inner in ast.walk(link.node) if isinstance(inner, ast.expr)]
-            if link.kind == "returned" and any(rate in parts for rate in rates):
-                return link
-    return None
+        made = argument_history(run, born, ("LambdaLR", "MultiplicativeLR"), 1, "lr_lambda")
+        found += [link for link in made if link.kind == "returned" and not isinstance(link.node, ast.Name)]
+    return found
 
 
 def _slow(run: Run, judged: Outcome, optimizer: Optimizer, ratio: float, limit: float) -> Finding:
