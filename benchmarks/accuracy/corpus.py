@@ -27,7 +27,7 @@ def every_program() -> Iterator[Program]:
 
 def record_of(program: Program) -> Path | None:
     """The folder of its only run, where it was recorded."""
-    return next((home(program)).glob("*/main.db"), Path("none/none")).parent if home(program).exists() else None
+    return next((file.parent for file in home(program).glob("*/main.db")), None)
 
 
 def home(program: Program) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import TypedDict
 
@@ -74,6 +74,11 @@ def call_of(run: Run, path: str) -> Link | None:
         calls = [node for node in own_nodes(scope.body) if isinstance(node, ast.Call)]
         found += [Link(c.lineno, c, scope, "called") for c in calls if ast.unparse(c.func) == f"self.{name}"]
     return found[0] if len(found) == 1 else None
+
+
+def layers(parameters: Iterable[str]) -> set[str]:
+    """The attributes on the way to parameters: "stages" and "conv" of "net.stages.0.conv.weight"."""
+    return {part for name in parameters for part in name.split(".")[1:-1] if not part.isdigit()}
 
 
 def with_gradients(link: Link) -> bool:

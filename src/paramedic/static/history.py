@@ -22,6 +22,7 @@ class Frame:
     scope: Scope
     arguments: dict[str, Value] = field(default_factory=dict)
     calls: tuple[tuple[int, int], ...] = ()  # line and column of the calls that led here, the outermost first
+    counters: dict[str, Value] = field(default_factory=dict)  # variables of the comprehension that is being read
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class _Walk:
             yield None, Value(node.body, path, frame)
             yield None, Value(node.orelse, path, frame)
         elif isinstance(node, ast.ListComp | ast.GeneratorExp):
-            yield None, Value(node.elt, path, frame)
+            yield None, _element(node, path, frame)
         elif isinstance(node, ast.Lambda):
             yield None, Value(node.body, path, frame)
         elif isinstance(node, ast.Attribute | ast.Starred | ast.Await):
@@ -109,6 +110,12 @@ class _Walk:
                     yield None, Value(child, (), frame)
 
     def _variable(self, name: str, line: int, path: Path, frame: Frame) -> Iterator[tuple[Link | None, Value]]:
+        if name in frame.counters:
+            yield (
+                None,
+                Value(frame.counters[name].node, (*frame.counters[name].path, *path), frame.counters[name].frame),
+            )
+            return
         scope = frame.scope
         made = definitions(scope.body, name, line)
         for definition in made:
@@ -211,6 +218,22 @@ class _Walk:
             elif isinstance(value.node, ast.Name | ast.Attribute):
                 waiting.extend(made_of for _, made_of in self.back(value))
         return []
+
+
+def _element(node: ast.ListComp | ast.GeneratorExp, path: Path, frame: Frame) -> Value:
+    """One element; of `(f(v) for v in (a, b))` the second is made of b."""
+    source, target = node.generators[0].iter, node.generators[0].target
+    counters = dict(frame.counters)
+    if isinstance(source, ast.Tuple | ast.List) and isinstance(target, ast.Name) and path and isinstance(path[0], int):
+        counters[target.id] = Value(source, path[:1], frame)
+        return Value(node.elt, path[1:], replace(frame, counters=counters))
+    for generator in node.generators:
+        parts = generator.target.elts if isinstance(generator.target, ast.Tuple) else []
+        for index, part in enumerate(parts):
+            counters[ast.unparse(part)] = Value(generator.iter, (index,), frame)
+        if not parts:
+            counters[ast.unparse(generator.target)] = Value(generator.iter, (), frame)
+    return Value(node.elt, path, replace(frame, counters=counters))
 
 
 def _assigned(definition: Definition, path: Path, frame: Frame) -> tuple[Link, Value]:
