@@ -111,10 +111,8 @@ class _Walk:
 
     def _variable(self, name: str, line: int, path: Path, frame: Frame) -> Iterator[tuple[Link | None, Value]]:
         if name in frame.counters:
-            yield (
-                None,
-                Value(frame.counters[name].node, (*frame.counters[name].path, *path), frame.counters[name].frame),
-            )
+            counter = frame.counters[name]
+            yield None, Value(counter.node, (*counter.path, *path), counter.frame)
             return
         scope = frame.scope
         made = definitions(scope.body, name, line)
