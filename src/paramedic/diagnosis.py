@@ -74,6 +74,7 @@ def _diagnose(
     abstained = sorted([*asked.abstained, *unasked], key=lambda abstention: abstention.code)
     findings, clear, crashed = asked.findings, asked.clear, asked.crashed
     kept: dict[str, str] = {place: text for run in runs for place, text in run.meta.get("sources", {}).items()}
+    kept |= _lines_of(findings, runs)
     ranked = rank([finding for finding in findings if not _ignored_on_its_line(finding, kept)], rules)
     facts = _facts(folder, runs, trained, ranked, kept)
     ranked = _serious(ranked, facts)
@@ -213,9 +214,22 @@ def _serious(ranked: list[Finding], facts: RunFacts) -> list[Finding]:
     return [replace(ranked[0], severity="error"), *ranked[1:]]
 
 
+def _lines_of(findings: Iterable[Finding], runs: Sequence[Run]) -> dict[str, str]:
+    """The lines that findings name, as the files were when they ran: no fact may have happened there."""
+    texts: dict[str, str] = {file: text for run in runs for file, text in run.meta.get("code", {}).items()}
+    code = {file: text.splitlines() for file, text in texts.items()}
+    places = {(where.file or "", where.line or 0) for finding in findings for where in (finding.where, *finding.also)}
+    return {
+        f"{file}:{line}": code[file][line - 1].strip()
+        for file, line in places
+        if file in code and 0 < line <= len(code[file])
+    }
+
+
 def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
-    found = _IGNORE.search(source_line(finding.where.file, finding.where.line, kept))
-    words = [word.strip() for word in found.group(1).split(",")] if found else []
+    lines = [source_line(where.file, where.line, kept) for where in (finding.where, *finding.also)]
+    found = [match.group(1) for line in lines if (match := _IGNORE.search(line))]
+    words = [word.strip() for names in found for word in names.split(",")]
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
 
 

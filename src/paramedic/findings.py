@@ -59,6 +59,7 @@ class Finding:
 
     columns: tuple[str, ...] = ()  # of a table, by their names or numbers
     files: tuple[str, ...] = ()  # of the samples, where each is a file of its own
+    also: tuple[Where, ...] = ()  # further places: `where` is the line to edit, here is where the fault shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,6 +142,9 @@ def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
             expected="a folder such as .paramedic/runs/<id> with at least one .db file",
             fix="run the script with: paramedic run train.py",
         )
+    code: dict[str, str] = next((run.meta["code"] for run in runs if "code" in run.meta), {}) if len(runs) > 1 else {}
+    for run in runs if code else ():
+        run.meta.setdefault("code", code)  # ranks run what the process that started them has kept
     for team in _teams(runs):
         for run in team:
             run.ranks = tuple(sorted(team, key=lambda member: member.rank))

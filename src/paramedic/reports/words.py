@@ -83,6 +83,12 @@ def place(where: Where, *, ranks: int = 1) -> list[str]:
     return parts
 
 
+def places(finding: Finding, *, ranks: int = 1) -> list[str]:
+    """The place to edit, and those that belong to it."""
+    also = [f"also {cells.spot(where.file, where.line)}" for where in finding.also if where.file]
+    return [*place(finding.where, ranks=ranks), *also]
+
+
 def shortest(path: str) -> str:
     """A path as one would type it from here: relative where that is shorter."""
     with contextlib.suppress(ValueError, OSError):  # another drive, or a working directory that is gone

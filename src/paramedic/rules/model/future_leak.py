@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import Asked, Shift
+from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, why_not
+from paramedic.static.program import program
+from paramedic.static.triangles import is_causal
 
 
 @rule("PM417", "future-leak", severity="error", needs=[Asked, Shift])
@@ -36,7 +39,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
         return
     for event, change in asked:
         if change > tolerance:
-            mask, seen = event.future_mask, at(event, event.future_at)
+            mask, seen = _wrong_mask(run, event), at(event, event.future_at)
             yield Finding(
                 what=f"{event.module} predicts the next token, but its outputs change by {change:.1%} when "
                 "only later tokens are changed" + (f", from line {seen.line} on" if mask else ""),
@@ -49,3 +52,10 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
                 confidence=0.95,
             )
             return
+
+
+def _wrong_mask(run: Run, event: Asked) -> Site | None:
+    """The mask of the attention, unless its line shows that it is right: then something behind it mixes places."""
+    mask = event.future_mask
+    scope = program(run).scope(mask.file, mask.line) if mask is not None else None
+    return None if scope is not None and mask is not None and is_causal(scope, mask.line or 0) else mask

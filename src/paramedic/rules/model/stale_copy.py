@@ -1,12 +1,16 @@
 """PM418."""
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
 from paramedic.record.facts import Average, Copy, Load, Model, Optimizer, SetBack
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at
+from paramedic.static.history import Link, history
+from paramedic.static.program import called, calls_at, program
 
 
 @rule("PM418", "stale-copy", severity="warning", needs=[Model])
@@ -53,10 +57,22 @@ def _following_itself(run: Run) -> Iterator[Finding]:
             what=f"{last.module} loaded its own state dict {len(events)} times: it has stayed as it was made",
             why="load_state_dict(x.state_dict()) on x itself copies every tensor onto itself",
             remedy=f"load the weights of the model that is trained: {last.module}.load_state_dict(online.state_dict())",
-            where=last.where,
+            **edited_at(last.where, _same_object(run, last)),
             evidence=(Evidence(name="tensors_changed", value=0, limit="> 0"),),
             confidence=0.96,
         )
+
+
+def _same_object(run: Run, load: Load) -> Link | None:
+    """`self.target = self.online`: another name for the same model, where a copy is meant."""
+    code = program(run)
+    scope = code.scope(load.where.file, load.where.line)
+    calls = calls_at(scope, load.where.line) if scope is not None and load.where.line is not None else []
+    for call in calls:
+        if called(call) == "load_state_dict" and isinstance(call.func, ast.Attribute) and scope is not None:
+            made = history(code, scope, call.func.value)[:1]
+            return next((link for link in made if isinstance(link.node, ast.Name | ast.Attribute)), None)
+    return None
 
 
 def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
