@@ -46,8 +46,11 @@ def failure(runs: Sequence[Run]) -> str | None:
     first, others = ends[0], ends[1:]
     if not others:
         return first.words
-    ranks = ", ".join(str(end.run.rank) for end in sorted(others, key=lambda end: end.run.rank))
-    return f"{first.words}; rank{'s' * (len(others) > 1)} {ranks} failed as a consequence, or later"
+    followed = sorted(end.run.rank for end in others if end.follows)
+    told = [first.words, *(end.words for end in others[:3] if not end.follows)]
+    if followed:
+        told.append(f"rank{'s' * (len(followed) > 1)} {', '.join(map(str, followed))} failed because of it")
+    return "; ".join(told)
 
 
 def _end(run: Run, codes: dict[int, int] | None) -> End | None:
