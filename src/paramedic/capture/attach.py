@@ -28,6 +28,7 @@ from paramedic.capture.probes.loop.pause import Pause
 from paramedic.capture.probes.loop.scaling import Clipping, Scaling
 from paramedic.capture.probes.loop.schedules import Schedulers
 from paramedic.capture.probes.machine.clock import Clock
+from paramedic.capture.probes.machine.collectives import Collectives
 from paramedic.capture.probes.machine.compiled_outputs import CompiledOutputs
 from paramedic.capture.probes.machine.compiles import Compiles
 from paramedic.capture.probes.machine.exhaustion import is_exhaustion, tell_exhaustion
@@ -88,6 +89,8 @@ class Attachment:
         self.sampler = sampler = Sampler(clock)
         self.stall = stall = StallWatch(clock)
         sampler.on_look.append(stall.look)
+        self.collectives = collectives = Collectives(clock)
+        stall.on_quiet.append(collectives.look)
         self.compiles = Compiles(watcher)
         self.trace = Trace(watcher, name)
         self.crashes = crashes = Crashes(watcher, writer.path.parent)
@@ -235,6 +238,7 @@ class Attachment:
             watcher.ask("data_loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last, error)
             watcher.ask("exception", self._tell_exception, error)
+            watcher.ask("collectives", self.collectives.failed, error)
             if is_exhaustion(error):
                 known = (list(self.loop.births), self.calls.maker, self.memory.base)
                 watcher.ask("memory", tell_exhaustion, watcher, *known, error, raised_at(error))
@@ -251,6 +255,7 @@ class Attachment:
         if isinstance(error, (KeyboardInterrupt, SystemExit)) or self.watcher.closed:
             return
         self.watcher.ask("exception", self._tell_exception, error)
+        self.watcher.ask("collectives", self.collectives.failed, error)
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             self.watcher.writer.start()
             self.watcher.writer.flush()

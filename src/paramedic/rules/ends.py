@@ -15,6 +15,7 @@ _PARTNER_LOST = re.compile(
     r"Connection (closed|reset) by peer|Broken pipe|Socket (closed|Timeout)|Timed out (waiting|after)|NCCL|Watchdog|"
     r"remote (worker|process)|recvValue failed|wait timeout|Application timeout caused pair closure"
 )
+MOST_TOLD = 4  # ranks
 _BY_THE_LAUNCHER = -getattr(signal, "SIGTERM", 15)
 
 
@@ -25,6 +26,7 @@ class End(NamedTuple):
     how: str  # in words: "ended with ValueError at train.py:31"
     time: float
     follows: bool  # it only tells that another one failed
+    signal: str | None = None  # that ended it
 
     @property
     def words(self) -> str:
@@ -46,8 +48,8 @@ def failure(runs: Sequence[Run]) -> str | None:
     first, others = ends[0], ends[1:]
     if not others:
         return first.words
-    followed = sorted(end.run.rank for end in others if end.follows)
-    told = [first.words, *(end.words for end in others[:3] if not end.follows)]
+    followed = [] if first.follows else sorted(end.run.rank for end in others if end.follows)
+    told = [first.words, *(end.words for end in others if end.run.rank not in followed)][:MOST_TOLD]
     if followed:
         told.append(f"rank{'s' * (len(followed) > 1)} {', '.join(map(str, followed))} failed because of it")
     return "; ".join(told)
@@ -62,7 +64,7 @@ def _end(run: Run, codes: dict[int, int] | None) -> End | None:
     code = codes.get(run.rank)
     if code is not None and code < 0:
         name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
-        return End(run, f"was killed by {name}", last_time(run), code == _BY_THE_LAUNCHER)
+        return End(run, f"was killed by {name}", last_time(run), code == _BY_THE_LAUNCHER, name)
     if code is not None and code > 0:
         return End(run, f"left with exit code {code}", last_time(run), follows=False)
     if "seconds" not in run.meta:
