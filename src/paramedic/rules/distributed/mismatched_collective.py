@@ -7,7 +7,7 @@ from paramedic.cells import spot
 from paramedic.findings import Where
 from paramedic.record.facts import Collective, Loader
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.ends import bad_ends
+from paramedic.rules.ends import End, bad_ends
 from paramedic.rules.support import listed
 from paramedic.rules.teams import Standing, standing
 
@@ -87,9 +87,7 @@ def _aborted(end: End, places: Sequence[Standing]) -> Finding | None:
 
 
 def _called(run: Run, call: Collective) -> bool:
-    return any(
-        (c.op, c.where.file, c.where.line) == (call.op, call.where.file, call.where.line) for c in run.facts(Collective)
-    )
+    return any((c.op, c.line) == (call.op, call.line) for c in run.facts(Collective))
 
 
 def _finding(run: Run, places: Sequence[Standing]) -> Finding:
@@ -177,10 +175,9 @@ def _same(one: Loader, other: Loader) -> bool:
 def _only_here(places: Sequence[Standing]) -> Standing | None:
     """The rank that stands at a line with a collective operation that no other rank has called."""
     for place in places:
-        mine = (place.op, place.where.file, place.where.line)
-        called = [
-            p.run for p in places if mine in {(c.op, c.where.file, c.where.line) for c in p.run.facts(Collective)}
-        ]
-        if called == [place.run]:
+        mine = next(
+            (c for c in place.run.facts(Collective) if (c.op, c.where.line) == (place.op, place.where.line)), None
+        )
+        if mine is not None and not any(_called(other.run, mine) for other in places if other is not place):
             return place
     return None
