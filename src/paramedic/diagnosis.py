@@ -28,7 +28,7 @@ from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
-from paramedic.rules.ends import failure
+from paramedic.rules.ends import failure, ranks_elsewhere
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import outcome, setback
@@ -360,3 +360,5 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
         yield from (gear.reason for gear in run.facts(Gear))
         if run.meta.get("dropped"):
             yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"
+    if missing := ranks_elsewhere(runs):
+        yield f"not checked: {missing} left no record here; records of other machines are added by paramedic merge"

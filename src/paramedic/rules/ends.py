@@ -85,6 +85,17 @@ def _exit_codes(runs: Sequence[Run]) -> dict[int, int] | None:
     return {int(rank): code for codes in told for rank, code in codes.items()}
 
 
+def ranks_elsewhere(runs: Sequence[Run]) -> str | None:
+    """The ranks of a process group that have no record here, in words."""
+    for run in runs:
+        size = int(run.meta.get("world_size", 1)) if "joined" in run.meta else 1
+        missing = sorted(set(range(size)) - {member.rank for member in run.ranks})
+        if missing:
+            shown = ", ".join(map(str, missing[:MOST_TOLD])) + " …" * (len(missing) > MOST_TOLD)
+            return f"rank{'s' * (len(missing) > 1)} {shown} of {size}"
+    return None
+
+
 def last_time(run: Run) -> float:
     times = [fact.time for kind in (Step, Backward) for fact in run.facts(kind)]
     return max(times, default=float(run.meta.get("started", 0)))
