@@ -23,11 +23,12 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.facts import Backward, Ended, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
+from paramedic.record.facts import Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
+from paramedic.rules.ends import failure, ranks_elsewhere
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import learnt, outcome, setback
@@ -78,7 +79,7 @@ def _diagnose(
     ranked = rank([finding for finding in findings if not _ignored_on_its_line(finding, kept)], rules)
     facts = _facts(folder, runs, trained, ranked, kept)
     ranked = _serious(ranked, facts)
-    verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
+    verdict, reason = _verdict(ranked, facts, failure(runs), looked=bool(clear or findings), crashed=len(crashed))
     blind = [abstention for abstention in abstained if abstention.blind]
     if blind and verdict == "healthy":
         verdict, reason = "inconclusive", _blindness(blind)
@@ -262,15 +263,14 @@ def _is_alive(run: Run) -> bool:
 
 
 def _verdict(
-    findings: Sequence[Finding], facts: RunFacts, run: Run, *, looked: bool, crashed: int
+    findings: Sequence[Finding], facts: RunFacts, failed: str | None, *, looked: bool, crashed: int
 ) -> tuple[Verdict, str]:
     if any(finding.severity != "note" for finding in findings):
         return "sick", ""
-    if facts.steps == 0:
+    if facts.steps == 0 and not (failed and facts.ranks > 1):
         return "inconclusive", "no optimizer step was seen"
-    ended = run.first(Ended)
-    if ended is not None:
-        return "inconclusive", f"the script ended with {ended.type} at {ended.line}"
+    if failed is not None:
+        return "inconclusive", failed
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
             return (
@@ -376,3 +376,5 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
         yield from (gear.reason for gear in run.facts(Gear))
         if run.meta.get("dropped"):
             yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"
+    if missing := ranks_elsewhere(runs):
+        yield f"not checked: {missing} left no record here; records of other machines are added by paramedic merge"

@@ -28,10 +28,11 @@ from paramedic.capture.probes.loop.pause import Pause
 from paramedic.capture.probes.loop.scaling import Clipping, Scaling
 from paramedic.capture.probes.loop.schedules import Schedulers
 from paramedic.capture.probes.machine.clock import Clock
+from paramedic.capture.probes.machine.collectives import Collectives
 from paramedic.capture.probes.machine.compiled_outputs import CompiledOutputs
 from paramedic.capture.probes.machine.compiles import Compiles
 from paramedic.capture.probes.machine.exhaustion import is_exhaustion, tell_exhaustion
-from paramedic.capture.probes.machine.failures import raised_at
+from paramedic.capture.probes.machine.failures import exit_codes, raised_at
 from paramedic.capture.probes.machine.growing_variables import GrowingVariables
 from paramedic.capture.probes.machine.memory import Memory
 from paramedic.capture.probes.machine.ranks import Ranks
@@ -64,6 +65,7 @@ from paramedic.capture.where import start_folder
 from paramedic.errors import message_of
 from paramedic.lab.interventions import install
 from paramedic.masking import masked_text
+from paramedic.postmortem import tracebacks
 from paramedic.postmortem.bundle import load as load_bundle
 from paramedic.postmortem.crashes import Crashes
 from paramedic.record.facts import Ended, Gear
@@ -87,6 +89,8 @@ class Attachment:
         self.sampler = sampler = Sampler(clock)
         self.stall = stall = StallWatch(clock)
         sampler.on_look.append(stall.look)
+        self.collectives = collectives = Collectives(clock)
+        stall.on_quiet.append(collectives.look)
         self.compiles = Compiles(watcher)
         self.trace = Trace(watcher, name)
         self.crashes = crashes = Crashes(watcher, writer.path.parent)
@@ -234,6 +238,7 @@ class Attachment:
             watcher.ask("data_loaders", self.loaders.tell_last)
             watcher.ask("losses", self.losses.tell_last, error)
             watcher.ask("exception", self._tell_exception, error)
+            watcher.ask("collectives", self.collectives.failed, error)
             if is_exhaustion(error):
                 known = (list(self.loop.births), self.calls.maker, self.memory.base)
                 watcher.ask("memory", tell_exhaustion, watcher, *known, error, raised_at(error))
@@ -243,6 +248,17 @@ class Attachment:
         watcher.writer.close()
         if self in _current:
             _current.remove(self)
+            tracebacks.on_uncaught.remove(self.failed)
+
+    def failed(self, error: BaseException) -> None:
+        """An exception is about to end this process, which no code of ours started; the others may end it first."""
+        if isinstance(error, (KeyboardInterrupt, SystemExit)) or self.watcher.closed:
+            return
+        self.watcher.ask("exception", self._tell_exception, error)
+        self.watcher.ask("collectives", self.collectives.failed, error)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            self.watcher.writer.start()
+            self.watcher.writer.flush()
 
     def _tell_surroundings(self) -> None:
         assert self.surroundings is not None
@@ -262,6 +278,7 @@ class Attachment:
             type=type(error).__name__,
             message=masked_text((text[0] if text else "")[:500]),
             cause=masked_text(message_of(error.__cause__ or Exception())[:200]),
+            exit_codes=exit_codes(error),
         )
         self.watcher.state(ended, site=site, module=call.path if call else None)
 
@@ -288,6 +305,7 @@ def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings,
     writer = Writer(folder / f"{name}.db", meta=meta | environment())
     attachment = Attachment(writer, settings, name)
     _current.append(attachment)
+    tracebacks.on_uncaught.append(attachment.failed)
     if eager:
         writer.start()
     if eager or "RANK" in os.environ:

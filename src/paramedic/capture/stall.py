@@ -7,6 +7,7 @@ import linecache
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -40,6 +41,7 @@ class StallWatch:
         self.clock = clock
         self.watcher = clock.watcher
         self.children = stacks.Children()
+        self.on_quiet: list[Callable[[FrameType, float], None]] = []  # given the time for which nothing has moved
         self._loops: dict[CodeType, set[int]] = {}  # functions on the stack of a step, and the lines they were at
         self._asked = -1
         self._place: tuple[Any, ...] = ()
@@ -69,8 +71,11 @@ class StallWatch:
         if asked != self._asked or place != self._place:
             self._longest = max(self._longest, now - self._since)
             self._asked, self._place, self._since, self._cpu = asked, place, now, time.process_time()
-            return
         quiet, limit = now - self._since, self._limit()
+        for use in self.on_quiet:
+            use(frame, quiet)
+        if not quiet:
+            return
         if part_of(frame) is None and time.process_time() - self._cpu > BUSY * quiet:
             return  # the same call again and again in some loop, at work
         if quiet > limit and not self._stalled:

@@ -18,6 +18,7 @@ from paramedic.cli import (
     explain,
     journal,
     mcp,
+    merge,
     replay,
     report,
     rules,
@@ -65,6 +66,7 @@ serve.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
+merge.add_to(app)
 runs.add_to(app)
 replay.add_to(app)
 compare.add_to(app)

@@ -31,6 +31,7 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
+        self.beside: tuple[Run, ...] = (self,)  # all records of the run, that of a launcher among them
         self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
         self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
@@ -148,6 +149,8 @@ def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
     for team in _teams(runs):
         for run in team:
             run.ranks = tuple(sorted(team, key=lambda member: member.rank))
+    for run in runs:
+        run.beside = tuple(runs)
     return sorted(runs, key=lambda run: (run.rank, run.path.name))
 
 

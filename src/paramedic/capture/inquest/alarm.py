@@ -202,7 +202,10 @@ class Alarm:
 
     def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
         if self._inquests >= MOST_INQUESTS or _distributed():
-            self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
+            data = {"origin": "unknown", "reproduced": False}
+            if _distributed():
+                data["not_run"] = "several processes train together, and the others would not answer"
+            self._tell(Conclusion(data=data), reached, site, value)
             return
         self._inquests += 1
         stopping = self.watcher.settings.on_nan != "continue" and self.loop.scaled is None

@@ -25,6 +25,16 @@ def raised_at(error: BaseException) -> Site:
     return site
 
 
+def exit_codes(error: BaseException) -> dict[str, int]:
+    """Of the ranks that failed, where a launcher raised the exception: torchrun, or torch.multiprocessing.spawn."""
+    failures = getattr(error, "failures", None)
+    if isinstance(failures, dict):
+        known = {rank: getattr(failure, "exitcode", None) for rank, failure in failures.items()}
+    else:
+        known = {getattr(error, "error_index", None): getattr(error, "exit_code", None)}
+    return {str(rank): code for rank, code in known.items() if isinstance(rank, int) and isinstance(code, int)}
+
+
 def raised_in_reader(error: BaseException, dataset: Any) -> bool:
     """Whether it came out of the dataset's own code, here or in a worker process."""
     code = reader(dataset)
