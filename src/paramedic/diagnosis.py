@@ -303,6 +303,7 @@ def _facts(
         exit_code=meta.get("exit_code"),
         overhead=first.meta.get("overhead"),
         first_look=first.meta.get("first_look"),
+        around=first.meta.get("around"),
         steady=first.meta.get("steady"),
         coverage=first.meta.get("coverage", {}),
         started=float(meta.get("started", 0)),

@@ -93,6 +93,7 @@ class RunFacts:
     exit_code: int | None = None  # None: the run has not ended, or was killed
     overhead: float | None = None  # share of the run's time spent watching
     first_look: float | None = None  # seconds that the first, examined steps cost,
+    around: float | None = None  # seconds before the script began and after it had ended,
     steady: float | None = None  # and the share of the run's time that watching took after them
     coverage: Mapping[str, int] = field(default_factory=dict)  # steps examined, watched, sampled
     started: float = 0.0  # seconds since the epoch

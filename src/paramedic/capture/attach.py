@@ -6,6 +6,7 @@ import multiprocessing.util
 import os
 import platform
 import threading
+import time
 import types
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ class Attachment:
 
     def __init__(self, writer: Writer, settings: Settings, name: str) -> None:
         self.process = os.getpid()
+        self.around = 0.0  # seconds that watching took before the script began, and takes after it has ended
         # An experiment's change comes first, so that all that is recorded is what the script really gets.
         self.surroundings = install(settings.intervention, writer.path.parent) if settings.intervention else None
         self.watcher = watcher = Watcher(writer, settings)
@@ -215,7 +217,7 @@ class Attachment:
 
     def finish(self, error: BaseException | None = None) -> None:
         """The script is over: settle what is open, put torch back, close the record."""
-        watcher = self.watcher
+        watcher, began = self.watcher, time.perf_counter()
         self.sampler.stop()
         if self.surroundings is not None:
             watcher.ask("surroundings", self._tell_surroundings)
@@ -245,6 +247,7 @@ class Attachment:
         watcher.ask("sources", self._keep_sources)
         watcher.finish()
         self.crashes.finish()
+        watcher.writer.set_meta(around=round(self.around + time.perf_counter() - began, 3))
         watcher.writer.close()
         if self in _current:
             _current.remove(self)

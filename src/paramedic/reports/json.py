@@ -108,6 +108,7 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "samples": run.samples,
         "data": run.data,
         "first_look": run.first_look,
+        "around": run.around,
         "steady": run.steady,
     }
 
