@@ -63,6 +63,7 @@ def test_the_root_cause_is_first_and_complete() -> None:
         "columns": [],
         "files": [],
         "known": None,
+        "also": [],
     }
 
 
