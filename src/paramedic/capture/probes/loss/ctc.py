@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from paramedic.capture.nearby import nearby
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record import facts
@@ -19,6 +20,7 @@ from paramedic.record.writer import Site
 LOOKS = 200  # per place
 
 
+@probe("ctc", states=[facts.Ctc])
 class Ctc:
     """Watches F.ctc_loss, which nn.CTCLoss goes through."""
 

@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import distributed
 
-from paramedic.capture import stacks
-from paramedic.capture.probes.machine.clock import BACKWARD, Clock
-from paramedic.capture.probes.machine.failures import raised_at
+from paramedic.capture import moments, stacks
+from paramedic.capture.bus import on
+from paramedic.capture.failures import raised_at
+from paramedic.capture.probe import probe
 from paramedic.capture.sampler import part_of
+from paramedic.capture.sources.clock import BACKWARD
+from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import OWN, frame_site, is_users, shown_path, user_frame
 from paramedic.errors import message_of
 from paramedic.masking import masked_text
@@ -38,12 +41,13 @@ class Call(NamedTuple):
     shape: tuple[int, ...] | None
 
 
+@probe("collectives", states=[Collective, Waiting])
 class Collectives:
     """Counts the script's own calls; the gradients that a wrapper exchanges are part of backward()."""
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        self.watcher = clock.watcher
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.clock = watcher.known.clock
         self._lines: set[tuple[CodeType, int, str]] = set()
         self._call: Call | None = None
         self._failed: Call | None = None
@@ -87,6 +91,7 @@ class Collectives:
 
     # Where it stands --------------------------------------------------------------------------------------------
 
+    @on(moments.nothing_moved)
     def look(self, frame: FrameType, quiet: float) -> None:
         """Called a few times per second, with the time for which nothing has moved."""
         if quiet < max(LEAST, TIMES_A_STEP * (self.clock.typical or 0.0)):
@@ -113,6 +118,7 @@ class Collectives:
         self.watcher.writer.start()
         self.watcher.writer.flush()  # whoever waits for this may pull the plug
 
+    @on(moments.run_failed, moments.about_to_fail)
     def failed(self, error: BaseException) -> None:
         """An exception ends this process: was it raised where ranks wait for each other?"""
         self._over = True

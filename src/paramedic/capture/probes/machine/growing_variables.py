@@ -13,10 +13,13 @@ from typing import Any
 import numpy
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.storing import is_begun_anew, is_window, stored_at
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph_life import is_spent, summed
 from paramedic.capture.holders import Holder, ends, holders
+from paramedic.capture.probe import probe
 from paramedic.capture.untouched import count_in, is_users_code
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -54,6 +57,7 @@ class Track:
         return same and self.identity == identity and count >= self.counts[-1][1]
 
 
+@probe("growing_variables", states=[Hoard, Retained])
 class GrowingVariables:
     """Looks at the user's variables after some of the optimizer steps."""
 
@@ -67,10 +71,7 @@ class GrowingVariables:
         self._looks = 0
         self._told = 0
 
-    def install(self) -> None:
-        self.watcher.on_step.append(("growing_variables", self._after_step))
-        self.watcher.on_matched.append(("growing_variables", self._after_step))
-
+    @on(moments.step_taken, moments.steps_matched)
     def _after_step(self) -> None:
         step = self.watcher.step
         if step < self._next:

@@ -12,7 +12,10 @@ from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path
 from paramedic.record import facts
@@ -25,6 +28,7 @@ MOST_CLASSES = 200
 Contract = tuple[str, list[str]]  # "annotation" or "docstring", and the dimensions
 
 
+@probe("contracts", states=[facts.Contract])
 class Contracts:
     """Looks at the first examined calls of each class of the user's own."""
 
@@ -32,6 +36,7 @@ class Contracts:
         self.watcher = watcher
         self._known: dict[type, dict[str, Contract]] = {}
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         kind = type(call.module)
         if kind not in self._known and len(self._known) < MOST_CLASSES:

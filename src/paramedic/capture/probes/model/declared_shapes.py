@@ -16,9 +16,11 @@ import tokenize
 from collections.abc import Callable
 from typing import Any
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.moments import Call
-from paramedic.capture.sources.module_calls import ModuleCalls
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, source_at, user_site
 from paramedic.record import facts
@@ -32,18 +34,18 @@ MOST_CLASSES = 200
 Dims = list[str]
 
 
+@probe("declared_shapes", states=[facts.Contract])
 class DeclaredShapes:
     """Looks at every call of a decorated function, and at examined calls of modules."""
 
-    def __init__(self, watcher: Watcher, calls: ModuleCalls) -> None:
-        self.watcher, self.calls = watcher, calls
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
         self._forwards: dict[type, dict[str, tuple[str, Dims]]] = {}
         self._files: dict[str, dict[int, Dims]] = {}
         self._stop: Callable[[], None] = lambda: None
 
     def install(self) -> None:
         self._stop = listen(self._decorated)
-        self.calls.on_call.append(("declared_shapes", self.called))
 
     def _decorated(self, function: Any, contract: Contract, args: Any, kwargs: Any, output: Any) -> None:
         if self.watcher.closed:
@@ -63,6 +65,7 @@ class DeclaredShapes:
             }
             self._tell(user_site(), None, name, "contract", broken.dims, broken.shape, broken.words, data)
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         kind = type(call.module)
         if kind not in self._forwards and len(self._forwards) < MOST_CLASSES:

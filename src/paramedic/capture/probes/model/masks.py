@@ -12,11 +12,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
 from paramedic.capture.nearby import nearby
-from paramedic.capture.probes.loss.padding import run_at_end
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.padding import run_at_end
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Mask, MaskAdded, MaskAsFactor, Tokens
@@ -43,42 +45,38 @@ NAMES = (
 )  # fmt: skip
 
 
+@probe("masks", states=[Mask, MaskAdded, MaskAsFactor, Tokens])
 class Masks:
     """Compares masks with the token ids whose padding they should mark."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._embedded: dict[torch.Size, weakref.ref[torch.Tensor]] = {}  # token ids of the top-level call now running
         self._products: list[tuple[weakref.ref[torch.Tensor], Site]] = []  # boolean factors
         self._ones: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
         self._filled: dict[int, tuple[weakref.ref[torch.Tensor], list[torch.Tensor]]] = {}  # scores, and their masks
         self._looks: Counter[Any] = Counter()
 
-    def install(self) -> None:
-        self.ops.handle(_PRODUCTS, self._multiplied, "masks")
-        self.ops.handle(_ONES, self._made_ones, "masks")
-        self.ops.handle(_FILLS, self._fill, "masks")
-        self.ops.handle(_SOFTMAX, self._softmax, "masks")
-        self.ops.handle([F.scaled_dot_product_attention], self._attended, "masks")
-        self.watcher.each_round("masks", self._forget)
-
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         self._products.clear()
         self._ones.clear()
         self._filled.clear()
 
+    @on_call_of(*_PRODUCTS)
     def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         for value in args[:2]:
             if isinstance(value, T) and value.dtype == torch.bool and len(self._products) < 64:
                 self._products.append((weakref.ref(value._base if value._base is not None else value), user_site()))
 
+    @on_call_of(*_ONES)
     def _made_ones(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(result, T) and result.dim() == 2 and len(self._ones) < 64:
             self._ones[id(result)] = (weakref.ref(result), user_site())
 
     # Attention written by hand: scores.masked_fill(mask, -1e9).softmax(-1) ------------------------------------------
 
+    @on_call_of(*_FILLS)
     def _fill(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         mask = args[1] if len(args) > 1 else kwargs.get("mask")
         value = args[2] if len(args) > 2 else kwargs.get("value")
@@ -89,6 +87,7 @@ class Masks:
             masks = known[1] if known is not None and known[0]() is args[0] else []
             self._filled[id(result)] = (weakref.ref(result), [*masks, mask.detach()])
 
+    @on_call_of(*_SOFTMAX)
     def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Only now is it known along which axis the masks should have spoken."""
         x = args[0] if args else kwargs.get("input")
@@ -103,6 +102,7 @@ class Masks:
         for mask in spoken or known[1]:
             self._by_hand(mask, ignored=True, over="keys" if spoken else "queries")
 
+    @on_call_of(F.scaled_dot_product_attention)
     def _attended(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
         if isinstance(mask, T) and mask.dtype == torch.bool and mask.shape[-1] > 1:
@@ -118,6 +118,7 @@ class Masks:
         if ids is not None and flat.dim() == 2 and flat.shape[0] > 1 and readable(ids):
             self._compare(user_site(), over, ids, flat, ignored=ignored, over=over)
 
+    @on(moments.module_called)
     def attention(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A module of torch that takes a key_padding_mask was called: True there means "ignore"."""
         if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], T) and args[0].dim() == 2:
@@ -159,6 +160,7 @@ class Masks:
             data = MaskAdded(argument=name, dtype=str(mask.dtype))
             self.watcher.state(data, site=site, module=path, key=("mask added", site))
 
+    @on(moments.model_called)
     def model(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called with token ids and something of the same shape that holds only zeros and ones."""
         self._embedded.clear()

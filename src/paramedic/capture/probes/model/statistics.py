@@ -15,7 +15,10 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import tensors_in
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
 from paramedic.capture.stats.calm import undisturbed
@@ -39,6 +42,7 @@ Labels = tuple[str, tuple[str, ...]]  # a role, and the names of tensors added o
 Part = tuple[str, tuple[str, ...], list[torch.Tensor]]  # the same, with the tensors
 
 
+@probe("statistics", states=[NotSummarised])
 class Statistics:
     """Fills a collector during a sampled step and hands what has arrived to the record."""
 
@@ -63,8 +67,6 @@ class Statistics:
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
         self.watcher.on_gear.append(lambda _: self._remove_hook() if self.watcher.compiled else None)
-        self.watcher.on_step.append(("statistics", self.poll))
-        self.watcher.on_matched.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
         self._shift(self.watcher.sampling)
 
@@ -104,6 +106,7 @@ class Statistics:
                     self._held.append((f"{name}{path}", tensor, tensor._version))
         self._summarise_held()
 
+    @on(moments.output_handed_over)
     def add_output(self, name: str, output: torch.Tensor) -> None:
         """An output that cannot be held, because its memory is about to be used for something else."""
         with undisturbed():
@@ -128,6 +131,7 @@ class Statistics:
 
     # Parameters -------------------------------------------------------------------------------------------------
 
+    @on(moments.step_sampled)
     def before_step(self, optimizer: Optimizer, closure: bool) -> None:
         """Right before an optimizer's step; with a closure the gradients are not there yet."""
         parameters = _trained(optimizer)
@@ -146,6 +150,7 @@ class Statistics:
             self._compiling.append(Thread(target=prepare, args=(device,), name="paramedic-kernels", daemon=True))
             self._compiling[-1].start()
 
+    @on(moments.step_sampled_after)
     def after_step(self, optimizer: Optimizer, closure: bool, step: int) -> None:
         """Right after it; `step` is how many this optimizer had taken before."""
         with undisturbed():
@@ -191,12 +196,14 @@ class Statistics:
 
     # Arrival ----------------------------------------------------------------------------------------------------
 
+    @on(moments.step_taken, moments.steps_matched)
     def poll(self) -> None:
         for seconds in self.stopwatch.read():
             self.watcher.budget.device_time(seconds)
         for batch in self.collector.take():
             self._arrived(batch)
 
+    @on(moments.run_over)
     def finish(self) -> None:
         for thread in self._compiling:  # a compiler that is torn out of its work takes the process with it
             thread.join(LONGEST_WAIT)

@@ -10,7 +10,6 @@ from torch.utils.data._utils import signal_handling
 
 from paramedic.capture.watcher import Watcher
 from paramedic.errors import message_of
-from paramedic.postmortem.crashes import Crashes
 
 _ATTRIBUTE = "_paramedic"
 
@@ -26,9 +25,8 @@ class WorkerFailure(NamedTuple):
 class Workers:
     """Torch wraps a worker's exception as text; this adds the values, which only the worker can see."""
 
-    def __init__(self, watcher: Watcher, crashes: Crashes) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.crashes = crashes
         self._last: WorkerFailure | None = None
 
     def install(self) -> None:
@@ -50,7 +48,7 @@ class Workers:
             return reraise
 
         def watched_handlers(original: Any) -> Any:
-            return lambda: self.crashes.in_worker(original)
+            return lambda: watcher.known.crashes.in_worker(original)
 
         watcher.patches.wrap(signal_handling, "_set_worker_signal_handlers", watched_handlers)
         watcher.patches.wrap(ExceptionWrapper, "__init__", watched_init)

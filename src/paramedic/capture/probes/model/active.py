@@ -12,14 +12,17 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import moments
 from paramedic.capture.active.company import padding, row
 from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
+from paramedic.capture.bus import on
 from paramedic.capture.code.overwritten import overwritten
 from paramedic.capture.facts import own_parameters, readable, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.masks import argument_name
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Asked
@@ -36,6 +39,7 @@ SLOWER = 20  # times, that a host is slower than its accelerator
 PATIENCE = 5.0  # seconds without an answer, beside what a round should take on one core
 
 
+@probe("active", states=[Asked])
 class Active:
     """Keeps a copy of a batch for the length of one step, and asks after the step."""
 
@@ -48,12 +52,11 @@ class Active:
         self._step_time = float("inf")  # seconds; of the fastest step so far
 
     def install(self) -> None:
-        if self.watcher.settings.probes:
-            self.watcher.on_step.append(("active", self._stepped))
-        else:
+        if not self.watcher.settings.probes:
             reason = "no copy of the model was probed: --no-probes was given"
             self.watcher.state(Asked(reason=reason), phase="setup")
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called while examining: is this a batch to ask about?"""
         model, step = call.module, self.watcher.step
@@ -78,6 +81,7 @@ class Active:
         elapsed = time.perf_counter() - self.watcher.started
         return FORWARDS * self._step_time / 3 < GRACE + self.watcher.settings.budget * elapsed
 
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         now, before = time.perf_counter(), self._last
         self._last = now

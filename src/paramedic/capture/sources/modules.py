@@ -5,19 +5,19 @@ from __future__ import annotations
 import gc
 import inspect
 import re
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.written import function_around
 from paramedic.capture.code.written_before import WrittenBefore
 from paramedic.capture.facts import own_parameters
 from paramedic.capture.names import hidden_in, join
-from paramedic.capture.probes.model.by_hand import ByHand
 from paramedic.capture.probes.model.freezes import tell_misspelt
+from paramedic.capture.sources.by_hand import ByHand
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, shown_path, source_at
 from paramedic.logbook import model_seen
@@ -30,9 +30,8 @@ MOST_PARAMETERS = 5_000
 class Modules:
     """Keeps the registry of modules current and describes models to the record."""
 
-    def __init__(self, watcher: Watcher, inside: Callable[[], str | None]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.inside = inside  # the module whose forward pass is running
         self._by_hand = ByHand(watcher)
         self._described: dict[int, int] = {}  # id of a root -> number of its parameters when described
 
@@ -42,18 +41,21 @@ class Modules:
         def watched_init(original: Any) -> Any:
             def init(module: nn.Module, *args: Any, **kwargs: Any) -> None:
                 original(module, *args, **kwargs)
-                watcher.ask("modules", lambda: registry.born(module, built_at(module), self.inside()))
+                watcher.ask("modules", lambda: registry.born(module, built_at(module), watcher.known.calls.inside()))
 
             return init
 
         watcher.patches.wrap(nn.Module, "__init__", watched_init)
-        watcher.on_step.append(("modules", self._by_hand.look))
         hooks = torch.nn.modules.module
         for register in (
             hooks.register_module_module_registration_hook,
             hooks.register_module_parameter_registration_hook,
         ):
             watcher.patches.on_undo(register(lambda *_: registry.changed()).remove)
+
+    @on(moments.step_taken)
+    def _stepped(self) -> None:
+        self._by_hand.look()
 
     def adopt_existing(self) -> None:
         """Modules built before paramedic was attached, as in a notebook."""

@@ -9,6 +9,9 @@ from typing import Any
 import torch
 
 from paramedic import voice
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
 from paramedic.capture.where import shown_path
 from paramedic.paths import make_private_folder
@@ -18,15 +21,17 @@ WARM_UP = 2  # steps that the profiler sees but does not write
 FILE = "trace.json.gz"
 
 
+@probe("trace", states=[facts.Trace])
 class Trace:
     """Waits until the first steps have been examined, then lets torch's profiler watch some.
 
     There can be only one profiler: when the script has its own, ours is never started, or ends at once.
     """
 
-    def __init__(self, watcher: Watcher, name: str) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.steps = watcher.settings.trace
+        name = watcher.writer.path.stem
         self.file = FILE if name == "main" else f"trace-{name}.json.gz"
         self._profiler: Any = None
         self._began = 0
@@ -35,7 +40,6 @@ class Trace:
     def install(self) -> None:
         if self._over:
             return
-        self.watcher.on_step.append(("trace", self._stepped))
 
         def watched(original: Any) -> Any:
             def start(*args: Any, **kwargs: Any) -> Any:
@@ -49,6 +53,7 @@ class Trace:
         self.watcher.patches.wrap(torch.autograd.profiler.profile, "__enter__", watched)
         self.watcher.patches.wrap(torch.profiler.profile, "start", watched)
 
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         if self._over or self.watcher.step < FIRST_STEPS:
             return
@@ -79,6 +84,7 @@ class Trace:
                 profiler.stop()
         self._end("the script uses a profiler of its own, so there is no trace")
 
+    @on(moments.run_over)
     def finish(self) -> None:
         """Write what there is; also when the script ends early."""
         if self._over:

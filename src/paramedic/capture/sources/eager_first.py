@@ -6,6 +6,7 @@ import warnings
 
 import torch
 
+from paramedic.capture import moments
 from paramedic.capture.watcher import Watcher
 
 REASON = "torch.compile is used, so module calls and tensor operations were not examined"
@@ -32,7 +33,7 @@ class EagerFirst:
             "ignore", message="Using `torch.compile\\(module\\)` when there are global hooks"
         )  # ours
         self._waiting = True
-        watcher.on_step.append(("eager_first", self._stepped))
+        watcher.bus.listen(moments.step_taken, "eager_first", self._stepped)
         watcher.patches.on_undo(self._let_go)
 
     def _stepped(self) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.inquest.inquest import Conclusion, hold
 from paramedic.capture.inquest.rerun import rerunning
 from paramedic.capture.inquest.tracer import only_nan
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import NonFinite
@@ -29,12 +31,13 @@ _LOSS = re.compile(r"loss|criterion|nll|elbo|objective", re.IGNORECASE)
 _SINGULAR = ("log", "log2", "log10", "log1p", "div", "reciprocal", "rsqrt", "xlogy", "logit")
 
 
+@probe("evaluation", states=[NonFinite])
 class Evaluation:
     """Meets bad numbers where the script looks at them, in losses of torch, and in what models answer."""
 
-    def __init__(self, watcher: Watcher, alarm: Alarm) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.alarm = alarm
+        self.alarm = watcher.known.alarm
         self._inquests = 0
 
     def install(self) -> None:
@@ -65,11 +68,13 @@ class Evaluation:
         roots = [root for root in self.watcher.registry.roots() if any(True for _ in root.parameters())]
         return bool(roots) and (not torch.is_grad_enabled() or not any(root.training for root in roots))
 
+    @on(moments.loss_measured)
     def loss(self, result: torch.Tensor, value: float) -> None:
         """A loss function of torch has given this without a graph."""
         if not math.isfinite(value) and result.is_cpu and self._evaluating():
             self._inquire("loss", result, value)
 
+    @on(moments.model_called)
     def answered(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A top-level call of a model is over."""
         if not call.grad and call.module is not None and (bad := only_nan(output)) and self._evaluating():

@@ -7,7 +7,8 @@ from typing import Any
 from torch.utils import data as torch_data
 
 from paramedic.capture.code.labels import label_sites
-from paramedic.capture.probes.data.datasets import (
+from paramedic.capture.sizes import size_of
+from paramedic.capture.sources.datasets import (
     filled_while_loading,
     generator_in_use,
     label_order,
@@ -15,7 +16,6 @@ from paramedic.capture.probes.data.datasets import (
     sampler_fit,
     speaks_of,
 )
-from paramedic.capture.sizes import size_of
 from paramedic.capture.untouched import integer, stored
 from paramedic.capture.where import user_frame, variable_name
 from paramedic.record.facts import Loader

@@ -7,15 +7,16 @@ import linecache
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from paramedic import voice
-from paramedic.capture import stacks
-from paramedic.capture.probes.machine.clock import Clock
+from paramedic.capture import moments, stacks
+from paramedic.capture.bus import on
+from paramedic.capture.probe import probe
 from paramedic.capture.sampler import part_of
+from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.paths import write_private
 from paramedic.record.facts import Child, Stall
@@ -30,6 +31,7 @@ BUSY = 0.5  # share of the time
 DEEPEST = 200
 
 
+@probe("stall", states=[Stall])
 class StallWatch:
     """Asked a few times per second by the sampler.
 
@@ -37,11 +39,10 @@ class StallWatch:
     that is busy outside of the known parts of a step. What is left is a thread that waits inside one single call.
     """
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        self.watcher = clock.watcher
+    def __init__(self, watcher: Watcher) -> None:
+        self.clock = watcher.known.clock
+        self.watcher = watcher
         self.children = stacks.Children()
-        self.on_quiet: list[Callable[[FrameType, float], None]] = []  # given the time for which nothing has moved
         self._loops: dict[CodeType, set[int]] = {}  # functions on the stack of a step, and the lines they were at
         self._asked = -1
         self._place: tuple[Any, ...] = ()
@@ -50,10 +51,11 @@ class StallWatch:
         self._stalled = self._spoken = False
 
     def install(self) -> None:
-        self.watcher.on_step.append(("stall", self._stepped))
+        self.watcher.known.sampler.on_look.append(self.look)
         self.children.install()
         self.watcher.patches.on_undo(self.children.uninstall)
 
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         if self.watcher.examining:
             frame: FrameType | None = sys._getframe()
@@ -72,8 +74,7 @@ class StallWatch:
             self._longest = max(self._longest, now - self._since)
             self._asked, self._place, self._since, self._cpu = asked, place, now, time.process_time()
         quiet, limit = now - self._since, self._limit()
-        for use in self.on_quiet:
-            use(frame, quiet)
+        self.watcher.bus.tell(moments.nothing_moved, frame, quiet)
         if not quiet:
             return
         if part_of(frame) is None and time.process_time() - self._cpu > BUSY * quiet:

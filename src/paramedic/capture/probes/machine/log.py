@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from paramedic import descriptors, voice
-from paramedic.capture.probes.machine.clock import EVALUATION, Lap
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.moments import Lap
+from paramedic.capture.probe import probe
+from paramedic.capture.sources.clock import EVALUATION
 from paramedic.capture.watcher import Watcher
 from paramedic.logged import SERIES as LOGGED
 from paramedic.paths import append_private, make_private_folder
@@ -22,14 +25,15 @@ SHARE = 1 / 2000  # of the run's length so far: the log grows with the logarithm
 MEMORY_EVERY = 1.0  # seconds
 
 
+@probe("log")
 class Log:
     """Adds up steps until a line is due. Training and evaluation are written with the same keys."""
 
-    def __init__(self, watcher: Watcher, name: str) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
+        name = watcher.writer.path.stem
         self.file_name = "log.jsonl" if name == "main" else f"log-{name}.jsonl"
         self.human = watcher.settings.log and name in ("main", "rank0")
-        self.padding: Callable[[], float | None] = lambda: None  # share of the last batch
         self._file: int | None = None
         self._failed = False
         self._began = time.perf_counter()
@@ -44,6 +48,7 @@ class Log:
         self._step = {"train": 0, "eval": 0}
         self._memory: tuple[float, int | None] = (float("-inf"), None)
 
+    @on(moments.lap_over)
     def stepped(self, lap: Lap) -> None:
         evaluation = lap.parts.get(EVALUATION, 0.0)
         if self._steps["eval"]:
@@ -57,6 +62,7 @@ class Log:
         self._step["train"] = lap.step
         self._write_if_due("train")
 
+    @on(moments.evaluation_timed)
     def evaluated(self, seconds: float) -> None:
         """One more batch to evaluate; evaluation has taken so many seconds since the last step."""
         self._steps["eval"] += 1
@@ -67,18 +73,21 @@ class Log:
         if seconds > SHORTEST:  # a short one is written when it is over
             self._write_if_due("eval")
 
+    @on(moments.batch_shapes)
     def got(self, shapes: list[list[int]], evaluating: bool) -> None:
         """A batch has come."""
         self._phase = "eval" if evaluating else "train"
         self._shapes[self._phase] = shapes
         self._samples[self._phase] += shapes[0][0] if shapes and shapes[0] else 1
 
+    @on(moments.run_over)
     def finish(self) -> None:
         for phase in ("eval", "train"):
             if self._steps[phase]:
                 self._write(phase)
         self._close()
 
+    @on(moments.forked)
     def forget(self, name: str) -> None:
         """In a forked child: the file belongs to the parent; there will be another one if the child trains."""
         self._file, self.human, self.file_name = None, False, f"log-{name}.jsonl"
@@ -128,7 +137,7 @@ class Log:
             "seconds_per_step": round(seconds / steps, 6) if steps else None,
             "samples_per_second": round(samples / watched, 1) if samples and watched else None,
             "batch": self._shapes[phase],
-            "padding": self.padding() if phase == self._phase else None,
+            "padding": self.watcher.known.loaders.last_padding() if phase == self._phase else None,
             "memory": self._memory_now(),
             "logged": {
                 name.removeprefix(LOGGED): value

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from paramedic.capture.probes.data.datasets import reader
+from paramedic.capture.sources.datasets import reader
 from paramedic.capture.where import frame_site, is_users, locals_of
 from paramedic.errors import message_of
 from paramedic.record.writer import NOWHERE, Site

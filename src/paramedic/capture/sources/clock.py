@@ -6,13 +6,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.device_clock import DeviceClock
+from paramedic.capture.moments import Lap
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import SlowStep
 from paramedic.record.writer import Site
@@ -30,20 +32,6 @@ REMEMBERED = 101  # steps that the median is taken of
 MEDIAN_EVERY = 16  # steps
 
 
-@dataclass(slots=True)
-class Lap:
-    """One step of the training loop, from the end of the previous one."""
-
-    step: int  # steps completed at its end
-    seconds: float
-    parts: dict[str, float]
-    steps: int = 1  # more than one when steps in between ran untimed; then the parts are not known
-    watched: bool = True  # the batches of this step were looked at
-    examined: bool = False
-    marks: set[str] = field(default_factory=set)  # "epoch", "evaluation": what else happened meanwhile
-    seen: list[Site] = field(default_factory=list)  # lines of the user's code seen at work, a few per second
-
-
 class Clock:
     """A stopwatch with one hand per part of the loop. Only the thread that trains is timed."""
 
@@ -54,9 +42,6 @@ class Clock:
         self.typical: float | None = None  # the median step, in seconds
         self.seen: list[Site] = []  # filled by the sampler
         self.evaluating = False  # the last batch was for an evaluation
-        self.on_lap: list[Callable[[Lap], None]] = []
-        self.on_start: Callable[[], None] = lambda: None
-        self.on_evaluation: Callable[[float], None] = lambda seconds: None  # a batch came, so far so long
         self.device = DeviceClock()
         self._parts = dict.fromkeys(PARTS, 0.0)
         self._marks: set[str] = set()
@@ -72,10 +57,8 @@ class Clock:
         self._gap = False  # parts of this lap were not timed
         self._disturbed = False  # this lap was looked at closely
 
-    def install(self) -> None:
-        self.watcher.on_step.append(("clock", self._stepped))
-
-    def restart(self) -> None:
+    @on(moments.forked)
+    def restart(self, name: str) -> None:
         """In a forked child, which has one thread: this one."""
         self.thread, self._started = threading.get_ident(), False
         self._last_step = self.watcher.step
@@ -116,7 +99,7 @@ class Clock:
             self._started = True
             self._since = self._lap_began = now
             self._spent = self._spent_before = spent
-            self.on_start()
+            self.watcher.known.sampler.start()
         # What the probes themselves took is not the script's time.
         self._parts[before] += now - self._since - (spent - self._spent)
         self._since, self._spent = now, spent
@@ -146,7 +129,7 @@ class Clock:
                 self._loader = loader
                 if self.evaluating:
                     self._marks.add("evaluation")
-                    self.on_evaluation(self._parts[EVALUATION])
+                    self.watcher.bus.tell(moments.evaluation_timed, self._parts[EVALUATION])
 
     def _is_evaluation(self, loader: int | None) -> bool:
         """Whether this loader's batches are only measured: without gradients, or by a loader never trained on."""
@@ -190,6 +173,10 @@ class Clock:
             except Exception as error:
                 self.watcher.detach("clock", error)
 
+    @on(moments.step_taken)
+    def _watched(self) -> None:
+        self._stepped()
+
     def _stepped(self, *, watched: bool = True) -> None:
         steps = self.watcher.step - self._last_step
         if steps <= 0 or threading.get_ident() != self.thread:
@@ -216,6 +203,7 @@ class Clock:
         for finished in self.device.lap(lap):
             self._tell(finished)
 
+    @on(moments.run_over)
     def finish(self) -> None:
         """The run is over: tell of the steps since the last lap, and the laps whose events have not been read yet."""
         if self.watcher.step > self._last_step:
@@ -238,8 +226,7 @@ class Clock:
         ):
             self._told += 1
             self._tell_slow(lap)
-        for use in self.on_lap:
-            use(lap)
+        self.watcher.bus.tell(moments.lap_over, lap)
 
     def _tell_slow(self, lap: Lap) -> None:
         slow = SlowStep(
