@@ -197,9 +197,7 @@ def _einsum(found: re.Match[str], tensors: Tensors, innermost: Running | None) -
     return f"dimension {found[1]} is {found[2]} in operand {found[3]} (counted from 0), and {found[4]} before it"
 
 
-@_on(
-    r'processing [\w-]+ pattern "([^"]+)"\.\s+Input tensor shape: torch\.Size\(\[([\d, ]*)\]\)\. \w+ info: (\{.*?\})'
-)
+@_on(r'processing [\w-]+ pattern "([^"]+)"\.\s+Input tensor shape: torch\.Size\(\[([\d, ]*)\]\)\. \w+ info: (\{.*?\})')
 def _einops(found: re.Match[str], tensors: Tensors, innermost: Running | None) -> str:
     return explain_pattern(found[1], _sizes(found[2]), given_sizes(found[3]))
 

@@ -37,7 +37,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "compile": ("compiles",),
     "confusion": ("metrics", "ops"),
     "contents": ("data_loaders",),
-    "contract": ("module_calls", "contracts"),
+    "contract": ("module_calls", "declared_shapes"),
     "copy": ("module_calls", "followers"),
     "ctc": ("ctc",),
     "cut": ("loop", "ops"),
