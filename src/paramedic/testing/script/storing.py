@@ -61,7 +61,7 @@ def _common(argv: list[str], step: FirstStep) -> dict[str, Any]:
 
 def _of_its_own(script: Path, argv: list[str], step: FirstStep) -> tuple[dict[str, Any], tuple[int, int]]:
     """Of a script with a loop of its own: the statements between the model and backward()."""
-    source, scope = Source(script.resolve(), argv), _step_scope(script, step)
+    source, scope = _source(script, argv, step), _step_scope(script, step)
     values = _flat(scope.values)
     modules = {name.partition(".")[0] for name, value in values.items() if isinstance(value, nn.Module)}
     assert step.backward is not None
@@ -74,6 +74,7 @@ def _of_its_own(script: Path, argv: list[str], step: FirstStep) -> tuple[dict[st
     origins, recipes = _makers(source, step, {path: values[path] for path in used if not _is_plain(values[path])})
     optimizer = _optimizer(source, step, values, origins, recipes)
     return {
+        "until": source.until,
         "function": scope.function,
         "number": number,
         "modules": sorted(modules),
@@ -87,9 +88,21 @@ def _of_its_own(script: Path, argv: list[str], step: FirstStep) -> tuple[dict[st
     }, (lines[0], lines[1])
 
 
+def _source(script: Path, argv: list[str], step: FirstStep) -> Source:
+    """The script up to the calls that led to its first step: what stands behind them comes later than the test."""
+    source = Source(script.resolve(), argv)
+    for scope in step.scopes:
+        inner = step.backward if step.loop is None else None
+        is_step = inner is not None and (scope.file, scope.function) == (inner.file, inner.function)
+        words = call_at(source.tree, scope.line) if scope.file == str(source.path) and not is_step else None
+        if words is not None:
+            source.until[scope.function or ""] = words
+    return source
+
+
 def _of_a_library(script: Path, argv: list[str], step: FirstStep) -> dict[str, Any]:
     """Of a script whose loop is inside of a library: the model and the batch."""
-    loop, source = step.loop, Source(script.resolve(), argv)
+    loop, source = step.loop, _source(script, argv, step)
     assert loop is not None
     holder = loop.owner if loop.kind == "lightning" else step.model
     if not _is_plain(loop.batch):
@@ -98,10 +111,9 @@ def _of_a_library(script: Path, argv: list[str], step: FirstStep) -> dict[str, A
     recipe_of_optimizer = (
         optimizer_recipe(at_full_rate(step.optimizer), holder) if loop.kind == "transformers" else None
     )
-    own = [scope for scope in step.scopes if scope.file == str(source.path)]
     return {
         "loop": loop.kind,
-        "until": {scope.function or "": words for scope in own if (words := call_at(source.tree, scope.line))},
+        "until": source.until,
         "origins": {name: list(origin) for name, origin in origins.items()},
         "recipes": recipes,
         "path": called_path(holder, step.model),

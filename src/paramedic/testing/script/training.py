@@ -45,7 +45,7 @@ def load_training(script: str | os.PathLike[str], fixture: str | os.PathLike[str
     stored = torch.load(fixture, weights_only=True)
     if "loop" in stored:
         return _of_a_library(Path(script).resolve(), stored)
-    source = Source(Path(script).resolve(), stored["argv"])
+    source = Source(Path(script).resolve(), stored["argv"], stored["until"])
     code, loss, free, _ = source.step(stored["function"], stored["number"], set(stored["modules"]))
     names, batch = _objects(source, stored, free), stored["batch"]
     model = _get(names, stored["model"])
