@@ -1,4 +1,4 @@
-"""`assert_no_fault`: what `paramedic check` and the audit of its loaders say about a whole script."""
+"""`assert_no_fault`: what all rules say about the first steps of a whole script."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from paramedic.errors import ParamedicError
+from paramedic.findings import Diagnosis
 from paramedic.testing.failure import CheckFailed, cause_of
 
 LAST = 600  # characters of its output, where it did not get through its first steps
@@ -24,28 +26,25 @@ def assert_no_fault(
     ignore: Sequence[str] = (),
     timeout: float = 600.0,
 ) -> None:
-    """No error and no warning in the first steps of this script, nor in the data that its loaders read.
+    """No rule finds an error or gives a warning in the first steps of this script, as in `paramedic check`.
 
     It runs with these arguments in a copy of `folder`, in a process of its own, so that its files stay as they are.
     """
     __tracebackhide__ = True
-    from paramedic.reports.json import findings_in
-
-    report = look(Path(script), args, Path(folder), steps=steps, ignore=ignore, timeout=timeout)
-    alarms = [finding for finding in findings_in(report) if finding.severity != "note"]
+    diagnosis = look(Path(script), args, Path(folder), steps=steps, ignore=tuple(ignore), timeout=timeout)
+    alarms = diagnosis.alarms
     if alarms:
         words = "1 fault" if len(alarms) == 1 else f"{len(alarms)} faults"
-        ran = f"{words} in {report['run']['steps']} steps of {Path(script).name}"
+        ran = f"{words} in {diagnosis.run.steps} steps of {Path(script).name}"
         raise CheckFailed("assert_no_fault", ran, [cause_of(finding) for finding in alarms])
 
 
 def look(
-    script: Path, args: Sequence[str], folder: Path, *, steps: int, ignore: Sequence[str], timeout: float
-) -> dict[str, Any]:
-    """The verdict on the script's first steps and data, as JSON has it."""
+    script: Path, args: Sequence[str], folder: Path, *, steps: int, ignore: tuple[str, ...], timeout: float
+) -> Diagnosis:
+    """The verdict on the script's first steps."""
     __tracebackhide__ = True
     from paramedic.lab import scratch
-    from paramedic.lab.checking import FILE
     from paramedic.lab.child import OUTPUT
     from paramedic.lab.runner import make_order
     from paramedic.launch import Target, check
@@ -57,18 +56,28 @@ def look(
         copied, record = Path(place, "copy"), Path(place, "record")
         copied.mkdir()
         scratch.copy(folder.resolve(), copied)
-        settings = Settings(stop_after=steps, audit=True, bundle_limit=0, ignore=tuple(ignore))
+        settings = Settings(stop_after=steps, bundle_limit=0, ignore=ignore)
         order = make_order(target, record, settings, cwd=copied, original=folder.resolve())
         ended = _run(order.as_dict(), timeout)
-        found = _read(record / FILE)
-        if found is None or not (found["run"]["steps"] or found["findings"]):
+        found = _diagnosed(record, folder, ignore)
+        if found is None or not (found.run.steps or found.alarms):
             said = (record / OUTPUT).read_text(errors="replace")[-LAST:] if (record / OUTPUT).exists() else ""
             raise CheckFailed("assert_no_fault", f"{script.name} {ended} before its first step\n{said}".rstrip())
     return found
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+def _diagnosed(record: Path, folder: Path, ignore: tuple[str, ...]) -> Diagnosis | None:
+    """By the rules that the settings of this folder choose; None where there is nothing to judge."""
+    from paramedic.config import load_config, rule_options
+    from paramedic.diagnosis import diagnose
+    from paramedic.rules.catalogue import select
+
+    config = load_config(folder)
+    rules = select(chosen=config.select, ignored=(*config.ignore, *ignore))
+    try:
+        return diagnose(record, rules, rule_options(config))
+    except ParamedicError:  # it ended before anything was recorded
+        return None
 
 
 def _run(order: dict[str, Any], timeout: float) -> str:

@@ -42,7 +42,7 @@ def training():
 WHOLE = """
 
 def test_no_known_fault():
-    # All rules on the first steps of the script and on its data. The script runs in a copy of its folder.
+    # All rules of paramedic on the first steps of the script itself, which runs in a copy of its folder.
     testing.assert_no_fault(HERE / "{path}"{args}, folder=HERE / "{folder}")
 """
 
