@@ -111,7 +111,8 @@ def report() -> str:
     words = (
         "Parameters are the same everywhere. Multiply-adds are half of our FLOPs. fvcore is asked for its matrix "
         "products and convolutions only, for it counts norms, too; it does not know scaled_dot_product_attention, "
-        "whose two products it was told. torchinfo counts differently: the bias of a layer, a Linear once per sample instead of "
-        "once per position, transposed convolutions per output, and no products between activations (attention)."
+        "whose two products it was told. torchinfo counts differently: the bias of a layer, a Linear once per "
+        "sample instead of once per position, transposed convolutions per output, and no "
+        "products between activations (attention)."
     )
     return "\n".join([words, "", *rows])
