@@ -30,7 +30,7 @@ class ScanDataset(Dataset):
         return len(self.names)
 
     def __getitem__(self, index):
-        return np.load(self.folder / self.names[index]), self.labels[index]  # <- PM311
+        return np.load(self.folder / self.names[index]), self.labels[index]
 
 
 class Learner:

@@ -36,7 +36,7 @@ class LesionDataset(Dataset):
         image, mask = self.images[i], self.masks[i]
         if self.augment is not None:
             image = self.augment(image)
-            mask = self.augment(mask)  # <- PM317
+            mask = self.augment(mask)
         return torch.from_numpy(image.copy())[None], torch.from_numpy(mask.copy())[None]
 
 

@@ -56,7 +56,7 @@ def main():
         return (model(val[0]).argmax(1) == val[1]).float().mean().item()
 
     trainer = VLATrainer(accelerator, model, optimizer, DataLoader(train, batch_size=8, shuffle=True))
-    trainer.train(epochs=9, evaluate=evaluate)
+    trainer.train(epochs=6, evaluate=evaluate)
 
 
 main()

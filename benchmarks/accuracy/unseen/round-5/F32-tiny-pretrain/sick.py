@@ -29,7 +29,7 @@ class PTMDataset(Dataset):
         sample = self.rows[index]
         X = np.array(sample[:-1]).astype(np.int64)
         Y = np.array(sample[1:]).astype(np.int64)
-        return {"input_ids": torch.from_numpy(X), "labels": torch.from_numpy(Y)}  # <- PM513
+        return {"input_ids": torch.from_numpy(X), "labels": torch.from_numpy(Y)}
 
 
 @torch.no_grad()

@@ -30,7 +30,7 @@ class MLP(nn.Module):
         self.mlp = nn.Sequential(*layers)
 
     def forward(self, x):
-        return self.mlp(x)  # <- PM408
+        return self.mlp(x)
 
 
 # In[4]:

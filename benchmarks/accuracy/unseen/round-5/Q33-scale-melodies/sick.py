@@ -11,7 +11,7 @@ class CausalSelfAttention(nn.Module):
         self.heads = heads
         self.qkv = nn.Linear(width, 3 * width)
         self.proj = nn.Linear(width, width)
-        mask = torch.triu(torch.ones(block_size, block_size, dtype=torch.bool), diagonal=2)  # <- PM417
+        mask = torch.triu(torch.ones(block_size, block_size, dtype=torch.bool), diagonal=2)
         self.register_buffer("mask", mask)
 
     def forward(self, x):

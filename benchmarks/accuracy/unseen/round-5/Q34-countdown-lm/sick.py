@@ -29,7 +29,7 @@ class Collator:
         width = max(map(len, rows))
         ids = torch.tensor([r + [self.tokenizer.pad_token_id] * (width - len(r)) for r in rows])
         labels = ids.clone()
-        labels[labels == self.tokenizer.pad_token_id] = -100  # <- PM323
+        labels[labels == self.tokenizer.pad_token_id] = -100
         return {"input_ids": ids, "labels": labels}
 
 

@@ -73,7 +73,7 @@ class Agent:
         return loss.item()
 
     def update_target(self):
-        source, target = self.online.q, self.target.q  # <- PM418
+        source, target = self.online.q, self.target.q
         with torch.no_grad():
             for s, t in zip(source.parameters(), target.parameters()):
                 t.lerp_(s, self.tau)

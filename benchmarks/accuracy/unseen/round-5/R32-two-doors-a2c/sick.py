@@ -8,7 +8,7 @@ from torch.distributions import Categorical
 
 
 class Corridor:
-    length = 7
+    length = 8
 
     def __init__(self, count, rng):
         self.count, self.rng = count, rng
@@ -26,8 +26,8 @@ class Corridor:
         self.place = np.clip(self.place + np.where(action == 1, 1, -1), 0, self.length - 1)
         self.clock += 1
         small, large = self.place == 0, self.place == self.length - 1
-        reward = 0.2 * small + 1.0 * large
-        done = small | large | (self.clock >= 20)
+        reward = 0.4 * small + 1.0 * large
+        done = small | large | (self.clock >= 24)
         self.reset(done)
         return reward.astype(np.float32), done.astype(np.float32)
 
@@ -52,8 +52,8 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--envs", type=int, default=16)
     ap.add_argument("--horizon", type=int, default=8)
-    ap.add_argument("--updates", type=int, default=450)
-    ap.add_argument("--entropy-cost", type=float, default=0.06)
+    ap.add_argument("--updates", type=int, default=400)
+    ap.add_argument("--entropy-cost", type=float, default=0.08)
     ap.add_argument("--gamma", type=float, default=0.97)
     args = ap.parse_args()
     torch.manual_seed(81)
@@ -90,7 +90,7 @@ def main():
         total_loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         opt.step()
-        if update % 90 == 0:
+        if update % 80 == 0:
             print(f"update {update} entropy {torch.stack(entropies).mean():.3f} mean prize {np.mean(prizes[-200:]):.3f}")
 
 

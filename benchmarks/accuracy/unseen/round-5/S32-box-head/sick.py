@@ -58,7 +58,7 @@ def train(model, data, solver, frozen):
         loss = nn.functional.smooth_l1_loss(model(x), box)
         optimizer.zero_grad()
         loss.backward()
-        optimizer.step()  # <- PM402
+        optimizer.step()
         if it % 200 == 199:
             print(f"iter {it + 1} loss {loss.item():.4f}")
 

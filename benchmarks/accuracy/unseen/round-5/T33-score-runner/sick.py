@@ -49,7 +49,7 @@ class Runner:
         for epoch in range(cfg.epochs):
             for rows in torch.randperm(len(x)).split(cfg.batch):
                 step += 1
-                loss = F.cross_entropy(score(x[rows]), y[rows])  # <- PM611
+                loss = F.cross_entropy(score(x[rows]), y[rows])
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()

@@ -21,7 +21,7 @@ class Classifier:
                 self.optimizer.zero_grad()
                 value = self.loss(self.model(x[rows]), y[rows])
                 value.backward()
-                self.optimizer.step()  # <- PM407
+                self.optimizer.step()
         return value.item()
 
     def score(self, x, y):
