@@ -86,7 +86,7 @@ def check(
 
 
 def _handed_in(run: Run, built: Where) -> Link | None:
-    """`layers = [nn.Linear(…), activation()]`, where the kind of activation is an argument: the call that chooses it."""
+    """`[nn.Linear(…), activation()]`, where the kind of activation is an argument: the call that chooses it."""
     code = program(run)
     scope = code.scope(built.file, built.line)
     calls = calls_at(scope, built.line) if scope is not None and built.line is not None else []
