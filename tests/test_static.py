@@ -9,8 +9,10 @@ import pytest
 
 from paramedic.static.blocks import last_branch, without_gradients
 from paramedic.static.calls import second_call
+from paramedic.static.collecting import collected_at
 from paramedic.static.history import Link, history
 from paramedic.static.program import Program, Scope, called, calls_at, statement_at
+from paramedic.static.reads import read_at
 from paramedic.static.rebuilding import rebuilt_at
 from paramedic.static.signs import can_break, counts, divides, draws_an_order, makes_alike, mirrors
 from paramedic.static.sums import added_at
@@ -299,3 +301,24 @@ def test_the_right_triangle(made, used, right):
             return scores.masked_fill({used}, -torch.inf)
     """
     assert is_causal(*scope_of(text)) is right
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [("x = x + 0 * weather\n        return x", 3), ("if weather is None:\n            pass\n        return x", 2)],
+)
+def test_where_a_method_reads_its_argument(body, line):
+    source = f"class Net:\n    def forward(self, x, weather):\n        {body}\n"
+    link = read_at(Program({FILE: source}), "Net", "forward", "weather")
+    assert link is not None and link.line == line
+
+
+def test_where_parameters_are_collected_without_buffers():
+    text = """
+    for name, tensor in model.named_parameters():
+        average[name] = tensor.clone()
+    for p in model.parameters():
+        p.requires_grad_(False)
+    """
+    link = collected_at(read(text))
+    assert link is not None and link.line == 1
