@@ -64,7 +64,6 @@ def test_the_root_cause_is_first_and_complete() -> None:
         "files": [],
         "also": [],
         "known": None,
-        "also": [],
     }
 
 
