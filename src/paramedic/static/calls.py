@@ -21,6 +21,13 @@ def calls_of(program: Program, scope: Scope) -> list[Link]:
     return sorted(found, key=lambda link: (link.where.file or "", link.line))
 
 
+def only_call(program: Program, where: Where) -> Link | None:
+    """The one line that calls the function which hands something over in the state that it set on this line."""
+    scope = program.scope(where.file, where.line)
+    calls = calls_of(program, scope) if scope is not None and scope.function is not None else []
+    return calls[0] if len(calls) == 1 else None
+
+
 def second_call(program: Program, where: Where) -> Link | None:
     """A function called twice, one call after the other: the second phase of a training. Calls in a loop are one."""
     scope = program.scope(where.file, where.line)
