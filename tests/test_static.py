@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from paramedic.static.blocks import last_branch, without_gradients
-from paramedic.static.calls import second_call
+from paramedic.static.calls import second_call, taken_at
 from paramedic.static.collecting import collected_at
 from paramedic.static.history import Link, history
 from paramedic.static.program import Program, Scope, called, calls_at, statement_at
@@ -322,3 +322,19 @@ def test_where_parameters_are_collected_without_buffers():
     """
     link = collected_at(read(text))
     assert link is not None and link.line == 1
+
+
+def test_what_is_returned_in_a_state_of_its_own_is_taken_by_the_only_call():
+    text = """
+    def from_file(path):
+        net = Net()
+        return net.eval()  # here
+
+    backbone = from_file("net.pt")
+    """
+    program = read(text)
+    scope = program.scope(FILE, marked(text))
+    assert scope is not None
+    link = taken_at(program, scope.where(marked(text)))
+    assert link is not None and link.line == 5
+    assert taken_at(program, scope.where(2)) is None

@@ -7,7 +7,7 @@ import ast
 from paramedic.findings import Where
 from paramedic.static.blocks import around
 from paramedic.static.history import Link
-from paramedic.static.program import Program, Scope, called, own_nodes
+from paramedic.static.program import Program, Scope, called, own_nodes, statement_at
 
 
 def calls_of(program: Program, scope: Scope) -> list[Link]:
@@ -21,10 +21,12 @@ def calls_of(program: Program, scope: Scope) -> list[Link]:
     return sorted(found, key=lambda link: (link.where.file or "", link.line))
 
 
-def only_call(program: Program, where: Where) -> Link | None:
-    """The one line that calls the function which hands something over in the state that it set on this line."""
+def taken_at(program: Program, where: Where) -> Link | None:
+    """`return net.eval()` is meant so: the one line that calls this function takes what was made for another use."""
     scope = program.scope(where.file, where.line)
-    calls = calls_of(program, scope) if scope is not None and scope.function is not None else []
+    if scope is None or where.line is None or not isinstance(statement_at(scope, where.line), ast.Return):
+        return None
+    calls = calls_of(program, scope)
     return calls[0] if len(calls) == 1 else None
 
 
