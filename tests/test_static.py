@@ -14,7 +14,7 @@ from paramedic.static.history import Link, history
 from paramedic.static.program import Program, Scope, called, calls_at, statement_at
 from paramedic.static.reads import read_at
 from paramedic.static.rebuilding import rebuilt_at
-from paramedic.static.signs import can_break, counts, divides, draws_an_order, makes_alike, mirrors
+from paramedic.static.signs import can_break, counts, divides, draws_an_order, makes_alike, mirrors, reshapes
 from paramedic.static.sums import added_at
 from paramedic.static.triangles import is_causal
 
@@ -188,6 +188,8 @@ def test_a_program_that_goes_round_in_circles_ends():
         (mirrors, "img[:, ::-1]", "img[:, ::2]"),
         (divides, "mask / 255", "mask * 2"),
         (draws_an_order, "y[torch.randperm(len(y))]", "y[order]"),
+        (reshapes, "torch.from_numpy(x.reshape(n, c, h, w))", "x.permute(0, 3, 1, 2).reshape(n, c, h, w)"),
+        (reshapes, "x.view((n, 3, 8, 8))", "x.view(n, -1)"),
         (counts, "torch.arange(ways).repeat(queries)", "torch.arange(n)"),
     ],
 )

@@ -43,6 +43,13 @@ def subtracts(node: ast.AST) -> bool:
     return any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) for inner in ast.walk(node))
 
 
+def reshapes(node: ast.AST) -> bool:
+    """`x.reshape(n, c, h, w)`, without a permute: four axes are made, and none is moved."""
+    moved = names_any(node, ("permute", "transpose", "moveaxis", "movedim", "swapaxes", "rearrange"))
+    calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and called(inner) in ("reshape", "view")]
+    return not moved and any(len(getattr(c.args[-1], "elts", c.args)) >= 4 for c in calls if c.args)
+
+
 def draws_an_order(node: ast.AST) -> bool:
     """`y[torch.randperm(len(y))]`: an order that nobody else can follow."""
     return names_any(node, ("randperm", "permutation", "permuted", "shuffle", "sample"))
