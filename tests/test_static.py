@@ -8,11 +8,13 @@ import textwrap
 import pytest
 
 from paramedic.static.blocks import last_branch, without_gradients
-from paramedic.static.calls import second_call
+from paramedic.static.calls import second_call, taken_at
+from paramedic.static.collecting import collected_at
 from paramedic.static.history import Link, history
 from paramedic.static.program import Program, Scope, called, calls_at, statement_at
+from paramedic.static.reads import read_at
 from paramedic.static.rebuilding import rebuilt_at
-from paramedic.static.signs import can_break, counts, divides, draws_an_order, makes_alike, mirrors
+from paramedic.static.signs import can_break, counts, divides, draws_an_order, makes_alike, mirrors, reshapes
 from paramedic.static.sums import added_at
 from paramedic.static.triangles import is_causal
 
@@ -186,6 +188,8 @@ def test_a_program_that_goes_round_in_circles_ends():
         (mirrors, "img[:, ::-1]", "img[:, ::2]"),
         (divides, "mask / 255", "mask * 2"),
         (draws_an_order, "y[torch.randperm(len(y))]", "y[order]"),
+        (reshapes, "torch.from_numpy(x.reshape(n, c, h, w))", "x.permute(0, 3, 1, 2).reshape(n, c, h, w)"),
+        (reshapes, "x.view((n, 3, 8, 8))", "x.view(n, -1)"),
         (counts, "torch.arange(ways).repeat(queries)", "torch.arange(n)"),
     ],
 )
@@ -299,3 +303,40 @@ def test_the_right_triangle(made, used, right):
             return scores.masked_fill({used}, -torch.inf)
     """
     assert is_causal(*scope_of(text)) is right
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [("x = x + 0 * weather\n        return x", 3), ("if weather is None:\n            pass\n        return x", 2)],
+)
+def test_where_a_method_reads_its_argument(body, line):
+    source = f"class Net:\n    def forward(self, x, weather):\n        {body}\n"
+    link = read_at(Program({FILE: source}), "Net", "forward", "weather")
+    assert link is not None and link.line == line
+
+
+def test_where_parameters_are_collected_without_buffers():
+    text = """
+    for name, tensor in model.named_parameters():
+        average[name] = tensor.clone()
+    for p in model.parameters():
+        p.requires_grad_(False)
+    """
+    link = collected_at(read(text))
+    assert link is not None and link.line == 1
+
+
+def test_what_is_returned_in_a_state_of_its_own_is_taken_by_the_only_call():
+    text = """
+    def from_file(path):
+        net = Net()
+        return net.eval()  # here
+
+    backbone = from_file("net.pt")
+    """
+    program = read(text)
+    scope = program.scope(FILE, marked(text))
+    assert scope is not None
+    link = taken_at(program, scope.where(marked(text)))
+    assert link is not None and link.line == 5
+    assert taken_at(program, scope.where(2)) is None

@@ -62,8 +62,8 @@ def test_the_root_cause_is_first_and_complete() -> None:
         "samples": [],
         "columns": [],
         "files": [],
-        "known": None,
         "also": [],
+        "known": None,
     }
 
 

@@ -12,8 +12,10 @@ from dataclasses import replace
 from typing import TypedDict
 
 from paramedic.findings import Where
+from paramedic.record.facts import LossCall
 from paramedic.record.facts.fact import Fact
 from paramedic.record.reader import Run
+from paramedic.rules.support import at
 from paramedic.static.blocks import without_gradients
 from paramedic.static.definitions import Path
 from paramedic.static.history import Link, history
@@ -64,6 +66,13 @@ def outermost(link: Link) -> Link:
     while link.user is not None and link.user.scope != link.scope and link.user.scope.function is not None:
         link = link.user
     return link
+
+
+def applied_at(run: Run, call: LossCall) -> Places:
+    """Where forward() applies the function that made a loss's input; inside of a Sequential, where that is built."""
+    made = call.made_at
+    shown = at(call, made[1:] if made else None)
+    return edited_at(shown, call_of(run, (call.maker or "").partition(" ")[0]) if made else None)
 
 
 def call_of(run: Run, path: str) -> Link | None:

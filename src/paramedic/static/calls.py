@@ -7,7 +7,7 @@ import ast
 from paramedic.findings import Where
 from paramedic.static.blocks import around
 from paramedic.static.history import Link
-from paramedic.static.program import Program, Scope, called, own_nodes
+from paramedic.static.program import Program, Scope, called, own_nodes, statement_at
 
 
 def calls_of(program: Program, scope: Scope) -> list[Link]:
@@ -19,6 +19,15 @@ def calls_of(program: Program, scope: Scope) -> list[Link]:
         if isinstance(node, ast.Call) and called(node) == scope.name
     ]
     return sorted(found, key=lambda link: (link.where.file or "", link.line))
+
+
+def taken_at(program: Program, where: Where) -> Link | None:
+    """`return net.eval()` is meant so: the one line that calls this function takes what was made for another use."""
+    scope = program.scope(where.file, where.line)
+    if scope is None or where.line is None or not isinstance(statement_at(scope, where.line), ast.Return):
+        return None
+    calls = calls_of(program, scope)
+    return calls[0] if len(calls) == 1 else None
 
 
 def second_call(program: Program, where: Where) -> Link | None:

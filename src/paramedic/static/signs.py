@@ -8,7 +8,7 @@ from collections.abc import Collection
 from paramedic.static.program import called
 
 _UNDEFINED = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "divide", "true_divide", "acos", "asin",
-              "logit", "zscore")  # fmt: skip
+              "logit")  # fmt: skip
 _WHOLE = ("int", "long", "short", "byte", "uint8", "int8", "int16", "int32", "int64", "floor", "trunc", "floor_divide")
 _BLANK = ("zeros", "zeros_like", "ones", "ones_like", "empty", "empty_like", "full", "full_like")
 _MIRRORS = ("flip", "fliplr", "flipud", "hflip", "vflip", "rot90", "transpose", "mirror")
@@ -41,6 +41,13 @@ def divides(node: ast.AST) -> bool:
 def subtracts(node: ast.AST) -> bool:
     """`width - x`: coordinates mirrored one by one."""
     return any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) for inner in ast.walk(node))
+
+
+def reshapes(node: ast.AST) -> bool:
+    """`x.reshape(n, c, h, w)`, without a permute: four axes are made, and none is moved."""
+    moved = names_any(node, ("permute", "transpose", "moveaxis", "movedim", "swapaxes", "rearrange"))
+    calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and called(inner) in ("reshape", "view")]
+    return not moved and any(len(getattr(c.args[-1], "elts", c.args)) >= 4 for c in calls if c.args)
 
 
 def draws_an_order(node: ast.AST) -> bool:

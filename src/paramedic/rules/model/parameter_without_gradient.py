@@ -118,7 +118,8 @@ def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, ModuleCall
         lines[cut.where.file, cut.where.line, cut.op].append(cut)
     here = [cuts for cuts in lines.values() if any(history.name in cut.parameters for cut in cuts)]
     if here:  # of several cuts the one that most lies behind
-        widest = max(here, key=lambda cuts: len({name for cut in cuts for name in cut.parameters}))
+        # A draw has to cut its path, an action for example; what else does may not have been meant.
+        widest = max(here, key=lambda cs: (len({n for cut in cs for n in cut.parameters}), cs[0].op != ".sample()"))
         return f"cut {widest[0].id}"
     owner = history.name.rpartition(".")[0]
     call = calls.get(owner)
