@@ -71,6 +71,7 @@ def _to_wandb(found: list[Point], diagnosis: Diagnosis, folder: Path) -> None:
     for step in sorted(rows):
         run.log(rows[step], step=step)
     run.finish()
+    wandb.teardown()  # the process that writes the file is waited for
 
 
 def _to_mlflow(found: list[Point], diagnosis: Diagnosis, folder: Path) -> None:
