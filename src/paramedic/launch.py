@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from paramedic import descriptors, shelf, startup, voice
+from paramedic import descriptors, shelf, startup, together, voice
 from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
@@ -84,7 +84,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
             where.start_from(meta["cwd"])
             if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
                 where.claim(_package_folder(target.name))
-            attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
+            attachments.append(attach_here(folder, name=together.record_name(), meta=meta, settings=settings))
             tracebacks.offer(main=False)  # what ends the main thread is shown below
         attachments[-1].around = before + time.perf_counter() - began
 

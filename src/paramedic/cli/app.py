@@ -16,6 +16,7 @@ from paramedic.cli import (
     doctor,
     dump,
     explain,
+    export,
     journal,
     mcp,
     merge,
@@ -67,6 +68,7 @@ bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
 merge.add_to(app)
+export.add_to(app)
 runs.add_to(app)
 replay.add_to(app)
 compare.add_to(app)

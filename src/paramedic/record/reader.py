@@ -151,7 +151,7 @@ def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
             run.ranks = tuple(sorted(team, key=lambda member: member.rank))
     for run in runs:
         run.beside = tuple(runs)
-    return sorted(runs, key=lambda run: (run.rank, run.path.name))
+    return sorted(runs, key=lambda run: (run.rank, run.path.stem))
 
 
 @contextmanager

@@ -34,6 +34,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "chain": ("backward", "module_calls", "chains"),
     "class_target": ("class_targets", "losses"),
     "clip": ("clipping",),
+    "collective": ("collectives",),
     "compile": ("compiles",),
     "confusion": ("metrics", "ops"),
     "contents": ("data_loaders",),
@@ -111,6 +112,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "units": ("ops", "units"),
     "unreduced": ("ranks",),
     "untied": ("loop", "ties"),
+    "waiting": ("collectives", "sampler"),
     "wrapper": ("ranks",),
 }  # fmt: skip
 

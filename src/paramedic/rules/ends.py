@@ -78,7 +78,7 @@ def _raised(ended: Ended) -> str:
 
 def _exit_codes(runs: Sequence[Run]) -> dict[int, int] | None:
     """Of ranks, as far as their launcher told; None where the run as a whole ended well, or is under way."""
-    launchers = [run for run in runs if len(run.ranks) == 1 and run.meta.get("exit_code")]
+    launchers = [run for run in runs if run.meta.get("exit_code")]
     if not launchers:
         return None
     told = [ended.exit_codes for run in launchers for ended in run.facts(Ended) if ended.exit_codes]

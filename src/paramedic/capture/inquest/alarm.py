@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from paramedic import voice
 from paramedic.capture import moments
 from paramedic.capture.bus import on
+from paramedic.capture.facts import local
 from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
@@ -370,7 +371,8 @@ def _finite(tensors: list[torch.Tensor], *, everywhere: bool = False) -> bool:
 
     `everywhere` means on accelerators as well, which are waited for: once each.
     """
-    plain = [t for t in tensors if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
+    parts = [local(t) for t in tensors]
+    plain = [t for t in parts if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
     plain = [t for t in plain if t.dtype.is_floating_point and (t.is_cpu or (everywhere and t.device.type != "meta"))]
     if not plain:
         return True

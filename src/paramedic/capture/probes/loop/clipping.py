@@ -76,7 +76,7 @@ class Clipping:
         )
         key = (site, len(tensors) > 0, bool(with_gradient), covered > 0, pending, stale, scaled)
         self.watcher.state(data, site=site, phase="train", key=key)
-        if name == "clip_grad_norm_" and data.limit and pending and isinstance(result, torch.Tensor):
+        if name == "clip_grad_norm_" and data.limit and pending and type(result) is torch.Tensor:
             step = self.watcher.step
             norm = result.detach().reshape(1).float() / (1.0 if not scaled else loop.scale)
             self.watcher.read(norm, lambda found: self.watcher.writer.point("norm_before_clip", step, found[0]))

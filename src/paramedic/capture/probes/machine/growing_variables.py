@@ -17,7 +17,7 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.storing import is_begun_anew, is_window, stored_at
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.graph_life import is_spent, summed
+from paramedic.capture.graph_life import has_graph, is_spent, summed
 from paramedic.capture.holders import Holder, ends, holders
 from paramedic.capture.probe import probe
 from paramedic.capture.untouched import count_in, is_users_code
@@ -93,7 +93,7 @@ class GrowingVariables:
             if id(value) in names:
                 names[id(value)].append(holder)
             elif isinstance(value, torch.Tensor):
-                if value.grad_fn is not None and "…" not in holder.path:
+                if has_graph(value) and "…" not in holder.path:
                     names[id(value)], found[id(value)] = [holder], value
             elif count_in(value) >= 2:
                 names[id(value)], found[id(value)] = [holder], value
@@ -202,7 +202,7 @@ def _first_graph(value: Any) -> torch.Tensor | None:
     for item in ends(dict.values(value) if isinstance(value, dict) else value):
         if isinstance(item, (torch.Tensor, tuple, dict)):
             for _, tensor in tensors_in(item, depth=3):
-                if tensor.grad_fn is not None:
+                if has_graph(tensor):
                     return tensor
     return None
 

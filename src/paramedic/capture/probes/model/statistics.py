@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import tensors_in
+from paramedic.capture.facts import local, tensors_in
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
@@ -59,6 +59,7 @@ class Statistics:
         self._sampling = False  # outputs are wanted of the calls of nn.Module
         self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
         self._names_version = -1
+        self._sharded: set[str] = set()  # parameters of which this rank has a part only
         self._norms: deque[float] = deque(maxlen=64)
         self._count = 0
         self._compiling: list[Thread] = []
@@ -138,7 +139,9 @@ class Statistics:
         self._prepare(parameters)
         with undisturbed():
             gradients = [] if closure else self._gradients(optimizer, parameters)
-            self._add(self._let_go(), *gradients, ("weight", self._names(parameters), parameters))
+            held = [(p, part) for p in parameters if (part := local(p)).numel()]
+            weights = ("weight", self._names([p for p, _ in held]), [part for _, part in held])
+            self._add(self._let_go(), *gradients, weights)
             too_large = self._names(self.copies.take(optimizer, parameters))
         self._tell_missing(self.watcher.step, "update", too_large, dict.fromkeys(range(len(too_large)), TOO_LARGE))
 
@@ -165,8 +168,10 @@ class Statistics:
             self._due = dict(self.watcher.registry.module_names())
 
     def _gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[Part]:
-        given = [p for p in parameters if p.grad is not None]
-        parts: list[Part] = [("gradient", self._names(given), [p.grad for p in given if p.grad is not None])]
+        given = [(p, part) for p in parameters if p.grad is not None and (part := local(p.grad)).numel()]
+        names = self._names([p for p, _ in given])
+        self._sharded |= {name for name, (p, part) in zip(names, given, strict=True) if part is not p.grad}
+        parts: list[Part] = [("gradient", names, [part for _, part in given])]
         scale = getattr(optimizer, "grad_scale", None)
         if isinstance(scale, torch.Tensor):  # a fused optimizer takes the loss scale out by itself
             parts.append(("scale", ("scale",), [scale]))
@@ -221,6 +226,8 @@ class Statistics:
             }
             if missing:
                 self._tell_missing(step, role, names, missing)
+            if role == "gradient" and self._sharded:
+                rows = self._without_idle_parts(names, rows)
             parts.setdefault(role, []).append((names, _backwards(rows) if role == "update" else rows))
             place += len(names)
         scale = parts.pop("scale", None)
@@ -235,6 +242,11 @@ class Statistics:
         self.watcher.writer.sample(samples, remarkable=bool(remarkable))
         if remarkable:
             self.watcher.budget.alarm()
+
+    def _without_idle_parts(self, names: Sequence[str], rows: layout.Array) -> layout.Array:
+        """Zeros in one part say nothing of the whole: of an embedding, the other ranks may have the rows in use."""
+        idle = [name in self._sharded for name in names] & (rows[:, layout.NORM] == 0)
+        return np.where(idle[:, None], np.nan, rows)
 
     def _tell_missing(self, step: int, role: str, names: Sequence[str], missing: dict[int, str]) -> None:
         for index, reason in missing.items():
