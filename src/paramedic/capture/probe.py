@@ -19,7 +19,7 @@ class Probe(NamedTuple):
 
     name: str  # as the record and messages call it
     states: tuple[type[Fact], ...]  # kinds of facts
-    build: Callable[..., Any]
+    build: type[Any]
 
 
 _PROBES: dict[str, Probe] = {}
