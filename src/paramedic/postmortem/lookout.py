@@ -62,7 +62,7 @@ class Lookout:
 
 
 def _is_certain(finding: Finding) -> bool:
-    return finding.confidence >= CERTAIN.get(finding.severity, 2.0) and finding.consequence_of is None
+    return finding.confidence >= CERTAIN.get(finding.severity or "", 2.0) and finding.consequence_of is None
 
 
 def _name(finding: Finding) -> tuple[object, ...]:
@@ -75,7 +75,7 @@ def line(finding: Finding) -> str:
 
     spot = "".join(f", {part}" for part in place(finding.where)[:1])
     since = "" if finding.where.step is None else f", since step {finding.where.step:,}"
-    return f"paramedic: {MARKS[finding.severity]} {finding.code} {finding.name}{spot}{since}: {finding.what}"
+    return f"paramedic: {MARKS[finding.severity or 'error']} {finding.code} {finding.name}{spot}{since}: {finding.what}"
 
 
 def start(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]) -> None:

@@ -101,6 +101,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "shift": ("module_calls", "losses", "shifts"),
     "signed_labels": ("ops", "signed_labels"),
     "slow_step": ("clock",),
+    "specimens": ("losses", "module_calls", "specimens"),
     "stale_backward": ("loop",),
     "symmetry": ("loop",),
     "sync": ("transfers",),
@@ -123,6 +124,6 @@ EXAMINED_CALLS = frozenset((
     *CALLS,
     "answers_compared", "asked", "average", "chain", "confusion", "contract", "copy", "cut", "eval_forward",
     "fed_rows", "forward", "freeze", "given_target", "input", "mask", "mirrors", "module_call", "offered",
-    "padding", "samples of output", "shift", "signed_labels", "teacher", "terms", "tokens", "train_forward",
-    "units",
+    "padding", "samples of output", "shift", "signed_labels", "specimens", "teacher", "terms", "tokens",
+    "train_forward", "units",
 ))  # fmt: skip
