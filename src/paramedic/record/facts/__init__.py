@@ -41,6 +41,7 @@ from paramedic.record.facts.data import (
     Repeats,
     SamplerFit,
     Selection,
+    Specimens,
     Thinned,
     Tokens,
 )
@@ -312,6 +313,7 @@ __all__ = [
     "Snapshot",
     "Softmax",
     "SoftmaxOverQueries",
+    "Specimens",
     "StaleBackward",
     "Stall",
     "Step",
