@@ -9,7 +9,7 @@ class Layer(nn.Module):
     def __init__(self, d_in, d_out, threshold=2.0):
         super().__init__()
         self.linear, self.threshold = nn.Linear(d_in, d_out), threshold
-        self.optimizer = torch.optim.Adam(self.linear.parameters(), lr=5e-3)
+        self.optimizer = torch.optim.Adam(self.linear.parameters(), lr=1e-2)
 
     def forward(self, x):
         return torch.relu(self.linear(F.normalize(x, dim=1) * x.shape[1] ** 0.5 / 3))
@@ -25,7 +25,7 @@ class Layer(nn.Module):
 
 
 def with_label(x, y):
-    return torch.cat([1.5 * F.one_hot(y, 10).float(), x], dim=1)
+    return torch.cat([2.5 * F.one_hot(y, 10).float(), x], dim=1)
 
 
 @torch.no_grad()

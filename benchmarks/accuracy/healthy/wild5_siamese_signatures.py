@@ -7,13 +7,13 @@ import torch.nn.functional as F
 rng = np.random.default_rng(6)
 torch.manual_seed(6)
 torch.set_num_threads(1)
-hands = rng.normal(size=(60, 3, 4))
+hands = 0.35 * rng.normal(size=(60, 3, 4))
 
 
 def write(hand):
     t = np.linspace(0, 1, 40)
     waves = sum(hands[hand, :, i, None] * np.sin(2 * np.pi * (i + 1) * t + 0.2 * rng.normal()) for i in range(4))
-    return (waves + 0.25 * rng.normal(size=waves.shape)).astype(np.float32)
+    return (waves + 0.7 * rng.normal(size=waves.shape)).astype(np.float32)
 
 
 def pairs(n, writers):
