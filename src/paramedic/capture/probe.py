@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import paramedic.capture.probes
@@ -56,6 +57,7 @@ def _kinds(probes: Iterable[Probe]) -> list[str]:
     return sorted({known_as(fact).name for kind in probes for fact in kind.states})
 
 
+@cache
 def all_probes() -> tuple[Probe, ...]:
     """Every probe, in the order of their files."""
     for module in pkgutil.walk_packages(paramedic.capture.probes.__path__, prefix="paramedic.capture.probes."):
