@@ -7,7 +7,7 @@ from torch import nn
 
 def flats(n: int) -> tuple[torch.Tensor, torch.Tensor]:
     x = torch.randn(n, 6)
-    return x, 250_000 + 60_000 * x[:, 0] + 30_000 * x[:, 1] * x[:, 2] + 5_000 * torch.randn(n)
+    return x, 250_000 + 60_000 * x[:, 0] + 30_000 * x[:, 1] * x[:, 2] + 5_000 * torch.randn(n)  # <- PM302
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for step in range(150):
         x, price = flats(64)
-        loss = F.mse_loss(model(x).squeeze(1), price)  # <- PM302
+        loss = F.mse_loss(model(x).squeeze(1), price)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

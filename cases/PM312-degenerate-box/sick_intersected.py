@@ -20,7 +20,7 @@ def pictures(n: int) -> tuple[Tensor, Tensor]:
 
 
 def overlap(a: Tensor, b: Tensor) -> Tensor:
-    begin = torch.maximum(a[:, :2], b[:, :2])  # <- PM312
+    begin = torch.maximum(a[:, :2], b[:, :2])
     end = torch.minimum(a[:, 2:], b[:, 2:])
     shared = (end - begin).clamp(min=0).prod(1)
     areas = [(box[:, 2:] - box[:, :2]).prod(1) for box in (a, b)]
@@ -38,7 +38,7 @@ class Finder(nn.Module):
 
 
 images, annotated = pictures(400)
-targets = annotated / SIDE
+targets = annotated / SIDE  # <- PM312
 model = Finder()
 optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
 for epoch in range(6):

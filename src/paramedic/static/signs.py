@@ -32,6 +32,11 @@ def makes_alike(node: ast.AST) -> bool:
     ) or names_any(node, (*_WHOLE, *_BLANK))
 
 
+def computes(node: ast.AST) -> bool:
+    """Whether it calculates at all, and does not only hand on."""
+    return any(isinstance(inner, ast.BinOp) for inner in ast.walk(node))
+
+
 def divides(node: ast.AST) -> bool:
     """Whether it scales by a division, or by torchvision's conversion, which divides by 255."""
     divided = any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div) for inner in ast.walk(node))

@@ -10,7 +10,7 @@ from paramedic.record.facts import Batch, Labels, Loader, LossCall, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, first_link, put_together, target_history
 from paramedic.rules.support import by_place, measured
-from paramedic.static.signs import divides
+from paramedic.static.signs import computes, divides
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -58,12 +58,13 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
         missed = abs(last.numbers.input_mean - last.numbers.target_mean)
         if not missed > max(last.numbers.target_std, 0.1 * abs(last.numbers.target_mean)):
             continue
+        made = target_history(run, first, first.function)
         yield Finding(
             what=f"targets are about {size:,.4g}, outputs started at {began:.3g} and are still "
             f"{missed:,.4g} away after {last.step:,} steps",
             why="with a usual learning rate the outputs cannot get that far",
             remedy="standardise the targets: (y - y.mean()) / y.std(), and undo it for predictions",
-            **edited_at(first.where, put_together(target_history(run, first, first.function))),
+            **edited_at(first.where, first_link(made, computes) or put_together(made)),
             evidence=(Evidence(name="target_size", value=size, limit=f"< {scale:g}"),),
             confidence=0.85,
         )
