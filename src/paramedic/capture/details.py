@@ -16,6 +16,7 @@ from paramedic.capture.probes.loss.class_targets import ClassTargets
 from paramedic.capture.probes.loss.corners import Corners
 from paramedic.capture.probes.loss.ctc import Ctc
 from paramedic.capture.probes.loss.draws import Draws
+from paramedic.capture.probes.loss.forecasts import Forecasts
 from paramedic.capture.probes.loss.leftovers import Leftovers
 from paramedic.capture.probes.loss.mixtures import Mixtures
 from paramedic.capture.probes.loss.numbers import Numbers
@@ -90,7 +91,9 @@ class Details:
         calls.on_root += [("target_among_inputs", given.called), ("mirrors", mirrors.called)]
         fed = FedRows(watcher, lambda: max((account.number for account in loop.accounts.values()), default=-1))
         calls.on_root.append(("fed_rows", fed.called))
-        twins = Twins(watcher, ops)
+        twins, forecasts = Twins(watcher, ops), Forecasts(watcher)
+        calls.on_root.append(("forecasts", forecasts.called))
+        losses.on_call.append(("forecasts", forecasts.loss))
         calls.on_root += [("teachers", Teachers(watcher).called), ("twins", twins.called)]
         losses.on_call += [("tables", tables.loss), ("target_among_inputs", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]
@@ -108,7 +111,7 @@ class Details:
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), Corners(watcher, ops), Rankings(watcher, ops), AttentionAxes(watcher, ops),
-            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls), twins,
+            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls), twins, forecasts,
         )  # fmt: skip
 
     def install(self) -> None:

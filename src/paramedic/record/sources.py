@@ -49,6 +49,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "exchange": ("loop", "ranks"),
     "exchanged_transform": ("data_loaders",),
     "fed_rows": ("module_calls", "fed_rows"),
+    "forecast": ("module_calls", "forecasts", "losses"),
     "forgotten": ("checkpoints", "forgotten"),
     "forward": ("module_calls",),
     "freeze": ("freezes", "loop", "ops"),

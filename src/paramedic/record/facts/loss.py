@@ -193,6 +193,14 @@ class Shift(Fact):
     hidden: LeftOut | None = None
 
 
+@fact("forecast", missing="no target was compared with a series of numbers")
+class Forecast(Fact):
+    """How many targets are the number that stands in the model's series at the same place, and one place later."""
+
+    same: float  # share
+    next: float  # share
+
+
 @fact("mirrors", missing="no target is a picture")
 class Mirrors(Fact):
     """Whether image targets match as they are, or mirrored."""
