@@ -160,10 +160,11 @@ class Input(Fact):
     largest_feature_mean: float
     constant_features: float
     whole_numbers: float  # share
-    roughness: float  # of pictures, as they are
-    roughness_interleaved: float  # of pictures, if colours came last
+    roughness: float  # of pictures or series, as they are
+    roughness_interleaved: float  # of them, if colours or channels came last
     typical: float
     loader: int | None = None
+    reshaped_at: Site | None = None  # the only line of the program that may have made it so
 
 
 @fact("tokens", missing="no token ids were seen")

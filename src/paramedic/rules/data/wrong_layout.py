@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paramedic.findings import Severity
 from paramedic.record.facts import CrossedRows, Forward, Input, ScramblingView
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import shape
+from paramedic.rules.support import at, shape
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -71,6 +71,9 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
         if not here or otherwise is None or otherwise > smoother * here or event.samples < FEWEST_VALUES:
             continue
         channels = event.shape[1]
+        if len(event.shape) == 3:
+            yield _series(event, here, otherwise, smoother)
+            return
         yield Finding(
             what=f"the pictures that reach {event.module} look scrambled: neighbouring pixels differ by {here:.3g}, "
             f"and by {otherwise:.3g} if the {channels} colours are read as the last axis",
@@ -82,6 +85,20 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
             confidence=0.88,
         )
         return
+
+
+def _series(event: Input, here: float, otherwise: float, smoother: float) -> Finding:
+    _, channels, places = event.shape
+    return Finding(
+        what=f"the series that reach {event.module} look scrambled: neighbours differ by {here / event.calls:.3g}, and by "
+        f"{otherwise / event.calls:.3g} if the {channels} channels are read as the last axis",
+        why=f"series of {places} × {channels} were reshaped to {channels} × {places}, which moves no axis",
+        remedy="x.transpose(1, 2), or np.swapaxes(x, 1, 2), instead of reshape or view",
+        where=at(event, event.reshaped_at),
+        severity="warning",
+        evidence=(Evidence(name="roughness_ratio", value=round(otherwise / here, 3), limit=f"> {smoother:g}"),),
+        confidence=0.88,
+    )
 
 
 def _crossed(op: CrossedRows) -> Finding:
