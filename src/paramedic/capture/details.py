@@ -27,6 +27,7 @@ from paramedic.capture.probes.loss.shifts import Shifts
 from paramedic.capture.probes.loss.signed_labels import SignedLabels
 from paramedic.capture.probes.loss.tables import Tables
 from paramedic.capture.probes.loss.target_among_inputs import TargetAmongInputs
+from paramedic.capture.probes.loss.turned import Turned
 from paramedic.capture.probes.loss.twins import Twins
 from paramedic.capture.probes.model.attention_axes import AttentionAxes
 from paramedic.capture.probes.model.averages import Averages
@@ -93,7 +94,7 @@ class Details:
         calls.on_root.append(("fed_rows", fed.called))
         twins, forecasts = Twins(watcher, ops), Forecasts(watcher)
         calls.on_root.append(("forecasts", forecasts.called))
-        losses.on_call.append(("forecasts", forecasts.loss))
+        losses.on_call += [("forecasts", forecasts.loss), ("turned", Turned(watcher).loss)]
         calls.on_root += [("teachers", Teachers(watcher).called), ("twins", twins.called)]
         losses.on_call += [("tables", tables.loss), ("target_among_inputs", given.loss), ("mirrors", mirrors.loss)]
         passes.on_pass += [("recurrence", recurrence.passed), ("leftovers", leftovers.passed)]

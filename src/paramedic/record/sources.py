@@ -44,6 +44,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "device_memory": ("memory",),
     "discard": ("loop",),
     "edge": ("alarm",),
+    "edges": ("losses", "turned"),
     "epoch": ("data_loaders",),
     "eval_forward": ("module_calls", "loop"),
     "exchange": ("loop", "ranks"),

@@ -201,6 +201,21 @@ class Forecast(Fact):
     next: float  # share
 
 
+@fact("edges", missing="no target has four numbers per row")
+class Edges(Fact):
+    """Targets of four numbers, read as two corners: the rows in which one edge lies before the other."""
+
+    rows: int
+    bad_x: float  # rows that end before they begin
+    bad_y: float
+    straight_x: float  # sizes of the other rows, added up
+    straight_y: float
+    turned_x: float  # of those rows
+    turned_y: float
+    narrowest: float
+    mirrored_at: Site | None = None  # the only line of the program that may have turned them
+
+
 @fact("mirrors", missing="no target is a picture")
 class Mirrors(Fact):
     """Whether image targets match as they are, or mirrored."""

@@ -90,8 +90,8 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
 def _series(event: Input, here: float, otherwise: float, smoother: float) -> Finding:
     _, channels, places = event.shape
     return Finding(
-        what=f"the series that reach {event.module} look scrambled: neighbours differ by {here / event.calls:.3g}, and by "
-        f"{otherwise / event.calls:.3g} if the {channels} channels are read as the last axis",
+        what=f"the series that reach {event.module} look scrambled: neighbours differ by {here / event.calls:.3g}, and "
+        f"by {otherwise / event.calls:.3g} if the {channels} channels are read as the last axis",
         why=f"series of {places} × {channels} were reshaped to {channels} × {places}, which moves no axis",
         remedy="x.transpose(1, 2), or np.swapaxes(x, 1, 2), instead of reshape or view",
         where=at(event, event.reshaped_at),
