@@ -25,9 +25,10 @@ class LabelSites:
 
     shifted: Site | None = None
     left_out: Site | None = None
+    padded: Site | None = None
 
     def of(self, how: str) -> Site | None:
-        return self.shifted if how == "shifted" else self.left_out
+        return {"shifted": self.shifted, "left_out": self.left_out, "padded": self.padded}[how]
 
 
 @part

@@ -158,6 +158,8 @@ class Padding(Fact):
     copied: float  # 1: the labels are the inputs themselves
     ignore_index: int
     total: int
+    empty: float = 0.0  # places where the inputs hold an id that is nothing but padding
+    covered: float = 0.0  # of those, how many have that label
 
 
 @fact("ctc", missing="no CTC loss is used")
