@@ -23,6 +23,7 @@ from paramedic.capture.probes.loss.numbers import Numbers
 from paramedic.capture.probes.loss.objectives import Objectives
 from paramedic.capture.probes.loss.overlaps import Overlaps
 from paramedic.capture.probes.loss.rankings import Rankings
+from paramedic.capture.probes.loss.reductions import Reductions
 from paramedic.capture.probes.loss.shifts import Shifts
 from paramedic.capture.probes.loss.signed_labels import SignedLabels
 from paramedic.capture.probes.loss.tables import Tables
@@ -112,7 +113,7 @@ class Details:
             Metrics(watcher, ops), objectives, Ctc(watcher), Ties(watcher, loop.owners.__contains__), tables,
             leftovers, advantages, draws, Numbers(watcher, ops), SignedLabels(watcher, ops),
             Overlaps(watcher, ops), Corners(watcher, ops), Rankings(watcher, ops), AttentionAxes(watcher, ops),
-            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls), twins, forecasts,
+            loaded, forgotten, mixtures, DeclaredShapes(watcher, calls), twins, forecasts, Reductions(watcher, ops),
         )  # fmt: skip
 
     def install(self) -> None:

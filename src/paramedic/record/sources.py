@@ -8,13 +8,13 @@ CALLS = (
     "carried_state", "clipped_surrogate", "constant_term", "corners", "counter_not_reset", "crossed_rows",
     "cutting_view", "divergence", "drawn", "dropout", "entropy", "flat", "flat_argmax", "in_place", "kl_div",
     "log_prob", "loss_of_earlier_steps", "mask_added", "mask_as_factor", "normalised_across_samples", "overlap_term",
-    "quotient",
+    "mixed_reductions", "quotient",
     "overwritten_probability", "ranked_distance", "scores_compared", "scrambling_view", "softmax",
     "softmax_over_queries", "threshold", "twin_branches", "twin_inputs", "wrong_denominator",
 )  # fmt: skip
 _WATCHING_CALLS = (
     "backward", "batch_averages", "module_calls", "corners", "dropout", "losses", "metrics", "objectives", "ops",
-    "overwrites", "rankings", "recurrence", "twins",
+    "overwrites", "rankings", "recurrence", "reductions", "twins",
 )  # fmt: skip
 
 # kind -> the probes behind it, as the watcher calls them
