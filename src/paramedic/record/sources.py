@@ -103,6 +103,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "signed_labels": ("ops", "signed_labels"),
     "slow_step": ("clock",),
     "stale_backward": ("loop",),
+    "stillness": ("averages", "module_calls", "loop"),
     "symmetry": ("loop",),
     "sync": ("transfers",),
     "teacher": ("module_calls", "teachers"),

@@ -299,6 +299,14 @@ class Average(Fact):
     share: float  # of the way
 
 
+@fact("stillness", missing="no copy of the trained model was called")
+class Stillness(Fact):
+    """A copy of the trained model that is called in every step: whether it is other than it was first seen."""
+
+    source: str
+    moved: bool
+
+
 @fact("set_back", missing="no trained model loaded its copy's weights")
 class SetBack(Fact):
     """A trained model that loaded the weights of its copy."""

@@ -17,11 +17,12 @@ from paramedic.capture.probes.model.followers import Followers, shapes
 from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-from paramedic.record.facts import Average, SetBack
+from paramedic.record.facts import Average, SetBack, Stillness
 from paramedic.record.writer import NOWHERE, Site
 
 T = torch.Tensor
 MOST_LOOKS = 200
+OFTEN = 5  # examined steps in which a copy was called
 TENSORS, ELEMENTS = 4, 32  # that are looked at of each model
 
 
@@ -50,6 +51,7 @@ class Averages:
         self._addresses: tuple[set[int], set[int]] = (set(), set())  # of the copies and of the sources
         self._backwards: Site = NOWHERE  # where a source was written to with a copy, since the last step
         self._looks = 0
+        self._first: dict[int, tuple[int, torch.Tensor]] = {}  # step, and a copy as it was then
 
     def install(self) -> None:
         self.ops.handle([T.add_, T.lerp_, T.__iadd__], self._wrote, "averages")
@@ -89,6 +91,17 @@ class Averages:
 
         self.watcher.read(mine.sum().reshape(1), use)
 
+    def _compare_with_first(self, copy: nn.Module, source: nn.Module, now: torch.Tensor) -> None:
+        """Of a copy that is called in every step: is it still what it was when it was first seen?"""
+        step, first = self._first.setdefault(id(copy), (self.watcher.step, now))
+        steps = self.watcher.step - step
+        if now.device.type != "cpu" or first.shape != now.shape or self._times[id(copy)] < OFTEN or not steps:
+            return
+        moved = not torch.equal(first, now)
+        fact = Stillness(source=self.watcher.registry.root_name(source), moved=moved)
+        name = self.watcher.registry.root_name(copy)
+        self.watcher.state(fact, module=name, phase="train", key=("stillness", id(copy), moved))
+
     def _stepped(self) -> None:
         version = (self.watcher.registry.version, len(self._seen))
         if version != self._version:
@@ -125,6 +138,7 @@ class Averages:
         if mine is None or theirs is None:
             return
         self._before[id(copy)] = (step, mine, theirs)
+        self._compare_with_first(copy, source, mine)
         if known is None or known[0] != step - 1 or known[1].device != mine.device:
             return
         self._looks += 1
