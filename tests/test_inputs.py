@@ -97,6 +97,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # command -> op
     "explain": ((), ()),
     "rules": ((), ()),
     "runs": (("--runs", "--keep"), ("--prune",)),
+    "merge": (("--json", "--html", "--runs", "--select"), ("-v",)),
+    "export": (("--to", "--runs"), ()),
     "journal": (("--runs", "--run", "--out"), ("--assume",)),
     "why": (("--steps", "--time-limit", "--json", "--runs"), ("-q",)),
     "synth": (("--n", "--seed", "--split", "--level", "--format", "--set"), ()),

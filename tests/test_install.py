@@ -17,7 +17,7 @@ import typer
 from workshop import TRAIN
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = {"all", "audit", "cure", "live", "mcp", "parity", "ray", "shapes", "tensorboard"}
+EXTRAS = {"all", "audit", "cure", "live", "mcp", "mlflow", "parity", "ray", "shapes", "tensorboard", "wandb"}
 
 
 @pytest.fixture(scope="module")

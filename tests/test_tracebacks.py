@@ -95,11 +95,16 @@ MISMATCHES = {
     "torch.bmm(a[None], b[None])": "the last dimension of the left one is 3, dimension 1 of the right one is 2",
     "nn.LSTM(10, 3)(torch.zeros(2, 3, 8))": "the last dimension of the input is 8, but the layer was built for 10",
     "F.binary_cross_entropy(a[:, :1], a[:, 0])": "squeeze or unsqueeze one of them",
+    "einops.rearrange(a, 'b (h w) -> b h w', h=2)": "b = 2, (h w) = 3; 3 cannot be divided by h = 2",
+    "einops.rearrange(a, 'b (h w) -> b h w', h=2, w=2)": "but with h = 2 · w = 2, (h w) is 4",
+    "einops.reduce(a, 'b t c -> b c', 'mean')": "'b t c' has 3 dimensions, the tensor (2, 3) has 2",
+    "einops.repeat(a[None], '... (h d) -> ... h d', d=2)": "(h d) = 3; 3 cannot be divided by d = 2",
 }
 
 
 def test_mismatches_name_the_two_things_that_do_not_fit() -> None:
     """In this process, because there are many; how it looks in a real run is tested above."""
+    import einops
     import torch
     import torch.nn.functional as F
     from torch import nn
@@ -114,6 +119,7 @@ def test_mismatches_name_the_two_things_that_do_not_fit() -> None:
             "torch": torch,
             "nn": nn,
             "F": F,
+            "einops": einops,
         }
         with pytest.raises(Exception) as caught:
             exec(compile(code, "<ipython-input>", "exec"), names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from benchmarks.accuracy.programs import unseen_programs
@@ -13,7 +14,7 @@ def main() -> None:
     round, *names = sys.argv[1:]
     programs = [p for p in unseen_programs(round) if not names or p.name.partition("-")[0] in names]
     results = []
-    for result in run_all([(program, 0) for program in programs], jobs=2):
+    for result in run_all([(program, 0) for program in programs], jobs=os.cpu_count() or 2):
         results.append(result)
         print(result.program, result.verdict, *[f"{code}:{line}" for code, line in result.findings[:4]], flush=True)
     judged = judge(programs, results)

@@ -37,19 +37,26 @@ def draw_on_host(owner: Any, name: str) -> None:
     original = getattr(owner, name)
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
-        generator = kwargs.get("generator") or getattr(args[0], "generator", None)
-        with torch.device("cpu" if generator is None else generator.device):
+        with torch.device("cpu"):
             result = original(*args, **kwargs)
             return iter(list(result)) if name == "__iter__" else result
 
     setattr(owner, name, drawn)
 
 
-class Generator(torch.Generator):
-    """Of the default device's numbers, unless told otherwise."""
+def draw_there(name: str) -> None:
+    """Numbers of a generator of the host are drawn there and sent over."""
+    original = getattr(torch, name)
 
-    def __new__(cls, device: Any = None) -> Any:
-        return super().__new__(cls, device or os.environ["BRIDGE_DEVICE"])
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        generator = kwargs.get("generator")
+        if generator is None or generator.device.type != "cpu" or "device" in kwargs:
+            return original(*args, **kwargs)
+        with torch.device("cpu"):
+            found = original(*[a.cpu() if isinstance(a, torch.Tensor) else a for a in args], **kwargs)
+        return found.to(os.environ["BRIDGE_DEVICE"])
+
+    setattr(torch, name, drawn)
 
 
 def port() -> None:
@@ -64,13 +71,18 @@ def port() -> None:
     def packed(batch: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
         return pack(batch, lengths.cpu() if isinstance(lengths, torch.Tensor) else lengths, *args, **kwargs)
 
-    torch.Generator = Generator
+    for name in ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"):
+        draw_there(name)
     torch.from_numpy = lambda array: from_numpy(array).to(device)
     torch.Tensor.numpy = lambda self, **kwargs: numpy(self.cpu(), **kwargs)
     torch.Tensor.__array__ = lambda self, *args, **kwargs: numpy(self.detach().cpu()).__array__(*args, **kwargs)
     nn.utils.rnn.pack_padded_sequence = packed
-    torch.autocast.__init__ = lambda self, kind, *args, **kwargs: autocast(self, there(kind), *args, **kwargs)
-    torch.amp.GradScaler.__init__ = lambda self, kind="cuda", *args, **kwargs: scaler(self, there(kind), *args, **kwargs)
+    torch.autocast.__init__ = lambda self, device_type, *args, **kwargs: autocast(
+        self, there(device_type), *args, **kwargs
+    )
+    torch.amp.GradScaler.__init__ = lambda self, device="cuda", *args, **kwargs: scaler(
+        self, there(device), *args, **kwargs
+    )
 
 
 def fuse(kind: Any) -> None:

@@ -13,12 +13,13 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("PM3", "PM4", "PM5")
-LIMIT = 90  # seconds per program
+LIMIT = 180  # seconds per program
 
 
 def programs() -> list[Path]:
@@ -29,40 +30,56 @@ def programs() -> list[Path]:
 
 
 def examine(script: Path) -> dict[str, Any]:
-    """What our checks and the peers' say; or why the program could not be taken apart."""
-    from benchmarks.testing import peers
+    """What our checks and the peers' say; or why nothing could be asked."""
     from paramedic.errors import ParamedicError
     from paramedic.launch import Target
-    from paramedic.testing import CheckFailed
+    from paramedic.testing import assert_no_fault
     from paramedic.testing.script.running import first_step
     from paramedic.testing.script.storing import store_training
     from paramedic.testing.script.writing import run_check, that_apply
 
     warnings.simplefilter("ignore")
+    found: dict[str, Any] = {"failed": [], "codes": [], "errors": []}
     try:
         step = first_step(Target(name=str(script), args=()))
+    except ParamedicError as error:
+        return {"skipped": error.what.replace(str(script), script.name)}
+    training = None
+    try:
         training, _ = store_training(script, [], step, Path("t.fixture"))
     except ParamedicError as error:
-        return {"skipped": str(error).splitlines()[0].partition(": ")[2]}
-    found: dict[str, Any] = {"failed": [], "codes": [], "errors": []}
-    for name in that_apply(training):
-        try:
-            run_check(name, training)
-        except CheckFailed as failure:
-            found["failed"].append(name)
-            found["codes"] += [cause.code for cause in failure.causes]
-        except Exception as error:
-            found["errors"].append(f"{name}: {type(error).__name__}: {error}"[:200])
+        found["whole_only"] = error.what
+    for name in that_apply(training) if training is not None else ():
+        ask(found, name, lambda name=name: run_check(name, training))
+    ask(found, "no_known_fault", lambda: assert_no_fault(script, folder=script.parent))
+    return found | (ask_peers(training) if training is not None else {})
+
+
+def ask(found: dict[str, Any], name: str, check: Callable[[], None]) -> None:
+    from paramedic.testing import CheckFailed
+
+    try:
+        check()
+    except CheckFailed as failure:
+        found["failed"].append(name)
+        found["codes"] += [cause.code for cause in failure.causes]
+    except Exception as error:
+        found["errors"].append(f"{name}: {type(error).__name__}: {error}"[:200])
+
+
+def ask_peers(training: Any) -> dict[str, Any]:
+    from benchmarks.testing import peers
 
     def loss(output: Any, target: Any) -> Any:
         return training.loss(lambda *args, **kwargs: output, training.batch)
 
+    said = {}
     for peer in peers.installed():
         with contextlib.suppress(Exception):
             inputs = training.arguments
             inputs = inputs[0] if isinstance(inputs, tuple) and len(inputs) == 1 else inputs
-            found[peer] = peers.ask(peer, training.model, inputs, 0, loss, training.optimizer)
-    return found
+            said[peer] = peers.ask(peer, training.model, inputs, 0, loss, training.optimizer)
+    return said
 
 
 def in_a_fork(script: Path) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Totals of parameters and multiply-adds on ten models, beside torchinfo and fvcore where they are installed."""
+"""Totals of parameters and multiply-adds on ten models of transformers and five own ones, beside other packages."""
 
 from __future__ import annotations
 
 import importlib.util
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -60,6 +61,11 @@ MODELS: dict[str, Callable[[], Built]] = {
         "ViT", hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, image_size=32
     ),
     "ConvNeXt": vision("ConvNext", hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1]),
+    "DistilBERT": transformers_model("DistilBert", vocab_size=100, dim=32, n_layers=2, n_heads=4, hidden_dim=64),
+    "RoBERTa": transformers_model("Roberta", **SMALL, intermediate_size=64),
+    "OPT": transformers_model("OPT", **SMALL, ffn_dim=64, word_embed_proj_dim=32),
+    "Qwen2": transformers_model("Qwen2", **SMALL, num_key_value_heads=2, intermediate_size=64),
+    "ResNet": vision("ResNet", embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic"),
 }
 
 
@@ -74,9 +80,16 @@ def fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> tuple[int, int]:
     from fvcore.nn import FlopCountAnalysis, parameter_count
 
     analysis = FlopCountAnalysis(model, inputs).unsupported_ops_warnings(False).uncalled_modules_warnings(False)
+    analysis.set_op_handle("aten::scaled_dot_product_attention", attention_products)
     counted = analysis.by_operator()
-    kept = ("linear", "conv", "matmul", "addmm", "bmm", "einsum")
+    kept = ("linear", "conv", "matmul", "addmm", "bmm", "einsum", "scaled_dot_product_attention")
     return parameter_count(model)[""], int(sum(counted.get(name, 0) for name in kept))
+
+
+def attention_products(inputs: Any, outputs: Any) -> int:
+    """The two matrix products of this operation, which fvcore does not know."""
+    query, key = (list(value.type().sizes()) for value in inputs[:2])
+    return 2 * math.prod(query) * key[-2]
 
 
 def report() -> str:
@@ -96,7 +109,10 @@ def report() -> str:
         rows.append(f"| {name} | " + " | ".join(cells) + " |")
         print(rows[-1], flush=True)
     words = (
-        "Multiply-adds are half of our FLOPs. fvcore is asked for its matrix products and convolutions only, for it "
-        "counts norms, too. torchinfo counts a layer's bias, and no products between activations (attention)."
+        "Parameters are the same everywhere. Multiply-adds are half of our FLOPs. fvcore is asked for its matrix "
+        "products and convolutions only, for it counts norms, too; it does not know scaled_dot_product_attention, "
+        "whose two products it was told. torchinfo counts differently: the bias of a layer, a Linear once per "
+        "sample instead of once per position, transposed convolutions per output, and no "
+        "products between activations (attention)."
     )
     return "\n".join([words, "", *rows])

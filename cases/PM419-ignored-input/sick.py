@@ -13,7 +13,7 @@ class Times(nn.Module):
 
     def forward(self, route: torch.Tensor, weather: torch.Tensor) -> torch.Tensor:
         x = torch.relu(self.route(route))
-        x = x + 0 * self.weather(weather)
+        x = x + 0 * self.weather(weather)  # <- PM419
         return self.head(x).squeeze(1)
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     for step in range(150):
         route, weather, time = trips(48)
-        loss = F.mse_loss(model(route, weather), time)  # <- PM419
+        loss = F.mse_loss(model(route, weather), time)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

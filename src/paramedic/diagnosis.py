@@ -23,11 +23,12 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.facts import Backward, Ended, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
+from paramedic.record.facts import Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
+from paramedic.rules.ends import failure, ranks_elsewhere
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
 from paramedic.rules.outcome import learnt, outcome, setback
@@ -74,10 +75,11 @@ def _diagnose(
     abstained = sorted([*asked.abstained, *unasked], key=lambda abstention: abstention.code)
     findings, clear, crashed = asked.findings, asked.clear, asked.crashed
     kept: dict[str, str] = {place: text for run in runs for place, text in run.meta.get("sources", {}).items()}
+    kept |= _lines_of(findings, runs)
     ranked = rank([finding for finding in findings if not _ignored_on_its_line(finding, kept)], rules)
     facts = _facts(folder, runs, trained, ranked, kept)
     ranked = _serious(ranked, facts)
-    verdict, reason = _verdict(ranked, facts, trained[0], looked=bool(clear or findings), crashed=len(crashed))
+    verdict, reason = _verdict(ranked, facts, failure(runs), looked=bool(clear or findings), crashed=len(crashed))
     blind = [abstention for abstention in abstained if abstention.blind]
     if blind and verdict == "healthy":
         verdict, reason = "inconclusive", _blindness(blind)
@@ -213,9 +215,22 @@ def _serious(ranked: list[Finding], facts: RunFacts) -> list[Finding]:
     return [replace(ranked[0], severity="error"), *ranked[1:]]
 
 
+def _lines_of(findings: Iterable[Finding], runs: Sequence[Run]) -> dict[str, str]:
+    """The lines that findings name, as the files were when they ran: no fact may have happened there."""
+    texts: dict[str, str] = {file: text for run in runs for file, text in run.meta.get("code", {}).items()}
+    code = {file: text.splitlines() for file, text in texts.items()}
+    places = {(where.file or "", where.line or 0) for finding in findings for where in (finding.where, *finding.also)}
+    return {
+        f"{file}:{line}": code[file][line - 1].strip()
+        for file, line in places
+        if file in code and 0 < line <= len(code[file])
+    }
+
+
 def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
-    found = _IGNORE.search(source_line(finding.where.file, finding.where.line, kept))
-    words = [word.strip() for word in found.group(1).split(",")] if found else []
+    lines = [source_line(where.file, where.line, kept) for where in (finding.where, *finding.also)]
+    found = [match.group(1) for line in lines if (match := _IGNORE.search(line))]
+    words = [word.strip() for names in found for word in names.split(",")]
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
 
 
@@ -248,15 +263,14 @@ def _is_alive(run: Run) -> bool:
 
 
 def _verdict(
-    findings: Sequence[Finding], facts: RunFacts, run: Run, *, looked: bool, crashed: int
+    findings: Sequence[Finding], facts: RunFacts, failed: str | None, *, looked: bool, crashed: int
 ) -> tuple[Verdict, str]:
     if any(finding.severity != "note" for finding in findings):
         return "sick", ""
-    if facts.steps == 0:
+    if facts.steps == 0 and not (failed and facts.ranks > 1):
         return "inconclusive", "no optimizer step was seen"
-    ended = run.first(Ended)
-    if ended is not None:
-        return "inconclusive", f"the script ended with {ended.type} at {ended.line}"
+    if failed is not None:
+        return "inconclusive", failed
     for curve in facts.losses:
         if curve.values and not math.isfinite(curve.values[-1]):
             return (
@@ -289,6 +303,7 @@ def _facts(
         exit_code=meta.get("exit_code"),
         overhead=first.meta.get("overhead"),
         first_look=first.meta.get("first_look"),
+        around=first.meta.get("around"),
         steady=first.meta.get("steady"),
         coverage=first.meta.get("coverage", {}),
         started=float(meta.get("started", 0)),
@@ -362,3 +377,5 @@ def _notices(runs: Sequence[Run]) -> Iterable[str]:
         yield from (gear.reason for gear in run.facts(Gear))
         if run.meta.get("dropped"):
             yield f"{run.meta['dropped']} facts were dropped because there were too many of one kind"
+    if missing := ranks_elsewhere(runs):
+        yield f"not checked: {missing} left no record here; records of other machines are added by paramedic merge"

@@ -59,6 +59,7 @@ class Finding:
 
     columns: tuple[str, ...] = ()  # of a table, by their names or numbers
     files: tuple[str, ...] = ()  # of the samples, where each is a file of its own
+    also: tuple[Where, ...] = ()  # further places: `where` is the line to edit, here is where the fault shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,7 @@ class RunFacts:
     exit_code: int | None = None  # None: the run has not ended, or was killed
     overhead: float | None = None  # share of the run's time spent watching
     first_look: float | None = None  # seconds that the first, examined steps cost,
+    around: float | None = None  # seconds before the script began and after it had ended,
     steady: float | None = None  # and the share of the run's time that watching took after them
     coverage: Mapping[str, int] = field(default_factory=dict)  # steps examined, watched, sampled
     started: float = 0.0  # seconds since the epoch

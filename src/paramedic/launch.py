@@ -12,6 +12,7 @@ import runpy
 import signal
 import sys
 import threading
+import time
 import traceback
 import types
 from collections.abc import Iterator
@@ -19,7 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramedic import descriptors, shelf, startup, voice
+import psutil
+
+from paramedic import descriptors, shelf, startup, together, voice
 from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
@@ -72,6 +75,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     process = os.getpid()
 
     def attach() -> None:
+        began = time.perf_counter()
         with shelf.ours():
             load_what_runs_need()
             from paramedic.capture import where
@@ -80,8 +84,9 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
             where.start_from(meta["cwd"])
             if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
                 where.claim(_package_folder(target.name))
-            attachments.append(attach_here(folder, name="main", meta=meta, settings=settings))
+            attachments.append(attach_here(folder, name=together.record_name(), meta=meta, settings=settings))
             tracebacks.offer(main=False)  # what ends the main thread is shown below
+        attachments[-1].around = before + time.perf_counter() - began
 
     descriptors.fill_gaps()
     descriptors.spare()
@@ -89,10 +94,12 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     children.install()
     passed_on = replace(settings, notify=None).as_dict()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": passed_on})
+    before = 0.0  # seconds until the script begins
     when_torch_is_imported(lambda: _harmless(attach))
     with shelf.theirs():
         if settings.startup is not None:
             startup.call(settings.startup, RunHandle(folder=folder, script=target.name, command=target.command))
+        before = _age()
         code, error, interrupted = _run(target, pdb=settings.pdb)
         if os.getpid() != process:
             sys.exit(code)  # a fork of the script: it is not for this process to report
@@ -108,8 +115,13 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
         torch_seen=bool(attachments) or folder.exists(),
         record_failed=attachments[0].watcher.writer.failed if attachments else None,
         interrupted=interrupted,
-        loaders=tuple(built for attachment in attachments for built in attachment.loaders.built()),
+        loaders=tuple(built for attachment in attachments for built in attachment.known.loaders.built()),
     )
+
+
+def _age() -> float:
+    """Seconds since this process was started."""
+    return max(0.0, time.time() - psutil.Process().create_time())
 
 
 def _harmless(attach: Any) -> None:

@@ -107,7 +107,7 @@ def watch(
     meta = {"script": "notebook" if cells.is_notebook() else "paramedic.watch", "command": "", "cwd": os.getcwd()}
     where.start_from(meta["cwd"])  # a cell that was run again has another number now
     attachment = attach(folder, name="main", meta=meta, settings=Settings(budget=budget, every=every))
-    attachment.modules.adopt_existing()
+    attachment.known.modules.adopt_existing()
     watch = Watch(attachment, folder, owner=True)
     _active.append(watch)
     atexit.register(lambda: attachment.finish() if watch in _active else None)

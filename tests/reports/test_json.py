@@ -62,6 +62,7 @@ def test_the_root_cause_is_first_and_complete() -> None:
         "samples": [],
         "columns": [],
         "files": [],
+        "also": [],
         "known": None,
     }
 

@@ -53,6 +53,7 @@ for step in range(20):
         ("B ... C -> B C", [(2, 5, 6, 3)], [(2, 3)]),
         ("B (h d) -> B h d", [(2, 12)], [(2, 3, 4)]),
         ("_ _ -> ()", [(2, 12)], [()]),
+        ("B T, #B #T -> B k=4", [(2, 5), (1, 5)], [(2, 4)]),
     ],
 )
 def test_shapes_that_fit(contract: str, given: list[tuple[int, ...]], returned: list[tuple[int, ...]]) -> None:
@@ -66,6 +67,8 @@ def test_shapes_that_fit(contract: str, given: list[tuple[int, ...]], returned: 
         ("B T -> B C", [(2, 5, 1)], [(2, 7)], "3 dimensions instead of 2"),
         ("B 80 -> B", [(2, 79)], [(2,)], "is 79 instead of 80"),
         ("B (h d) -> B h d", [(2, 12)], [(2, 3, 5)], "dimension 2 (d) is 5 instead of 4"),
+        ("g, (g d) -> ()", [(5,), (12,)], [()], "dimension 0 ((g d)) is 12 and no multiple of 5"),
+        ("B T, #B T -> B T", [(2, 5), (3, 5)], [(2, 5)], "dimension 0 (#B) is 3 instead of 2"),
         ("B, B -> B", [(2,)], [(2,)], "only 1 tensors were seen"),
     ],
 )
@@ -95,3 +98,51 @@ def test_broken_contracts_are_findings_of_a_watched_run(warm_shop: Workshop) -> 
     assert ("PM422", "error", 19) in found, "the loss is not a scalar"
     assert ("PM422", "note", 15) in found, "the comment says 20"
     assert len(found) == 2, "forward() keeps its contract"
+
+
+ANNOTATED = """
+import torch
+from jaxtyping import Float, Int, jaxtyped
+from torch import nn
+
+Mask = Int[torch.Tensor, "batch time"]
+
+
+class Pool(nn.Module):
+    @jaxtyped(typechecker=None)
+    def forward(
+        self,
+        x: Float[torch.Tensor, "batch time dim=8"],
+        mask: Mask | None = None,
+    ) -> tuple[Float[torch.Tensor, "batch dim"], "Float[torch.Tensor, '*batch 1']"]:
+        weights = x.mean(-1, keepdim=True).softmax(1)
+        return (weights * x).sum(1), weights
+
+
+class Wrong(Pool):
+    def forward(self, x: Float[torch.Tensor, "batch time _"], mask: Mask) -> Float[torch.Tensor, "batch time"]:
+        return super().forward(x)[0]
+
+
+torch.manual_seed(0)
+head = nn.Linear(8, 2)
+pool, wrong = Pool(), Wrong()
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for step in range(4):
+    x, mask = torch.randn(4, 6, 8), torch.ones(4, 6).long()
+    h = pool(x, mask)[0] + pool(x)[0] + wrong(x, mask)
+    loss = head(h).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_annotations_of_jaxtyping_as_it_is_installed(warm_shop: Workshop) -> None:
+    """Behind its decorator, by an alias, in quotes and in a tuple; only the one that is wrong is told."""
+    warm_shop.write("train.py", ANNOTATED)
+    done = warm_shop.run("train.py")
+    found = [finding for finding in done.found["findings"] if finding["code"] == "PM422"]
+    assert [finding["severity"] for finding in found] == ["error"], done.stderr
+    assert "Wrong.forward: what it returns is annotated as (batch, time) and is (4, 8)" in found[0]["what"]
+    assert "dimension 1 (time) is 8 instead of 6 (batch = 4, time = 6)" in found[0]["what"]

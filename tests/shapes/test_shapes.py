@@ -70,6 +70,14 @@ def test_dimensions_get_names_by_being_varied() -> None:
     assert "here: batch = 2, height = 16, width = 32" in render(table)
 
 
+def test_the_table_fits_a_narrow_terminal() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 8, 3, stride=2, padding=1), nn.BatchNorm2d(8), nn.ReLU())
+    table = measure(model, ((torch.randn(2, 3, 16, 32),), {}))
+    narrow = render(table, 80)
+    assert max(map(len, narrow.splitlines())) <= 80 < max(map(len, render(table).splitlines()))
+    assert "(batch, 8, height/2, width/2)" in narrow and "no room for: in, dtype" in narrow
+
+
 def test_flops_of_recurrent_layers_and_calls() -> None:
     class Twice(nn.Module):
         def __init__(self) -> None:
@@ -118,7 +126,7 @@ def test_the_command_on_a_script(warm_shop: Workshop) -> None:
 
 def test_a_class_without_data_and_live(warm_shop: Workshop) -> None:
     warm_shop.write("train.py", TRAIN)
-    table = warm_shop.paramedic("shapes", "--input", "2,7:int", "train.py:Net")
+    table = warm_shop.paramedic("shapes", "train.py:Net", "--input", "2,7:int")
     assert table.code == 0 and "(batch, seq, 8)" in table.stdout and "here: batch = 2, seq = 7" in table.stdout
     assert warm_shop.paramedic("shapes", "train.py:Net").code == 2
     live = warm_shop.paramedic("shapes", "--live", "blocks.1", "train.py")

@@ -77,6 +77,24 @@ def test_a_flipped_sign_has_no_floor() -> None:
     fails(lambda: testing.assert_learns(net(), lambda out, y: -F.cross_entropy(out, y), batch()), "PM516")
 
 
+class WithItsLoss(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = net()
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        scores = self.net(x)
+        return scores, F.cross_entropy(scores, y)
+
+
+def test_log_probabilities_and_losses_of_the_model_itself_have_a_floor() -> None:
+    """Trained freely, both would fall for ever; neither is a wrong sign."""
+    model = net(nn.LogSoftmax(dim=1))
+    testing.assert_learns(model, F.nll_loss, batch(), optimizer=adam(model))
+    own = WithItsLoss()
+    testing.assert_learns(own, testing.Step(lambda m, b: m(*b)[1]), batch(), optimizer=adam(own))
+
+
 def test_soft_targets_have_a_floor_above_zero() -> None:
     """A fixed ratio of the first loss could never be reached."""
     x, y = batch()

@@ -54,6 +54,34 @@ def test_fixtures_codes_and_updates(shop: Workshop) -> None:
     assert re.search(r'<property name="paramedic" value="PM413"', (shop.folder / "out.xml").read_text())
 
 
+PLAIN = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from paramedic.testing import CheckFailed, assert_frozen, assert_shapes
+
+model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+assert_shapes(model, torch.ones(5, 3), "B 3 -> B classes", classes=2)
+try:
+    assert_frozen(model, F.mse_loss, (torch.ones(5, 3), torch.zeros(5, 2)), names=["0.*"])
+except CheckFailed as failure:
+    print(failure.code)
+assert_shapes(model, torch.ones(5, 3), "B 3 -> B 7")
+"""
+
+
+def test_the_same_checks_without_pytest(shop: Workshop) -> None:
+    """In unittest, where a failed check is a failure and not an error; and in a plain script."""
+    shop.write("test_it.py", TESTS + "\n    def test_mixing(self):\n        test_mixing()\n")
+    done = shop.python("-m", "unittest", "test_it.InUnittest.test_mixing")
+    assert done.code == 1 and "FAILED (failures=1)" in done.stderr and "PM413 batch-mixing" in done.stderr, done.stderr
+    shop.write("plain.py", PLAIN)
+    plain = shop.python("plain.py")
+    assert plain.code == 1 and plain.stdout.strip() == "PM404"
+    assert "CheckFailed: assert_shapes: 'B 3 -> B 7' does not hold" in plain.stderr, plain.stderr
+
+
 def test_torch_is_not_imported_before_it_is_needed(shop: Workshop) -> None:
     program = (
         "import sys, paramedic, paramedic.testing.plugin, paramedic.shapes.contract; print('torch' in sys.modules)"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from paramedic.capture.probes.machine.clock import Lap
+    from paramedic.capture.moments import Lap
 
 MOST_WAITING = 64  # laps; later ones are told with the host's times instead
 MOST_MARKS = 256  # per lap

@@ -32,6 +32,11 @@ def describe(tensor: torch.Tensor, **more: Any) -> Tensor:
     )
 
 
+def local(tensor: torch.Tensor) -> torch.Tensor:
+    """This rank's part of a sharded tensor: any operation on the whole might make the ranks exchange it."""
+    return tensor._local_tensor if type(tensor).__name__ == "DTensor" else tensor
+
+
 def readable(tensor: torch.Tensor) -> bool:
     """Whether plain arithmetic on the values is possible and cheap."""
     return (

@@ -13,6 +13,13 @@ _FREED = "second time"
 _OUTDATED = "modified by an inplace operation"
 
 
+def has_graph(tensor: torch.Tensor) -> bool:
+    try:
+        return tensor.grad_fn is not None
+    except RuntimeError:  # a view whose base was overwritten, as legacy FSDP does: torch cannot say
+        return False
+
+
 def is_spent(tensor: torch.Tensor) -> bool:
     """Whether backward() through this tensor must fail: already done, or the weights have been updated since."""
     seen: set[Any] = set()

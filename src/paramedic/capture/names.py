@@ -160,7 +160,7 @@ def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.M
             known.add(id(value))
             yield "", value
     elif isinstance(value, torch.Tensor):
-        leaf = value if value.is_leaf else _only_parameter_behind(value)
+        leaf = _leaf(value)
         if leaf is not None and leaf.requires_grad and id(leaf) not in known:
             known.add(id(leaf))
             yield "", leaf
@@ -172,6 +172,13 @@ def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.M
         for key, item in list(dict.items(value))[:256]:
             for inner, found in _search(item, known, depth + 1):
                 yield f"[{shown_key(key)}]{inner}", found
+
+
+def _leaf(tensor: torch.Tensor) -> torch.Tensor | None:
+    try:
+        return tensor if tensor.is_leaf else _only_parameter_behind(tensor)
+    except RuntimeError:  # a view whose base was overwritten, as FSDP does: torch cannot say where it comes from
+        return None
 
 
 def _only_parameter_behind(tensor: torch.Tensor) -> nn.Parameter | None:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-from paramedic.capture.probes.machine.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
+from paramedic.capture.sources.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.facts import LineSample
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
@@ -22,10 +21,12 @@ from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.sentinels import Sentinel
 from paramedic.capture.milestones import is_milestone
 from paramedic.capture.rhythm import Beat
+from paramedic.capture.sources.backward import BackwardPasses
+from paramedic.capture.sources.data_loaders import DataLoaders
 from paramedic.capture.sources.ledger import Account
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.record.writer import NOWHERE, Site
+from paramedic.record.writer import NOWHERE
 
 AFTER = 1024  # steps: all of a short run is watched
 SHORT = 0.05  # seconds of a step; in a longer one nothing of this is felt
@@ -41,15 +42,14 @@ _item = torch._C.TensorBase.item  # as torch has it, whoever replaced Tensor.ite
 class Skipping:
     """Takes the place of all probes while it lasts."""
 
-    def __init__(self, watcher: Watcher, loop: Loop, alarm: Alarm) -> None:
+    def __init__(
+        self, watcher: Watcher, loop: Loop, loaders: DataLoaders, passes: BackwardPasses, alarm: Alarm
+    ) -> None:
         self.watcher = watcher
         self.loop = loop
         self.alarm = alarm
-        self.may_begin: Callable[[], bool] = lambda: True  # asked of the data loaders
-        self.on_end: list[Callable[[], None]] = []
-        self.look_at: Callable[[Any, float | None], object] = lambda *_: None  # gradients that do not seem well
-        self.arrived: Callable[[], float | None] = lambda: None  # the loss of an accelerator
-        self.record: Callable[[torch.Tensor, Site], object] = lambda loss, site: None  # a loss, wherever it is
+        self.passes = passes
+        self.loaders = loaders
         self._optimizer: Optimizer | None = None
         self._account: Account | None = None
         self._sentinel: Sentinel | None = None
@@ -65,16 +65,15 @@ class Skipping:
         self._original: Any = None  # and as torch has it
 
     def install(self) -> None:
-        self.loop.on_matched, self.loop.skipped = self._consider, self._stepped
         self.watcher.on_skipping_end = self._disturb
         self.watcher.patches.on_undo(self.watcher.end_skipping)
 
     # Beginning --------------------------------------------------------------------------------------------------
 
-    def _consider(self, optimizer: Optimizer, account: Account, path: list[Beat]) -> None:
+    def consider(self, optimizer: Optimizer, account: Account, path: list[Beat]) -> None:
         """A step has gone by as expected, and others will before anybody looks again: may they be skipped?"""
         steps = self.watcher.matching_left() - 1  # the last one shows whether the loop is still the same
-        if steps < SHORTEST or not self._is_time(account) or not self.may_begin():
+        if steps < SHORTEST or not self._is_time(account) or not self.loaders.may_skip():
             return
         until = next(n for n in range(1, steps + 2) if n > steps or is_milestone(account.steps + n))
         if until > SHORTEST and self._is_simple(path) and self._post_sentinel(optimizer):
@@ -129,7 +128,7 @@ class Skipping:
             and (self._far or math.isfinite(value := _item(tensors)))
         ):
             if self._far:
-                watcher.ask("backward", self.record, tensors, self._site)
+                watcher.ask("backward", self.passes.record_value, tensors, self._site)
             else:
                 watcher.writer.point(self._series, watcher.step, value)
                 watcher.recent.append((watcher.step, value))
@@ -137,12 +136,12 @@ class Skipping:
             ours = _now() - began
             result = self._original(tensors, *args, **kwargs)
             began = _now()
-            late = self.arrived() if self._far else None
+            late = self.passes.arrived() if self._far else None
             sound = self._is_sound_afar(late) if self._far else self._is_sound()
             watcher.spent_skipping += ours + (0.0 if self._far else _now() - began)
             if not sound:
                 watcher.end_skipping()
-                watcher.ask("alarm", self.look_at, tensors, late)
+                watcher.ask("alarm", self.passes.over, tensors, late)
             return result
         watcher.end_skipping()
         return self._interceptor(tensors, *args, **kwargs)
@@ -162,7 +161,7 @@ class Skipping:
     def _is_sound_afar(self, loss: float | None) -> bool:
         return (loss is None or math.isfinite(loss)) and self.alarm.well_afar()
 
-    def _stepped(self, optimizer: Optimizer) -> None:
+    def stepped(self, optimizer: Optimizer) -> None:
         watcher, account, began = self.watcher, self._account, _now()
         if get_ident() != watcher.trainer:
             return
@@ -195,5 +194,4 @@ class Skipping:
         if self._sentinel is not None:
             self._sentinel.leap(self._largest)
         self._optimizer, self._account, self._sentinel, self._parameters = None, None, None, []
-        for callback in self.on_end:
-            callback()
+        self.loaders.skipping_ended()

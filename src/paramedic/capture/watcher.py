@@ -14,14 +14,17 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic import voice
+from paramedic.capture import moments
 from paramedic.capture.budget import Budget
+from paramedic.capture.bus import Bus
 from paramedic.capture.deferred import Deferred
+from paramedic.capture.moments import Moment
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
 from paramedic.capture.stopping import StopTraining, is_over
@@ -30,6 +33,10 @@ from paramedic.record.facts import Fact, Gear, ProbeFailed
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings
 
+if TYPE_CHECKING:
+    from paramedic.capture.knowledge import Knowledge
+
+P = ParamSpec("P")
 FIRST_STEPS = 10  # examined from the start,
 FEWER_STEPS = 6  # or so many
 MANY_PARTS = 1_000  # where an optimizer holds so many tensors: each step takes long to examine, and shows a lot
@@ -48,6 +55,8 @@ class Watcher:
         self.settings = settings
         self.registry = Registry()
         self.patches = Patches()
+        self.bus = Bus(self.ask_within)
+        self.known: Knowledge  # the sources, as soon as they are there
         self.deferred = Deferred()
         self.step = 0  # optimizer steps completed; optimizers that take turns count once
         self.examining = True
@@ -66,10 +75,6 @@ class Watcher:
         self.on_gear: list[Callable[[bool], None]] = []
         self.on_sampling: list[Callable[[bool], None]] = []
         self.on_watch_again: list[Callable[[], object]] = []  # called when matching ends
-        # Called after each optimizer step that is examined or watched, with the probe each belongs to.
-        self.on_step: list[tuple[str, Callable[[], object]]] = []
-        self.on_turn: list[tuple[str, Callable[[], object]]] = []  # the same, of what lasts one round of any loop
-        self.on_matched: list[tuple[str, Callable[[], object]]] = []  # the same, now and then while matching
         self.recent: deque[tuple[int, float]] = deque(maxlen=50)  # the last losses: step, value
         self.stop_with: int | None = None  # end the script with this exit code before its next step
         self.on_count: Callable[[int], object] = lambda _: None  # told of every step, watched or not: must cost nothing
@@ -123,6 +128,11 @@ class Watcher:
         except Exception as error:
             self.detach(probe, error)
             return None
+
+    def tell_each(self, moment: Moment[P], *told: P.args, **named: P.kwargs) -> None:
+        """Tell of a moment from outside of any probe."""
+        for probe, listener in self.bus.listeners(moment):
+            self.ask(probe, listener, *told)
 
     @contextlib.contextmanager
     def looking_away(self) -> Iterator[None]:
@@ -253,7 +263,7 @@ class Watcher:
         self._shift(milestone or self.step < self._examine_until)
         self._choose_gear(actors)
         self.deferred.poll()
-        self._call(self.on_step)
+        self.bus.tell(moments.step_taken)
 
     def matched(self, step: int, actors: int) -> None:
         """A step was completed that nobody watched: as little as possible is done here."""
@@ -270,18 +280,13 @@ class Watcher:
         """Steps that may go by before somebody looks again."""
         return self._match_for - self._matched if self.matching and not self.sampling else 0
 
-    def each_round(self, probe: str, callback: Callable[[], object]) -> None:
-        """Have it called after each step, and after each round of a loop that has none."""
-        self.on_step.append((probe, callback))
-        self.on_turn.append((probe, callback))
-
     def turned(self, closely: bool, over: bool) -> None:
         """The loop has gone round without a step. Where there will be none, gears change as if there had been one."""
         self.turning = True
         if over:
             self._book()
         self._shift(closely)
-        self._call(self.on_turn)
+        self.bus.tell(moments.round_over)
         if over:
             self._choose_gear(1)
 
@@ -303,11 +308,7 @@ class Watcher:
         self.deferred.poll()
         self._choose_gear(actors)
         if not self.turning:
-            self._call(self.on_matched)
-
-    def _call(self, callbacks: list[tuple[str, Callable[[], object]]]) -> None:
-        for probe, callback in callbacks:
-            self.ask_within(probe, callback)
+            self.bus.tell(moments.steps_matched)
 
     def _choose_gear(self, actors: int) -> None:
         if self._stay > 0:  # each optimizer has its turn before the gear changes

@@ -16,8 +16,10 @@ from paramedic.cli import (
     doctor,
     dump,
     explain,
+    export,
     journal,
     mcp,
+    merge,
     replay,
     report,
     rules,
@@ -65,6 +67,8 @@ serve.add_to(app)
 bundle.add_to(app)
 dump.add_to(app)
 report.add_to(app)
+merge.add_to(app)
+export.add_to(app)
 runs.add_to(app)
 replay.add_to(app)
 compare.add_to(app)

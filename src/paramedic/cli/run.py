@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paramedic import notify as notifying
-from paramedic import voice
+from paramedic import together, voice
 from paramedic.cli import panels
 from paramedic.cli.output import write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
@@ -287,7 +287,7 @@ def _watch(
     wanted = wanted.checked()
     if wanted.tensorboard is not None:
         settings = replace(settings, tensorboard=str(wanted.tensorboard))
-    name = new_run_id()
+    name = together.run_id() or new_run_id()
     if live:
         from paramedic.serve.server import beside
 
@@ -301,6 +301,9 @@ def _watch(
         )
         _leave(outcome, outcome.exit_code)
     code = outcome.exit_code
+    if not together.speaks():
+        _leave(outcome, code)
+    together.wait_for_the_others(outcome.folder)
     try:
         from paramedic.diagnosis import diagnose
         from paramedic.past_runs import conclude

@@ -20,6 +20,8 @@ class ScriptCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         valued = [p for p in self.get_params(ctx) if not (getattr(p, "is_flag", False) or getattr(p, "count", False))]
         own, target = split(args, {name for parameter in valued for name in parameter.opts})
+        if target is not None and not target.is_module and is_class(target.name):  # it takes no arguments of its own
+            own, target = [*own, *target.args], Target(name=target.name, args=())
         ctx.meta[TARGET] = target
         return super().parse_args(ctx, own)
 
@@ -36,6 +38,12 @@ def target_of(ctx: typer.Context) -> Target:
             fix=f"paramedic {ctx.info_name} train.py",
         )
     return target
+
+
+def is_class(name: str) -> bool:
+    """`model.py:Net`, not `train.py`, nor a path that begins with a drive."""
+    file, colon, inside = name.rpartition(":")
+    return bool(colon) and file.endswith(".py") and inside.isidentifier()
 
 
 def split(args: Sequence[str], valued: Container[str]) -> tuple[list[str], Target | None]:

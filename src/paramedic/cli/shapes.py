@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,7 +53,7 @@ def shapes(
 
       paramedic shapes train.py
 
-      paramedic shapes --input 2,3,32,32 model.py:Net
+      paramedic shapes model.py:Net --input 2,3,32,32
 
       paramedic shapes --annotate train.py
 
@@ -72,7 +74,8 @@ def shapes(
 
     model, batch = from_class(target.name, input or []) if ":" in target.name else from_script(target)
     table = measure(model, batch)
-    print(clean(render(table), unicode=speaks_unicode(sys.stdout)))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else None
+    print(clean(render(table, width), unicode=speaks_unicode(sys.stdout)))
     if json is not None:
         write_text(json, as_json(table), fix="choose another place")
         voice.say(f"paramedic: wrote {json}")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paramedic import voice
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.errors import ParamedicError
+
+if TYPE_CHECKING:
+    from paramedic.launch import Target
+    from paramedic.testing.script.running import FirstStep
+    from paramedic.testing.script.writing import Apart
 
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The test file to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
@@ -23,7 +28,8 @@ def test(ctx: typer.Context, output: Output = Path("tests/test_training.py"), fo
     """Write a test file for a training script: its model, loss and batch, and the checks that apply.
 
     The script runs up to its first update. What it needs goes to a small file beside the test; the test itself reads
-    the model and the loss from the script's source, so that it notices when they change.
+    the model and the loss from the script's source, so that it notices when they change. One more test runs the first
+    steps of the script with all rules.
 
     Examples:
 
@@ -41,11 +47,24 @@ def test(ctx: typer.Context, output: Output = Path("tests/test_training.py"), fo
             f"{output} exists", expected="a new file", fix=f"paramedic test --force -o {output} {target.name}"
         )
     from paramedic.testing.script.running import first_step
-    from paramedic.testing.script.storing import store_training
     from paramedic.testing.script.writing import test_file
 
-    script, fixture = Path(target.name), output.with_suffix(".fixture")
-    step = first_step(target)
-    training, lines = store_training(script, list(target.args), step, fixture)
-    output.write_text(test_file(script, output, fixture, training, lines), encoding="utf-8")
-    voice.say(f"paramedic: wrote {output} and {fixture} ({fixture.stat().st_size / 1e3:,.0f} kB). Run: pytest {output}")
+    step, fixture = first_step(target), output.with_suffix(".fixture")
+    apart = _apart(target, step, fixture)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(test_file(target, output, apart), encoding="utf-8")
+    beside = f" and {fixture} ({fixture.stat().st_size / 1e3:,.0f} kB)" if apart is not None else ""
+    voice.say(f"paramedic: wrote {output}{beside}. Run: pytest {output}")
+
+
+def _apart(target: Target, step: FirstStep, fixture: Path) -> Apart | None:
+    """The script's model, loss and batch by themselves; where that cannot be done it is said why."""
+    from paramedic.testing.script.storing import store_training
+    from paramedic.testing.script.writing import Apart
+
+    try:
+        training, lines = store_training(Path(target.name), list(target.args), step, fixture)
+    except ParamedicError as error:
+        voice.say(f"{error}\nparamedic: only the test of the script as a whole is written")
+        return None
+    return Apart(training, fixture, lines)

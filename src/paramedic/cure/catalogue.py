@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from paramedic.cure.edit import Edit
@@ -32,8 +33,9 @@ def remedies_for(code: str) -> tuple[Remedy, ...]:
 def edits_for(finding: Finding, source: Source) -> Iterator[Edit]:
     """All candidates, the likeliest first; no two that write the same text."""
     seen: set[str] = set()
+    places = [where for where in (finding.where, *finding.also) if where.file == finding.where.file]
     for remedy in remedies_for(finding.code):
-        for edit in remedy.edits(finding, source):
+        for edit in (edit for where in places for edit in remedy.edits(replace(finding, where=where), source)):
             text = source.after_edit(edit)
             if text not in seen:
                 seen.add(text)

@@ -13,7 +13,7 @@ import traceback
 from types import CodeType
 from typing import Any
 
-from paramedic.postmortem.tracebacks import describe, drop_our_frames
+from paramedic.postmortem.tracebacks import describe, drop_our_frames, tell
 
 MOST = 5  # exceptions of one process that are told: some programs send thousands, and expect them
 _told = [0]
@@ -54,7 +54,7 @@ def _add_to_print(name: str, caller: CodeType) -> None:
 
     @functools.wraps(original)
     def print_exc(*args: Any, **kwargs: Any) -> None:
-        text = _values(name) if sys._getframe(1).f_code is caller else ""
+        text = _last_words(name) if sys._getframe(1).f_code is caller else ""
         original(*args, **kwargs)
         if text:
             with contextlib.suppress(Exception):
@@ -69,7 +69,7 @@ def _add_to_text(name: str, caller: CodeType) -> None:
 
     @functools.wraps(original)
     def format_exc(*args: Any, **kwargs: Any) -> str:
-        text = _values(name) if sys._getframe(1).f_code is caller else ""
+        text = _last_words(name) if sys._getframe(1).f_code is caller else ""
         return original(*args, **kwargs) + text
 
     traceback.format_exc = format_exc
@@ -87,6 +87,13 @@ def _add_to_wrapper(name: str, wrapper: Any) -> None:
             self.tb = f'{self.tb[:-3]}{text}"""'
 
     wrapper.__init__ = init
+
+
+def _last_words(name: str) -> str:
+    error = sys.exc_info()[1]
+    if error is not None:
+        tell(error)
+    return _values(name)
 
 
 def _values(name: str, error: BaseException | None = None) -> str:

@@ -52,14 +52,14 @@ def add_step(page: Page, errors: list[BaseException]) -> None:
     failed = next((found for e in errors if (found := loading(of_traceback(e.__traceback__)))), None)
     sentence = failed.sentence() if failed else ""
     if attachment is not None:
-        worker = attachment.workers.failure_behind(errors)
+        worker = attachment.known.workers.failure_behind(errors)
         if worker is not None:
             page.text(worker.lines)
             sentence = worker.sentence or sentence
-        for line in attachment.crashes.dead_workers(errors):
+        for line in attachment.known.crashes.dead_workers(errors):
             page.label(*line)
         steps = attachment.watcher.step
-        if steps or attachment.loaders.given():
+        if steps or attachment.known.loaders.given():
             page.label("step", f"{steps:,}")
         if not sentence and not any(_through_loader(e) for e in errors):
             _add_last_batch(page, attachment)
@@ -76,7 +76,7 @@ def add_now(page: Page) -> None:
 
 
 def _add_last_batch(page: Page, attachment: Any) -> None:
-    last = attachment.loaders.last()
+    last = attachment.known.loaders.last()
     if last is None:
         return
     shapes = ", ".join(f"{path} {shape} {dtype}".strip() for path, shape, dtype in last.shapes[:4])

@@ -118,8 +118,11 @@ class Crashes:
             self.box.stepped(step)
 
     def _note_endings(self) -> None:
-        """A signal ends the process as ever, at once and without any code of ours; it leaves a note on its way."""
-        if os.environ.get("RANK", "0") != "0" or threading.current_thread() is not threading.main_thread():
+        """A signal ends the process as ever, at once and without any code of ours; it leaves a note on its way.
+
+        Only in the process that the run began with: where ranks are started by it, it gives the verdict.
+        """
+        if self.watcher.writer.path.stem != "main" or threading.current_thread() is not threading.main_thread():
             return
         for name in ENDINGS:
             number = getattr(signal, name)

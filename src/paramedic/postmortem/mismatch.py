@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from paramedic.postmortem.modulestack import Running
+from paramedic.postmortem.patterns import explain_pattern, given_sizes
 from paramedic.postmortem.summarize import is_tensor
 
 Tensors = Mapping[str, Any]  # the tensors that the failing statement reads, by name
@@ -194,6 +195,11 @@ def _out_of_bounds(found: re.Match[str], tensors: Tensors, innermost: Running | 
 @_on(r"subscript (\w) has size (\d+) for operand (\d+) which does not broadcast with previously seen size (\d+)")
 def _einsum(found: re.Match[str], tensors: Tensors, innermost: Running | None) -> str:
     return f"dimension {found[1]} is {found[2]} in operand {found[3]} (counted from 0), and {found[4]} before it"
+
+
+@_on(r'processing [\w-]+ pattern "([^"]+)"\.\s+Input tensor shape: torch\.Size\(\[([\d, ]*)\]\)\. \w+ info: (\{.*?\})')
+def _einops(found: re.Match[str], tensors: Tensors, innermost: Running | None) -> str:
+    return explain_pattern(found[1], _sizes(found[2]), given_sizes(found[3]))
 
 
 @_on(r"same dtype|expected scalar type|should be the same|Found dtype|expected m1 and m2 to have the same")

@@ -97,7 +97,7 @@ def namespace(frame: FrameType) -> dict[str, Any]:
     attach = sys.modules.get("paramedic.capture.attach")
     attachment = attach.current() if attach is not None else None
     if attachment is not None:
-        for name, value in attachment.objects().items():
+        for name, value in attachment.known.objects().items():
             found.setdefault(name, value)
     model: Any = found.get("model")
     if is_module(model):

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from paramedic.errors import message_of
@@ -22,6 +22,7 @@ _DEVICE_TROUBLE = (
     "AcceleratorError", "OutOfMemoryError", "out of memory",
 )  # fmt: skip
 
+on_uncaught: list[Callable[[BaseException], None]] = []  # told at once: a launcher may end this process any moment
 _previous: dict[str, Any] = {}
 _process = os.getpid()  # another number later on means that this is a fork
 
@@ -53,7 +54,14 @@ def offer(*, main: bool) -> None:
         _previous["thread"], threading.excepthook = threading.excepthook, _thread_hook
 
 
+def tell(error: BaseException) -> None:
+    for listener in on_uncaught:
+        with contextlib.suppress(Exception):
+            listener(error)
+
+
 def _main_hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    tell(error)
     drop_our_frames(error)
     _previous["main"](kind, error, error.__traceback__)
     if not isinstance(error, KeyboardInterrupt):

@@ -31,6 +31,7 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
+        self.beside: tuple[Run, ...] = (self,)  # all records of the run, that of a launcher among them
         self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
         self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
@@ -142,10 +143,15 @@ def open_runs(folder: Path, *, whole: bool = True) -> list[Run]:
             expected="a folder such as .paramedic/runs/<id> with at least one .db file",
             fix="run the script with: paramedic run train.py",
         )
+    code: dict[str, str] = next((run.meta["code"] for run in runs if "code" in run.meta), {}) if len(runs) > 1 else {}
+    for run in runs if code else ():
+        run.meta.setdefault("code", code)  # ranks run what the process that started them has kept
     for team in _teams(runs):
         for run in team:
             run.ranks = tuple(sorted(team, key=lambda member: member.rank))
-    return sorted(runs, key=lambda run: (run.rank, run.path.name))
+    for run in runs:
+        run.beside = tuple(runs)
+    return sorted(runs, key=lambda run: (run.rank, run.path.stem))
 
 
 @contextmanager

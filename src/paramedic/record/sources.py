@@ -34,10 +34,11 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "chain": ("backward", "module_calls", "chains"),
     "class_target": ("class_targets", "losses"),
     "clip": ("clipping",),
+    "collective": ("collectives",),
     "compile": ("compiles",),
     "confusion": ("metrics", "ops"),
     "contents": ("data_loaders",),
-    "contract": ("module_calls", "contracts"),
+    "contract": ("module_calls", "declared_shapes"),
     "copy": ("module_calls", "followers"),
     "ctc": ("ctc",),
     "cut": ("loop", "ops"),
@@ -114,6 +115,7 @@ STATED_BY: dict[str, tuple[str, ...]] = {
     "units": ("ops", "units"),
     "unreduced": ("ranks",),
     "untied": ("loop", "ties"),
+    "waiting": ("collectives", "sampler"),
     "wrapper": ("ranks",),
 }  # fmt: skip
 

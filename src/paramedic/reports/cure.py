@@ -17,7 +17,7 @@ from paramedic.cure.session import Outcome, Uncured
 from paramedic.reports import json as contract
 from paramedic.reports import sarif
 from paramedic.reports.screen import Screen, speaks_unicode
-from paramedic.reports.words import place, plural
+from paramedic.reports.words import places, plural
 
 INDENT = 9
 BARS = "▁▂▃▄▅▆▇█"
@@ -75,7 +75,7 @@ def _uncured(screen: Screen, uncured: Uncured, refuted: Sequence[Proof]) -> None
     finding = uncured.finding
     screen.line((f"{finding.code} {finding.name}", "bold"), label=("✗ ", "bold red"), indent=2, right="not cured")
     _field(screen, "what", finding.what)
-    _field(screen, "where", "   ·   ".join(place(finding.where)))
+    _field(screen, "where", "   ·   ".join(places(finding)))
     _field(screen, "but", uncured.reason)
     for proof in refuted:
         _field(screen, "tried", f"{proof.edit.title}: {proof.because}")

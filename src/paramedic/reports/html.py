@@ -150,7 +150,7 @@ def _cards(diagnosis: Diagnosis, rules: Mapping[str, Rule]) -> list[Card]:
         return Card(
             finding=finding,
             anchor=code if first else f"{code}-{seen[code]}",
-            spots=words.place(where, ranks=diagnosis.run.ranks),
+            spots=words.places(finding, ranks=diagnosis.run.ranks),
             source=diagnosis.run.source.get(f"{where.file}:{where.line}", "").strip(),
             seen=tuple(map(measured, finding.evidence)),
             documentation=_markup(prose.to_html(rules[code].documentation, top=4)) if first and code in rules else None,

@@ -34,7 +34,6 @@ def render(diagnosis: Diagnosis) -> str:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    where = finding.where
     return {
         "code": finding.code,
         "name": finding.name,
@@ -44,20 +43,25 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "why": finding.why,
         "try": finding.remedy,
         "evidence": [{"name": fact.name, "value": fact.value, "limit": fact.limit} for fact in finding.evidence],
-        "where": {
-            "file": where.file,
-            "line": where.line,
-            "function": where.function,
-            "module": where.module,
-            "step": where.step,
-            "rank": where.rank,
-        },
+        "where": _where(finding.where),
         "consequence_of": finding.consequence_of,
         "split": finding.split,
         "samples": finding.samples,
         "known": finding.known,
         "columns": finding.columns,
         "files": finding.files,
+        "also": [_where(where) for where in finding.also],
+    }
+
+
+def _where(where: Where) -> dict[str, Any]:
+    return {
+        "file": where.file,
+        "line": where.line,
+        "function": where.function,
+        "module": where.module,
+        "step": where.step,
+        "rank": where.rank,
     }
 
 
@@ -76,6 +80,7 @@ def findings_in(report: Mapping[str, Any]) -> list[Finding]:
                 samples=tuple(each["samples"]),
                 columns=tuple(each["columns"]),
                 files=tuple(each["files"]),
+                also=tuple(Where(**where) for where in each.get("also", ())),
             )
         )
     return found
@@ -103,6 +108,7 @@ def _run(run: RunFacts) -> dict[str, Any]:
         "samples": run.samples,
         "data": run.data,
         "first_look": run.first_look,
+        "around": run.around,
         "steady": run.steady,
     }
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 
 from paramedic.findings import Diagnosis, Finding
 from paramedic.reports.place import file_of
-from paramedic.reports.words import number, place
+from paramedic.reports.words import number, places
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what no XML file may hold
 
@@ -56,7 +56,7 @@ def _found(suite: Xml.Element, finding: Finding, diagnosis: Diagnosis, base: Pat
 
 def _story(finding: Finding) -> Iterable[str]:
     yield f"what   {finding.what}"
-    if parts := place(finding.where):
+    if parts := places(finding):
         yield f"where  {' · '.join(parts)}"
     yield f"why    {finding.why}"
     yield f"try    {finding.remedy}"

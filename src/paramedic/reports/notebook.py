@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from paramedic.findings import Diagnosis, Finding
-from paramedic.reports.words import MARKS, fold, headline, moment, number, percent, place, plural, tone, verdict
+from paramedic.reports.words import MARKS, fold, headline, moment, number, percent, place, places, plural, tone, verdict
 
 COLOURS = {"sick": "#c62828", "healthy": "#2e7d32", "inconclusive": "#8a6d00"}
 SEVERITIES = {"error": "#c62828", "warning": "#b26a00", "note": "#1565c0"}
@@ -32,7 +32,7 @@ def render(diagnosis: Diagnosis) -> str:
 def finding(found: Finding, diagnosis: Diagnosis | None = None, effects: list[Finding] | None = None) -> str:
     severity = found.severity or "note"
     rows = [("what", escape(found.what))]
-    if spots := place(found.where, ranks=diagnosis.run.ranks if diagnosis is not None else 1):
+    if spots := places(found, ranks=diagnosis.run.ranks if diagnosis is not None else 1):
         source = diagnosis.run.source.get(f"{found.where.file}:{found.where.line}", "") if diagnosis is not None else ""
         code = f"<br><code>{escape(source.strip())}</code>" if source else ""
         rows.append(("where", escape(" · ".join(spots)) + code))

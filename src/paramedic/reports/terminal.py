@@ -20,6 +20,7 @@ from paramedic.reports.words import (
     number,
     percent,
     place,
+    places,
     plural,
     saw_too_little,
     short_time,
@@ -123,7 +124,7 @@ def _field(screen: Screen, label: str, words: str, *, style: str = "") -> None:
 
 
 def _where(screen: Screen, finding: Finding, run: RunFacts) -> None:
-    parts = place(finding.where, ranks=run.ranks)
+    parts = places(finding, ranks=run.ranks)
     if not parts:
         return
     in_one_line = "   ·   ".join(parts)

@@ -83,6 +83,12 @@ def place(where: Where, *, ranks: int = 1) -> list[str]:
     return parts
 
 
+def places(finding: Finding, *, ranks: int = 1) -> list[str]:
+    """The place to edit, and those that belong to it."""
+    also = [f"also {cells.spot(where.file, where.line)}" for where in finding.also if where.file]
+    return [*place(finding.where, ranks=ranks), *also]
+
+
 def shortest(path: str) -> str:
     """A path as one would type it from here: relative where that is shorter."""
     with contextlib.suppress(ValueError, OSError):  # another drive, or a working directory that is gone
@@ -177,16 +183,17 @@ SETTLED, HIGH = 1_000, 0.1  # and a high share says so too, until the run is thi
 
 
 def cost(run: RunFacts) -> str:
-    """What watching took: of the first look in seconds, then as a share of each step."""
+    """What watching took by the stopwatch: in seconds up to the first look, then as a share of each step."""
     if run.overhead is None or not math.isfinite(run.overhead):
         return ""
     if run.first_look is None:  # a record of an older version
         return f"{short_time(run.overhead * run.seconds)} of {duration(run.seconds)}" if run.seconds else ""
-    first = f"{short_time(run.first_look)} for the first look"
+    around = run.around or 0.0
+    first = f"{short_time(run.first_look + around)} for {'start-up and ' * bool(around)}the first look"
     if run.steady is None:
         return first
     if run.steps < (SETTLED if run.steady > HIGH else FEWEST_FOR_A_SHARE):
-        return f"{short_time(run.overhead * run.seconds)} in all" if run.seconds else first
+        return f"{short_time(run.overhead * run.seconds + around)} in all" if run.seconds else first
     return f"{first}, then {percent(run.steady)} of each step"
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from paramedic.record.facts import Exchange, Loader, Wrapper
+from paramedic.cells import spot
+from paramedic.findings import Where
+from paramedic.record.facts import Exchange, Loader, Waiting, Wrapper
 from paramedic.record.reader import Run
 from paramedic.rules.rule import Abstain
 
@@ -80,3 +83,36 @@ def _difference(
             if abs(mine.norm - other.norm) > tolerance * max(mine.norm, other.norm):
                 return sample.step, name, mine.norm, other.norm
     return None
+
+
+class Standing(NamedTuple):
+    """Where a rank was when nothing moved any more."""
+
+    run: Run
+    op: str  # the collective operation, or "backward"; empty outside of both
+    where: Where
+    stack: Sequence[str] = ()
+    shape: tuple[int, ...] | None = None
+    ended: bool = False  # it had come to its end
+
+    @property
+    def in_collective(self) -> bool:
+        return self.op not in ("", "backward")
+
+    @property
+    def words(self) -> str:
+        rank = f"rank {self.run.rank}"
+        if self.ended:
+            return f"{rank} has ended after {self.run.steps:,} steps"
+        doing = {"": "stands", "backward": "waits in backward()"}.get(self.op, f"waits in {self.op}")
+        return (
+            f"{rank} {doing} at {spot(self.where.file or 'an unknown line', self.where.line)} (step {self.where.step})"
+        )
+
+
+def standing(run: Run) -> Standing:
+    last = next(iter(reversed(run.facts(Waiting))), None)
+    if last is not None and not last.over:
+        shape = None if last.shape is None else tuple(last.shape)
+        return Standing(run, last.op, last.where, last.stack, shape)
+    return Standing(run, "", Where(rank=run.rank), ended="seconds" in run.meta)

@@ -2,10 +2,12 @@
 
 Tensors are separated by commas, dimensions by blanks. A number is that size; a name has one size throughout; `_` is any
 size; `...` or `*name` any number of dimensions; `(h d)` a product, as in einops; `()` a tensor without dimensions.
+As in jaxtyping, `#name` may also be 1, and `name=4` is 4.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +64,7 @@ class Contract:
                     return Broken(place, dims, (), f"only {len(found)} tensors were seen")
                 words = fit(dims, found[number], known)
                 if words:
-                    return Broken(place, dims, tuple(found[number]), words + _sizes(known))
+                    return Broken(place, dims, tuple(found[number]), words + sizes_in_words(known))
         return None
 
 
@@ -78,32 +80,38 @@ def fit(dims: Sequence[str], shape: Shape, known: dict[str, int]) -> str:
     if len(dims) != len(shape):
         return f"{len(shape)} dimensions instead of {len(dims)}"
     for number, (dim, size) in enumerate(zip(dims, shape, strict=True)):
-        wanted = _size(dim, size, known)
-        if wanted is not None and wanted != size:
-            return f"dimension {number} ({dim}) is {size} instead of {wanted}"
+        misfit = _misfit(dim.rpartition("=")[2], size, known)
+        if misfit:
+            return f"dimension {number} ({dim}) is {size} {misfit}"
     return ""
 
 
-def _size(dim: str, size: int, known: dict[str, int]) -> int | None:
-    """The size that this dimension must have; None for any."""
-    if dim.isdigit():
-        return int(dim)
+def _misfit(dim: str, size: int, known: dict[str, int]) -> str:
+    """Why this size is not that of the dimension; empty if it is. A name that is new gets the size."""
     if dim.startswith("("):
-        parts = [part for part in _DIMENSION.findall(dim[1:-1]) if part != "1"]
-        open_parts = [part for part in parts if not part.isdigit() and part not in known]
-        product = 1
-        for part in parts:
-            product *= int(part) if part.isdigit() else known.get(part, 1)
-        if len(open_parts) == 1 and size % product == 0:
-            known[open_parts[0]] = size // product
-            return size
-        return product if not open_parts else None
-    if _NAME.fullmatch(dim):
-        return known.setdefault(dim, size)
-    return None
+        return _product_misfit(dim, size, known)
+    if dim.startswith("#"):
+        return "" if size == 1 else _misfit(dim[1:], size, known)
+    wanted = size
+    if dim.isdigit():
+        wanted = int(dim)
+    elif _NAME.fullmatch(dim):
+        wanted = known.setdefault(dim, size)
+    return f"instead of {wanted}" if wanted != size else ""
 
 
-def _sizes(known: Mapping[str, int]) -> str:
+def _product_misfit(dim: str, size: int, known: dict[str, int]) -> str:
+    parts = _DIMENSION.findall(dim[1:-1])
+    fixed = {part: int(part) if part.isdigit() else known[part] for part in parts if part.isdigit() or part in known}
+    unknown, product = [part for part in parts if part not in fixed], math.prod(fixed.values())
+    if not unknown:
+        return f"instead of {product}" if product != size else ""
+    if len(unknown) == 1 and product and size % product == 0:
+        known[unknown[0]] = size // product
+    return f"and no multiple of {product}" if product and size % product else ""
+
+
+def sizes_in_words(known: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{name} = {size}' for name, size in known.items())})" if known else ""
 
 

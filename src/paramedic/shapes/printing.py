@@ -9,13 +9,15 @@ from paramedic.shapes.table import Table
 
 HEADS = ("module", "class", "in", "out", "dtype", "parameters", "FLOPs", "kept")
 RIGHT = (5, 6, 7)  # columns of numbers
+LEAST = (2, 4, 7, 1)  # columns that narrow terminals do without
 
 
 def as_json(table: Table) -> str:
     return json.dumps({"schema_version": 1, **asdict(table)}, indent=2) + "\n"
 
 
-def render(table: Table) -> str:
+def render(table: Table, width: int | None = None) -> str:
+    """The whole table, or as many columns as there is room for."""
     lines = [list(HEADS)]
     for row in table.rows:
         name = "  " * row.depth + (row.path.rpartition(".")[2] or "(model)")
@@ -23,16 +25,29 @@ def render(table: Table) -> str:
         numbers = [f"{row.parameters:,}", _short(row.flops), _short(row.memory, "B")]
         lines.append([name + times, row.kind, row.inputs, row.outputs, row.dtype, *numbers])
     widths = [max(len(line[n]) for line in lines) for n in range(len(HEADS))]
-    shown = ["  ".join(_cell(cell, n, widths[n]) for n, cell in enumerate(line)).rstrip() for line in lines]
+    kept = _fitting(widths, width)
+    shown = ["  ".join(_cell(line[n], n, widths[n]) for n in kept).rstrip() for line in lines]
     shown.insert(1, "─" * max(len(line) for line in shown))
     sizes = ", ".join(f"{name} = {size}" for name, size in table.sizes.items())
+    left_out = [head for n, head in enumerate(HEADS) if n not in kept]
     shown += [
         "",
-        f"{table.parameters:,} parameters, {table.trainable:,} trainable; {_short(table.flops)} FLOPs forward; "
+        f"{table.parameters:,} parameters, {table.trainable:,} trainable; {_short(table.flops)} FLOPs forward;",
         f"{_short(table.memory, 'B')} kept for the backward pass",
         *([f"here: {sizes}"] if sizes else []),
+        *([f"no room for: {', '.join(left_out)} (--json has them)"] if left_out else []),
     ]
     return "\n".join(shown)
+
+
+def _fitting(widths: list[int], width: int | None) -> list[int]:
+    """The columns that fit; the inputs go first, for they are outputs of the rows before."""
+    kept = list(range(len(widths)))
+    for column in LEAST:
+        if width is None or sum(widths[n] + 2 for n in kept) - 2 <= width:
+            break
+        kept.remove(column)
+    return kept
 
 
 def _cell(cell: str, column: int, width: int) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paramedic.testing.assertions.shape import assert_shapes
     from paramedic.testing.assertions.speed import assert_speed
     from paramedic.testing.assertions.values import assert_no_nan, assert_output_range
+    from paramedic.testing.assertions.whole import assert_no_fault
     from paramedic.testing.case import Step
     from paramedic.testing.failure import Cause, CheckFailed
     from paramedic.testing.golden import golden_step
@@ -39,6 +40,7 @@ _PLACES = {
     "assert_frozen": "assertions.movement",
     "assert_gradients": "assertions.gradients",
     "assert_learns": "assertions.learning",
+    "assert_no_fault": "assertions.whole",
     "assert_no_nan": "assertions.values",
     "assert_output_range": "assertions.values",
     "assert_padding_invariant": "assertions.sequences",
@@ -67,6 +69,7 @@ __all__ = [
     "assert_frozen",
     "assert_gradients",
     "assert_learns",
+    "assert_no_fault",
     "assert_no_nan",
     "assert_output_range",
     "assert_padding_invariant",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -57,9 +58,10 @@ def _descend(case: Case, output: Any, rate: float, *, tied: bool) -> float:
 
 
 class _Free(nn.Module):
-    """Stands in for the model: whatever it is asked, it returns the same tensors, which can be trained.
+    """Stands in for the model: whatever it is asked, it returns tensors of the same kind, which can be trained.
 
-    With `tied`, all samples get one answer.
+    With `tied`, all samples get one answer. Probabilities and their logarithms stay such: a loss of log-probabilities
+    has no floor where these may sum to more than one.
     """
 
     def __init__(self, output: Any, *, tied: bool) -> None:
@@ -70,11 +72,15 @@ class _Free(nn.Module):
 
     def _freed(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor) and value.dtype.is_floating_point:
-            start = value.detach().mean(0, keepdim=True) if self.tied and value.dim() else value.detach()
+            if value.dim() == 0:
+                raise TypeError("the model computes the loss itself")
+            kind, dim = _normalised(value.detach())
+            start = value.detach().clamp(min=1e-12).log() if kind == "probabilities" else value.detach()
+            start = start.mean(0, keepdim=True) if self.tied and value.dim() else start
             self._count += 1
             parameter = nn.Parameter(start.clone())
             self.register_parameter(f"free{self._count}", parameter)
-            return parameter.expand_as(value)
+            return _Leaf(parameter, tuple(value.shape), kind, dim)
         if type(value) is dict:
             return {key: self._freed(item) for key, item in value.items()}
         if type(value) in (list, tuple):
@@ -84,4 +90,38 @@ class _Free(nn.Module):
         raise TypeError(f"cannot stand in for a {type(value).__name__}")
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return self._output
+        return _answer(self._output)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    parameter: nn.Parameter
+    shape: tuple[int, ...]
+    kind: str
+    dim: int
+
+    def value(self) -> torch.Tensor:
+        given: torch.Tensor = self.parameter
+        if self.kind:
+            given = given.log_softmax(self.dim) if self.kind == "logarithms" else given.softmax(self.dim)
+        return given.expand(self.shape)
+
+
+def _answer(value: Any) -> Any:
+    if isinstance(value, _Leaf):
+        return value.value()
+    if type(value) is dict:
+        return {key: _answer(item) for key, item in value.items()}
+    return type(value)(_answer(item) for item in value) if type(value) in (list, tuple) else value
+
+
+def _normalised(value: torch.Tensor) -> tuple[str, int]:
+    """Whether these are probabilities of classes, or their logarithms, and along which dimension."""
+    for dim in dict.fromkeys((value.dim() - 1, 1)):
+        if dim < 1 or dim >= value.dim() or value.shape[dim] < 2 or not value.numel():
+            continue
+        for kind, numbers in (("logarithms", value.double().exp()), ("probabilities", value.double())):
+            ones = numbers.sum(dim)
+            if bool((numbers >= 0).all()) and bool(torch.isclose(ones, torch.ones_like(ones), atol=1e-3).all()):
+                return kind, dim
+    return "", 0

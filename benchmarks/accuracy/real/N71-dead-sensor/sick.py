@@ -15,7 +15,7 @@ def load_table(machines=1500, sensors=14):
 
 
 def zscore(table):
-    return (table - table.mean(axis=0)) / table.std(axis=0)
+    return (table - table.mean(axis=0)) / table.std(axis=0)  # <- PM105
 
 
 table, health = load_table()
@@ -29,7 +29,7 @@ for epoch in range(20):
     order = torch.randperm(1200)
     for start in range(0, 1200, 60):
         rows = order[start : start + 60]
-        prediction = model(features[rows])  # <- PM105
+        prediction = model(features[rows])
         loss = nn.functional.mse_loss(prediction, targets[rows])
         optimizer.zero_grad()
         loss.backward()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ import torch
 from torch.optim import Optimizer
 
 from paramedic import voice
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.facts import local
 from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.edge import find_edge
 from paramedic.capture.inquest.inquest import Conclusion, hold
@@ -62,7 +65,6 @@ class Alarm:
         self._waits = False  # unless that was asked for
         self._early = Early()
         self._spikes = Spikes() if watcher.settings.bundle_spikes else None
-        self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None  # that a GradScaler put on a loss
 
     def install(self) -> None:
         def watched_init(original: Any) -> Any:
@@ -74,11 +76,9 @@ class Alarm:
 
         self.watcher.patches.wrap(Optimizer, "__init__", watched_init)  # the model is built: the first step is next
         self.step_begins()
-        self.watcher.on_step.append(("alarm", self.step_begins))
         self.watcher.on_watch_again.append(lambda: self.step_begins() if self._far else None)
-        self.loop.before_step = self.about_to_step
-        self.loop.after_step = self.stepped
 
+    @on(moments.step_taken, moments.batch_arrived)
     def step_begins(self) -> None:
         """After a step, and whenever a batch has arrived: what follows may have to be repeated."""
         self.random_state = random_state()
@@ -202,7 +202,10 @@ class Alarm:
 
     def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
         if self._inquests >= MOST_INQUESTS or _distributed():
-            self._tell(Conclusion(data={"origin": "unknown", "reproduced": False}), reached, site, value)
+            data = {"origin": "unknown", "reproduced": False}
+            if _distributed():
+                data["not_run"] = "several processes train together, and the others would not answer"
+            self._tell(Conclusion(data=data), reached, site, value)
             return
         self._inquests += 1
         stopping = self.watcher.settings.on_nan != "continue" and self.loop.scaled is None
@@ -298,7 +301,7 @@ class Alarm:
         """Where it was asked for: is this step worth keeping?"""
         if self._spikes is None or losses[0].numel() != 1:
             return
-        scale, site, step = self.scale(losses[0]), user_site(), self.watcher.step
+        scale, site, step = self.watcher.known.scaling.scale_of(losses[0]), user_site(), self.watcher.step
         loss = float(losses[0].detach()) / (1.0 if scale is None else float(scale))
         gradients = [p.grad for o in self.loop.accounts for g in o.param_groups for p in g["params"]]
         norm = norm_of([g for g in gradients if g is not None]) if self.loop.scaled is None else None
@@ -316,6 +319,7 @@ class Alarm:
         self._found, self._bundled = None, False
         return path
 
+    @on(moments.run_failed)
     def crashed(self, error: BaseException) -> None:
         """The script has failed: keep the step it failed in."""
         found = in_traceback(error)
@@ -367,7 +371,8 @@ def _finite(tensors: list[torch.Tensor], *, everywhere: bool = False) -> bool:
 
     `everywhere` means on accelerators as well, which are waited for: once each.
     """
-    plain = [t for t in tensors if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
+    parts = [local(t) for t in tensors]
+    plain = [t for t in parts if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
     plain = [t for t in plain if t.dtype.is_floating_point and (t.is_cpu or (everywhere and t.device.type != "meta"))]
     if not plain:
         return True

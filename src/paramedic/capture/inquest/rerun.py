@@ -33,7 +33,7 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
     """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:
-        with tracer, torch._C._EnableTorchFunction(), torch.compiler.set_stance("force_eager"):
+        with tracer, torch._C._EnableTorchFunction(), _default_device(), torch.compiler.set_stance("force_eager"):
             exec(excerpt.code, excerpt.variables)
     except Reached as reached:
         return reached.losses
@@ -45,6 +45,12 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)
     return RuntimeError("the awaited value did not occur again")
+
+
+def _default_device() -> contextlib.AbstractContextManager[Any]:
+    """What the user gave to torch.set_default_device: torch suspends it within backward(), where we are called from."""
+    context = getattr(getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None), "device_context", None)
+    return torch.device(context.device) if context is not None else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.facts import local
+
 FEWEST = 10  # backward passes before anything can be called unusual
 LEAP = 300.0  # times as large as ever before
 _item = torch._C.TensorBase.item  # as torch has it, whoever replaced Tensor.item
@@ -33,7 +35,7 @@ class Sentinel:
         total = 0.0
         for reference in self.references:
             parameter = reference()
-            gradient: Any = parameter.grad if parameter is not None else None
+            gradient: Any = local(parameter.grad) if parameter is not None and parameter.grad is not None else None
             if type(gradient) is not torch.Tensor or gradient.layout is not torch.strided:
                 return None
             if gradient.is_cpu:

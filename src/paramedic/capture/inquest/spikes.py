@@ -9,6 +9,7 @@ from statistics import median
 
 import torch
 
+from paramedic.capture.facts import local
 from paramedic.record.writer import Site
 
 FEWEST = 20  # backward passes before anything can be called unusual
@@ -50,7 +51,8 @@ def stands_out(value: float, before: Sequence[float]) -> bool:
 
 def norm_of(gradients: Sequence[torch.Tensor]) -> float | None:
     """The norm of all gradients together; waits for an accelerator."""
-    plain = [g for g in gradients if g.layout is torch.strided and g.dtype.is_floating_point and not g.is_meta]
+    parts = [local(g) for g in gradients]
+    plain = [g for g in parts if g.layout is torch.strided and g.dtype.is_floating_point and not g.is_meta]
     norms = [float(torch.linalg.vector_norm(gradient.detach(), dtype=_wide(gradient))) for gradient in plain]
     return math.hypot(*norms) if norms else None
 

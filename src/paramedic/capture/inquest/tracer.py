@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from paramedic.capture.facts import readable
+from paramedic.capture.facts import local, readable
 from paramedic.capture.where import user_site
 from paramedic.record.writer import Site
 
@@ -156,6 +156,7 @@ class Tracer(TorchDispatchMode):
 
 def look(tensor: torch.Tensor) -> Seen | None:
     """The range of a tensor's values; None if it has no values that could be bad."""
+    tensor = local(tensor)
     if not tensor.dtype.is_floating_point or tensor.dtype.itemsize < 2 or not readable(tensor):
         return None
     low, high = torch.aminmax(tensor.detach())

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from paramedic.capture import moments
 from paramedic.capture.graph import Reach, reach, terms
 from paramedic.capture.inquest.again import Replay
-from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.rerun import intercept, rerunning
-from paramedic.capture.probes.machine.clock import BACKWARD, Clock
+from paramedic.capture.sources.clock import BACKWARD, Clock
+from paramedic.capture.sources.loop import Loop
 from paramedic.capture.sources.module_calls import ModuleCalls
 from paramedic.capture.sources.ops import DERIVATIVE, OpMode
 from paramedic.capture.watcher import Watcher
@@ -22,33 +22,22 @@ from paramedic.capture.where import user_site
 from paramedic.record.facts import Backward
 from paramedic.record.writer import Site
 
-Began = Callable[[Site, list[torch.Tensor] | None], None]
-
 
 class BackwardPasses:
     """Watches torch.autograd.backward, which Tensor.backward goes through."""
 
-    def __init__(self, watcher: Watcher, calls: ModuleCalls, ops: OpMode, began: Began, clock: Clock) -> None:
+    def __init__(self, watcher: Watcher, calls: ModuleCalls, ops: OpMode, loop: Loop, clock: Clock) -> None:
         self.watcher = watcher
         self.clock = clock
         self.calls = calls
         self.ops = ops
-        self.began = began  # told of every pass, with the leaves it reaches when they are known
-        self.scale: Callable[[torch.Tensor], torch.Tensor | None] = lambda _: None
-        self.is_private: Callable[[list[torch.Tensor]], bool] = lambda _: False
-        self.on_failure: Callable[[], None] = lambda: None
-        self.on_bad_loss: Callable[[], None] = lambda: None
-        self.alarm: Alarm | None = None
+        self.loop = loop
         self.replay: Replay | None = None
-        self.on_pass: list[tuple[str, Callable[[set[Any]], None]]] = []  # told of the graph nodes of an examined pass
         self.last: weakref.ref[torch.Tensor] | None = None  # the loss that was back-propagated last
-        self.known_pass: Callable[[str], Site | None] = lambda _: None
         self._alarmed = False
         self._value: float | None = None  # of the loss, if it could be read at once
         self._early = Early()
         self._sent: tuple[str, int] | None = None  # the series and the step of a loss that is on its way
-        self.function_of: Callable[[torch.Tensor], str | None] = lambda _: None
-        self.is_direct: Callable[[torch.Tensor], bool] = lambda _: False
         self._functions: dict[Site, str | None] = {}
         self._walked: dict[Site, int] = {}
         self._series: dict[Site, str] = {}
@@ -72,11 +61,11 @@ class BackwardPasses:
                         self.clock.backward_began()
                         result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
                 except BaseException:
-                    self.on_failure()
+                    self.loop.backward_failed()
                     raise
                 value = self.arrived() if self._sent is not None else None
                 well = value is None or math.isfinite(value)
-                if not (well and self.watcher.matching and self.alarm is not None and self.alarm.quick_check()):
+                if not (well and self.watcher.matching and self.watcher.known.alarm.quick_check()):
                     self.watcher.ask("alarm", self.over, tensors, value)
                 self.watcher.turns.passed()
                 return result
@@ -101,8 +90,8 @@ class BackwardPasses:
     def over(self, tensors: Any, value: float | None = None) -> None:
         """A backward pass has been carried out, or queued; `value` is the loss, if it is known only now."""
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
-        if self.alarm is not None and losses:
-            self.alarm.gradients_written(losses, value)
+        if losses:
+            self.watcher.known.alarm.gradients_written(losses, value)
 
     def arrived(self) -> float | None:
         """The loss of an accelerator, whose forward pass is waited for; that is not our time."""
@@ -136,14 +125,13 @@ class BackwardPasses:
         if self.watcher.examining or site not in self._walked:
             found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
             self._walked[site] = self._walked.get(site, 0) + 1
-            self.calls.trained(found.nodes, private=found.complete and self.is_private(found.leaves))
+            self.calls.trained(found.nodes, private=found.complete and self.loop.is_private(found.leaves))
             self.ops.told(found.nodes, terms(losses[0].grad_fn), found.leaves)
-            for probe, listener in self.on_pass:
-                self.watcher.ask_within(probe, listener, found.nodes)
+            self.watcher.bus.tell(moments.pass_followed, found.nodes)
         else:
             self.calls.missed()
         if found is not None:
-            self._functions[site] = self.function_of(losses[0])
+            self._functions[site] = self.watcher.known.losses.function_of(losses[0])
         function = self._functions.get(site)
         leaves = found.leaves if found is not None and found.complete else None
         names = self.watcher.registry.parameter_names() if found is not None else {}
@@ -153,7 +141,7 @@ class BackwardPasses:
                 scalar=losses[0].numel() == 1,
                 leaf=losses[0].grad_fn is None,
                 function=function,
-                direct=self.is_direct(losses[0]),
+                direct=self.watcher.known.losses.is_direct(losses[0]),
                 parameters=parameters,
                 leaves=len(leaves) if leaves is not None else None,
                 nodes=len(found.nodes) if found is not None else None,
@@ -162,25 +150,30 @@ class BackwardPasses:
             phase="train",
             key=(site, parameters == 0, function),
         )
-        self.began(site, leaves)
+        self.loop.backward_began(site, leaves)
         if losses[0].numel() == 1:
             self.record_value(losses[0], site)
 
     def _as_before(self, tensors: Any) -> bool:
         """While matching: keep the loss's value and nothing else, if the pass comes where one came before."""
-        site = self.known_pass("backward")
+        site = self.loop.as_before("backward")
         if site is None or not isinstance(tensors, torch.Tensor):
             return False
         self.calls.missed()
         if tensors.numel() == 1:
             # On the CPU, with nobody listening, the value costs next to nothing.
             quiet = not torch._C._len_torch_function_stack() and not torch._C._len_torch_dispatch_stack()
-            if quiet and tensors.is_cpu and type(tensors) is torch.Tensor and self.scale(tensors) is None:
+            if (
+                quiet
+                and tensors.is_cpu
+                and type(tensors) is torch.Tensor
+                and self.watcher.known.scaling.scale_of(tensors) is None
+            ):
                 self.last = weakref.ref(tensors)
                 value = tensors.item()
                 self._record(self._series_of(site), self.watcher.step, value)
-                if self.alarm is not None and not math.isfinite(value):
-                    self.watcher.ask("alarm", self.alarm.bad_loss, [tensors], value, site)
+                if not math.isfinite(value):
+                    self.watcher.ask("alarm", self.watcher.known.alarm.bad_loss, [tensors], value, site)
             else:
                 self.watcher.ask("backward", self.record_value, tensors, site)
         return True
@@ -195,7 +188,7 @@ class BackwardPasses:
         self.last = weakref.ref(loss)
         step, series = self.watcher.step, self._series_of(site)
         value = loss.detach()
-        scale = self.scale(loss)
+        scale = self.watcher.known.scaling.scale_of(loss)
         self._value = None
         if scale is not None:
             value = value / scale
@@ -204,8 +197,8 @@ class BackwardPasses:
             return
         self._sent = None
         self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]), copy=False)
-        if self._value is not None and not math.isfinite(self._value) and self.alarm is not None:
-            self.watcher.ask_within("alarm", self.alarm.bad_loss, [loss], self._value, site)
+        if self._value is not None and not math.isfinite(self._value):
+            self.watcher.ask_within("alarm", self.watcher.known.alarm.bad_loss, [loss], self._value, site)
 
     def _record(self, series: str, step: int, value: float) -> None:
         self.watcher.writer.point(series, step, value)
@@ -213,7 +206,7 @@ class BackwardPasses:
         self.watcher.recent.append((step, value))
         if not math.isfinite(value) and not self._alarmed:
             self._alarmed = True
-            self.on_bad_loss()
+            self.watcher.bus.tell(moments.bad_loss)
 
 
 def _accumulator(leaf: torch.Tensor) -> Any:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.capture import moments
 from paramedic.capture.anatomy import state
-from paramedic.capture.probes.checkpoints.snapshots import Snapshots
+from paramedic.capture.sources.snapshots import Snapshots
 from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Load
-from paramedic.record.writer import Site
 
 MOST_KEYS = 12
 
@@ -26,8 +25,6 @@ class Checkpoints:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.snapshots = Snapshots(watcher)
-        self.on_optimizer: list[tuple[str, Callable[[Any], None]]] = []  # told of optimizers that got a saved state
-        self.on_model: list[tuple[str, Callable[[nn.Module, Any, str, Site], None]]] = []  # and of models
 
     def install(self) -> None:
         watcher = self.watcher
@@ -56,8 +53,7 @@ class Checkpoints:
 
     def _restored(self, optimizer: Any) -> None:
         self.watcher.state(Load(into="optimizer", class_=type(optimizer).__name__), site=user_site())
-        for probe, listener in self.on_optimizer:
-            self.watcher.ask_within(probe, listener, optimizer)
+        self.watcher.bus.tell(moments.optimizer_loaded, optimizer)
 
     def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any, snapshot: Any) -> None:
         own, given = state(module), dict(entries(state_dict))
@@ -65,8 +61,7 @@ class Checkpoints:
         missing = list(getattr(result, "missing_keys", []))
         unexpected = list(getattr(result, "unexpected_keys", []))
         path, site = self.watcher.registry.path(module), user_site()
-        for probe, listener in self.on_model:
-            self.watcher.ask_within(probe, listener, module, state_dict, path, site)
+        self.watcher.bus.tell(moments.model_loaded, module, state_dict, path, site)
         self.watcher.state(
             Load(
                 into="model",

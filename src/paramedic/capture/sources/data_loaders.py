@@ -13,20 +13,21 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
+from paramedic.capture import moments
+from paramedic.capture.boxes import boxes
+from paramedic.capture.bus import on
 from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, tensors_in, values
-from paramedic.capture.probes.data.datasets import reader_site
-from paramedic.capture.probes.data.epochs import Epochs
-from paramedic.capture.probes.data.loader_settings import described
-from paramedic.capture.probes.data.orders import Orders
-from paramedic.capture.probes.data.samples import Samples
-from paramedic.capture.probes.data.selections import Selections
-from paramedic.capture.probes.loss.boxes import boxes
-from paramedic.capture.probes.loss.padding import padding_share
-from paramedic.capture.probes.machine.clock import DATA, Clock
-from paramedic.capture.probes.machine.failures import raised_at, raised_in_reader, sample_in_traceback
-from paramedic.capture.sources.batch import BuiltLoader, LastBatch, Shapes, shapes_of
+from paramedic.capture.failures import raised_at, raised_in_reader, sample_in_traceback
+from paramedic.capture.nearby import brought_near, nearby
+from paramedic.capture.padding import padding_share
+from paramedic.capture.sources.batch import BuiltLoader, LastBatch, shapes_of
+from paramedic.capture.sources.clock import DATA, Clock
+from paramedic.capture.sources.datasets import reader_site
+from paramedic.capture.sources.epochs import Epochs
 from paramedic.capture.sources.iterations import Iteration, begin, begin_anew, drawn, iteration, take_last
+from paramedic.capture.sources.loader_settings import described
 from paramedic.capture.sources.numbering import Numbering
+from paramedic.capture.sources.samples import Samples
 from paramedic.capture.untouched import Notes, integers
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_site
@@ -45,24 +46,20 @@ class DataLoaders:
     def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self.watcher = watcher
         self.clock = clock
-        self.on_batch: Callable[[list[list[int]], bool], None] = lambda shapes, evaluating: None
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self._pass: Iteration | None = None  # and its pass over the data
         self._skipped: tuple[Any, Any] | None = None  # the last batch while skipping, and where it came from
-        self.on_arrival: Callable[[], None] = lambda: None
         self._numbers = Numbering()
         self._births: Notes[Site] = Notes()  # of loaders and samplers
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
-        self.orders, self.selections = Orders(watcher), Selections(watcher)
         self._sites: dict[int, Site] = {}
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
         self._seen: LastBatch | None = None  # the last batch, in words
         self.margins: dict[int | None, torch.Tensor] = {}  # by loader; filled by a probe of their own
         self.kept: list[Any] = []  # all loaders, where they are wanted when the script is over
-        self.on_given: Callable[[Shapes], None] = lambda _: None  # told the shapes of every batch that is seen
         self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while matching
         self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
 
@@ -126,8 +123,6 @@ class DataLoaders:
 
             return following
 
-        self.orders.install()
-        self.selections.install()
         watcher.on_watch_again.append(self._let_go)
         for kind in (DataLoader, torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
             watcher.patches.wrap(kind, "__init__", watched_init)
@@ -153,11 +148,10 @@ class DataLoaders:
             if number not in self._sites:
                 self._sites[number] = site
                 self._describe(loader, number)
-                self.watcher.ask_within("selections", self.selections.tell, number, loader)
+                self.watcher.bus.tell(moments.loader_met, number, loader)
                 self.watcher.news(0)
         self.samples.started(number, loader)
-        self.watcher.ask_within("orders", self.orders.started, number, loader)
-        self.watcher.ask_within("selections", self.selections.transforms.started, number, loader)
+        self.watcher.bus.tell(moments.pass_began, number, loader)
         begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
         of_loader = f" of loader {number}" if number else ""
@@ -203,9 +197,8 @@ class DataLoaders:
     def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
         """The next batch, and how long it took; the end of an epoch is noticed as well."""
         if self.watcher.matching and not torch.is_grad_enabled():
-            self.watcher.ask(
-                "data_loaders", self.watcher.watch_again
-            )  # an evaluation begins, and its losses are worth seeing
+            # An evaluation begins, and its losses are worth seeing.
+            self.watcher.ask("data_loaders", self.watcher.watch_again)
         began = time.perf_counter()
         try:
             batch = self.clock.next_batch(number, fetch, iterator)
@@ -254,7 +247,7 @@ class DataLoaders:
 
     def _describe_first(self, known: Iteration, position: int, batch: Any, index: Any) -> None:
         """The first batch of an epoch: an evaluation should see the same every time, and a training should not."""
-        self.watcher.ask_within("orders", self.orders.began, known.number, known.epoch, index)
+        self.watcher.bus.tell(moments.first_batch_given, known.number, known.epoch, index)
         self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
 
     def _let_go(self) -> None:
@@ -275,20 +268,21 @@ class DataLoaders:
         place = known.given
         known.given += 1
         self.current = number
-        self.on_arrival()
+        self.watcher.bus.tell(moments.batch_arrived)
         count = self._given[number] = self._given.get(number, 0) + 1
         tensors = list(tensors_in(batch))[:16]
         self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
         shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
-        self.on_batch(shapes, self.clock.evaluating)
+        self.watcher.bus.tell(moments.batch_shapes, shapes, self.clock.evaluating)
         self._seen = LastBatch(count - 1, self._sites.get(number, NOWHERE), shapes_of(tensors), index)
-        self.on_given(self._seen.shapes)
+        self.watcher.bus.tell(moments.batch_given, self._seen.shapes)
         if self.watcher.affordable():
-            self._look_at(number, count - 1, tensors, index)
-            self.samples.look_at(number, tensors, place)
+            near = brought_near(self.watcher, tensors)
+            self._look_at(number, count - 1, near, index)
+            self.samples.look_at(number, near, place)
         self.samples.gave(number, known.dataset, index)
         if place == 0:
-            self.watcher.ask_within("orders", self.orders.began, number, known.epoch, index)
+            self.watcher.bus.tell(moments.first_batch_given, number, known.epoch, index)
         # The first batch of each epoch is described, too: an evaluation should see the same every time.
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
             self._describe_batch(number, count - 1, tensors, epoch=known.epoch, place=place)
@@ -314,6 +308,19 @@ class DataLoaders:
             return None
         return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
 
+    @on(moments.run_over)
+    def _run_over(self) -> None:
+        self.samples.tell()
+        self.epochs.finish()
+
+    @on(moments.run_failed)
+    def _run_failed(self, error: BaseException) -> None:
+        self.tell_last()
+
+    @on(moments.bad_loss)
+    def _bad_loss(self) -> None:
+        self.tell_last(describe=False)
+
     def tell_last(self, *, describe: bool = True) -> None:
         """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
         self._let_go()
@@ -336,10 +343,11 @@ class DataLoaders:
         with torch.no_grad():
             for path, tensor in tensors:
                 seen: dict[str, Any] = {}
-                if tensor.device.type == "cpu" and readable(tensor):
-                    seen["values"] = Values(**dict(zip(VALUE_NAMES, values(tensor).tolist(), strict=True)))
-                    seen["hash"] = content_hash(tensor) if tensor.nbytes <= LARGE else None
-                    seen["boxes"] = boxes(tensor)
+                near = nearby(self.watcher, tensor)
+                if near is not None and readable(near):
+                    seen["values"] = Values(**dict(zip(VALUE_NAMES, values(near).tolist(), strict=True)))
+                    seen["hash"] = content_hash(near) if near.nbytes <= LARGE else None
+                    seen["boxes"] = boxes(near)
                 described.append(describe(tensor, path=path, **seen))
         batch = Batch(loader=number, position=position, epoch=epoch, place=place, tensors=described)
         self.watcher.state(batch, site=user_site())

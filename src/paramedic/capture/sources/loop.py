@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, ParamSpec
 
 import torch
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.closures import guarded, has_closure
 from paramedic.capture.milestones import Milestones
-from paramedic.capture.probes.loop.optimizers import (
+from paramedic.capture.moments import Moment
+from paramedic.capture.rhythm import Rhythm
+from paramedic.capture.sources.clock import Clock
+from paramedic.capture.sources.ledger import Account, Backward
+from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.sources.optimizers import (
     describe_optimizer,
     holds_only,
     note_rates,
@@ -24,11 +30,6 @@ from paramedic.capture.probes.loop.optimizers import (
     tell_stale,
     tell_step,
 )
-from paramedic.capture.probes.machine.clock import Clock
-from paramedic.capture.probes.model.census import Census
-from paramedic.capture.probes.model.statistics import Statistics
-from paramedic.capture.rhythm import Beat, Rhythm
-from paramedic.capture.sources.ledger import Account, Backward
 from paramedic.capture.sources.owners import Owners, held_by
 from paramedic.capture.sources.reached_optimizers import ReachedOptimizers
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
@@ -36,15 +37,16 @@ from paramedic.capture.where import built_at, user_site
 from paramedic.record import facts
 from paramedic.record.writer import NOWHERE, Site
 
+P = ParamSpec("P")
 MOST_OPS = 200  # per cycle
 
 
 class Loop:
     """Follows optimizers and the gradients they live on."""
 
-    def __init__(self, watcher: Watcher, census: Census, clock: Clock) -> None:
+    def __init__(self, watcher: Watcher, ops: OpMode, clock: Clock) -> None:
         self.watcher = watcher
-        self.census = census
+        self.ops = ops
         self.clock = clock
         self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
         self.owners = Owners()
@@ -65,14 +67,9 @@ class Loop:
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
         self._paused = False  # nobody listens to single calls, while torch's own optimizer steps
-        self.before_step: Callable[[Optimizer], None] = lambda _: None  # gradients are about to be used
-        self.after_step: Callable[[Optimizer], None] = lambda _: None
-        self.on_matched: Callable[[Optimizer, Account, list[Beat]], None] = lambda *_: None  # the calls of its step
         self._before: Any = None  # the handle of a hook
-        self.skipped: Callable[[Optimizer], None] = lambda _: None  # a step that is skipped
         self.rhythm = Rhythm()
         self.milestones = Milestones(watcher)
-        self.statistics = Statistics(watcher)
 
     def install(self) -> None:
         watcher = self.watcher
@@ -86,13 +83,12 @@ class Loop:
                 if not (watcher.matching and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
                     watcher.ask("loop", self._clearing, holder)
                 if watcher.examining:
-                    return self.census.ops.unheard(original, holder, *args, **kwargs)
+                    return self.ops.unheard(original, holder, *args, **kwargs)
                 return original(holder, *args, **kwargs)
 
             return zero_grad
 
         watcher.on_watch_again.append(self._catch_up)
-        self.statistics.install()
         watcher.patches.follow(Optimizer, "__init__", lambda made: watcher.ask("loop", self._born, made))
         watcher.patches.follow(Optimizer, "__setstate__", lambda made: watcher.ask("loop", self._restored, made))
         watcher.patches.wrap(Optimizer, "zero_grad", watched_zero, light=True)
@@ -138,6 +134,10 @@ class Loop:
     def held(self) -> dict[int, int]:
         """id of a parameter -> number of the optimizer that holds it."""
         return held_by({optimizer: account.number for optimizer, account in self.accounts.items()})
+
+    def newest(self) -> int:
+        """The number of the optimizer that came last; -1 before the first."""
+        return max((account.number for account in self.accounts.values()), default=-1)
 
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
@@ -287,30 +287,30 @@ class Loop:
             if not closure:
                 self._look_at_gradients(optimizer)
         elif self.watcher.sampling:
-            self.watcher.ask("statistics", self.watcher.book_sampling, self.statistics.before_step, optimizer, closure)
+            self.watcher.ask("statistics", self._sample, moments.step_sampled, optimizer, closure)
         self.clock.step_began()
         if not closure and type(optimizer).__module__.startswith("torch.optim"):
-            self._paused = self.census.ops.pause()  # of thousands of parameters each is asked for its gradient
+            self._paused = self.ops.pause()  # of thousands of parameters each is asked for its gradient
         return guarded(args, kwargs, lambda: self._look_at_gradients(optimizer)) if closure else None
 
     def _look_at_gradients(self, optimizer: Optimizer) -> None:
-        self.watcher.ask("alarm", self.before_step, optimizer)
+        self.watcher.ask("alarm", self.watcher.known.alarm.about_to_step, optimizer)
         self.watcher.check_alarm()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         if self.watcher.skipping:
-            self.skipped(optimizer)
+            self.watcher.known.skipping.stepped(optimizer)
             return
         if self._paused:
             self._paused = False
-            self.census.ops.resume()
+            self.ops.resume()
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return
         self.clock.step_ended()
         if self.watcher.matching and self._still_matches(optimizer):
             self.clock.matched()
             return
-        self.watcher.ask("alarm", self.after_step, optimizer)
+        self.watcher.ask("alarm", self.watcher.known.alarm.stepped, optimizer)
         self.watcher.ask("loop", self._stepped, optimizer, has_closure(args, kwargs))
         self.watcher.check_stop()
 
@@ -321,9 +321,7 @@ class Loop:
             return False
         path = self.rhythm.close()
         if self.watcher.sampling:
-            self.watcher.ask(
-                "statistics", self.watcher.book_sampling, self.statistics.after_step, optimizer, False, account.taken
-            )
+            self.watcher.ask("statistics", self._sample, moments.step_sampled_after, optimizer, False, account.taken)
         account.steps += 1
         self.stepped_last = account
         self.watcher.matched(account.taken, len(self.accounts))
@@ -332,7 +330,7 @@ class Loop:
         if not self.watcher.matching:
             account.stale = True  # what is there now has just been used
         elif self.watcher.matching_left() > 1:
-            self.watcher.ask("skipping", self.on_matched, optimizer, account, path)
+            self.watcher.ask("skipping", self.watcher.known.skipping.consider, optimizer, account, path)
         return True
 
     def _about_to_step(self, optimizer: Optimizer, closure: bool) -> None:
@@ -343,9 +341,9 @@ class Loop:
         if self.watcher.examining:
             self.clock.follow(optimizer.param_groups[0]["params"])
             self.owners.index(list(self.accounts))
-            self.census.before(optimizer, account.number, closure)
+            self.watcher.bus.tell(moments.step_examined, optimizer, account.number, closure)
         if self.watcher.sampling:
-            self.watcher.book_sampling(self.statistics.before_step, optimizer, closure)
+            self._sample(moments.step_sampled, optimizer, closure)
         account.in_closure, account.entered = closure, self._passes
         if not closure:
             self._check_gradients(optimizer, account)
@@ -365,13 +363,14 @@ class Loop:
             tell_step(self.watcher, account, site, "new", closure=True)
         self.note("step", site, account.number, on=id(optimizer))
         if self.watcher.sampling:
-            self.watcher.book_sampling(self.statistics.after_step, optimizer, closure, account.taken)
+            self._sample(moments.step_sampled_after, optimizer, closure, account.taken)
         if self.watcher.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
                 born = self.births.get(optimizer)
                 describe_optimizer(self.watcher, optimizer, account, born or site, born is not None)
-            self.census.after(optimizer, account.number, self.held(), self._written)
+            held = self.held()
+            self.watcher.bus.tell(moments.step_examined_after, optimizer, account.number, held, self._written)
         if self.watcher.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
@@ -386,6 +385,11 @@ class Loop:
         steps = [a.taken for a in self.accounts.values()]
         self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
+    def _sample(self, moment: Moment[P], *told: P.args, **named: P.kwargs) -> None:
+        """Tell of a step that is sampled: what listeners do then is booked as sampling."""
+        self.watcher.book_sampling(lambda: self.watcher.bus.tell(moment, *told, **named))
+
+    @on(moments.run_over)
     def finish(self) -> None:
         """What only the end of the run can tell of the optimizers."""
         for optimizer, account in self.accounts.items():

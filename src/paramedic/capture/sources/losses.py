@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
+from paramedic.capture.failures import call_in_traceback
 from paramedic.capture.graph import producer, serial
-from paramedic.capture.probes.loss.branches import SUM_NAMES, branches, row_sums
-from paramedic.capture.probes.loss.padding import TAIL_NAMES, as_sequences, tails
-from paramedic.capture.probes.machine.failures import call_in_traceback
+from paramedic.capture.nearby import nearby
+from paramedic.capture.padding import TAIL_NAMES, as_sequences, tails
+from paramedic.capture.sources.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.sources.module_calls import ModuleCalls
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -45,11 +47,6 @@ class Losses:
         self._seen: Counter[tuple[Site, bool]] = Counter()
         self._label_batches: Counter[tuple[Site, bool]] = Counter()
         self.results: dict[int, str] = {}  # this cycle's loss values, by the serial numbers of their nodes
-        self.on_labels: list[tuple[str, Callable[..., None]]] = []  # told of class labels, with the predictions
-        self.on_call: list[tuple[str, Callable[..., None]]] = []  # of every examined call, with its two arguments
-        self.embedded: Callable[[], torch.Tensor | None] = lambda: None  # the token ids that were embedded last
-        self.on_evaluation: Callable[[torch.Tensor, float], None] = lambda *_: None  # told of values without a graph
-        self.on_value: Callable[[str, torch.Tensor], object] = lambda name, value: None  # one with a graph
         self._sites: dict[str, Site] = {}  # where each function was called last
         self._quick_checks = 0  # calls while matching
         self._overdue = False
@@ -60,14 +57,17 @@ class Losses:
     def install(self) -> None:
         for name in LOSSES:
             self._watch(name)
-        self.watcher.each_round("losses", self.results.clear)
+
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self.results.clear()
 
     def _after(self, name: str, result: Any) -> None:
         if not isinstance(result, torch.Tensor):
             return
         if result.grad_fn is not None:
             self.results[serial(result.grad_fn)] = name
-            self.watcher.ask_within("objectives", self.on_value, name, result)
+            self.watcher.bus.tell(moments.loss_computed, name, result)
             if name == "kl_div" and result.dim() == 0:
                 self._tell_divergence(result)
         elif result.dim() == 0 and not torch.is_grad_enabled() and readable(result):
@@ -76,7 +76,7 @@ class Losses:
 
             def use(found: list[float]) -> None:
                 self.watcher.writer.point(series, step, found[0])
-                self.watcher.ask_within("evaluation", self.on_evaluation, result, found[0])
+                self.watcher.bus.tell(moments.loss_measured, result, found[0])
 
             self.watcher.read(result.detach().reshape(1).float(), use)
 
@@ -90,6 +90,7 @@ class Losses:
 
         self.watcher.read(result.detach().reshape(1).float(), use)
 
+    @on(moments.run_failed)
     def tell_last(self, error: BaseException) -> None:
         """The script has failed: were the labels of its last loss call to blame?"""
         failed = call_in_traceback(error, CLASS_LOSSES)
@@ -188,11 +189,10 @@ class Losses:
 
     def _examine(self, name: str, site: Site, given: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
         step, phase = self.watcher.step, self._phase
-        for probe, listener in self.on_call:
-            self.watcher.ask_within(probe, listener, name, prediction, target)
+        self.watcher.bus.tell(moments.loss_called, name, prediction, target)
         made_by = producer(prediction.grad_fn)
         maker = self.calls.maker(prediction)
-        made = self.calls.ops.made(prediction)
+        made = self.watcher.known.ops.made(prediction)
         call = LossCall(
             function=name,
             input=describe(prediction, made_by=type(made_by).__name__ if made_by is not None else None),
@@ -243,8 +243,7 @@ class Losses:
         if given.get("reduction", "mean") != "none":
             if not _leaves_classes_out(given.get("weight")):
                 self._look_at_padding(site, target, prediction, ignored)
-            for probe, listener in self.on_labels:
-                self.watcher.ask_within(probe, listener, site, target, prediction, ignored)
+            self.watcher.bus.tell(moments.labels_seen, site, target, prediction, ignored)
         counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
         dimension = _class_dimension(name, prediction)
         guesses = sample(prediction).argmax(dimension).reshape(-1)
@@ -257,7 +256,9 @@ class Losses:
         if labels.device.type == "cpu" and bool((labels[:, -1] == ignored).all()):
             labels = labels[:, :-1]  # shifted inside the model, which leaves the last place without a label
         inputs = self.calls.sequence() if self.calls.sequence is not None else None
-        inputs = inputs if inputs is not None else self.embedded()  # a loss inside the model comes before its inputs
+        inputs = (
+            inputs if inputs is not None else self.watcher.known.embedded()
+        )  # a loss inside the model comes before its inputs
         step, phase, total = self.watcher.step, self._phase, target.numel()
 
         def use(found: list[float]) -> None:
@@ -305,6 +306,7 @@ class Losses:
         self, name: str, site: Site, target: torch.Tensor, classes: int, ignored: int, reduction: str
     ) -> None:
         """Before the call: a label out of range ends the script, on an accelerator without saying which."""
+        target = target if (near := nearby(self.watcher, target)) is None else near
         wrong = ((target < 0) | (target >= classes)) & (target != ignored)
         step, phase = self.watcher.step, self._phase
         low, high = target.min(), target.max()

@@ -5,21 +5,21 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
 from paramedic.capture.graph import producer, serial, serials
 from paramedic.capture.inquest.randomness import random_state
-from paramedic.capture.moments import Call, Told
+from paramedic.capture.moments import Call
 from paramedic.capture.names import join
-from paramedic.capture.probes.model.mode_dependent import mode_dependent_modules
-from paramedic.capture.probes.model.rebuilt import Rebuilt
+from paramedic.capture.sources.mode_dependent import mode_dependent_modules
 from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.sources.rebuilt import Rebuilt
 from paramedic.capture.sources.unused import Unused
 from paramedic.capture.untouched import on_class, stored
 from paramedic.capture.watcher import Watcher
@@ -45,14 +45,7 @@ class ModuleCalls:
         self.stack: list[Call] = []
         self.open: list[Call] = []  # top-level calls whose fate is not known yet
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
-        self.loader: Callable[[], int | None] = lambda: None  # the DataLoader that gave the last batch
         self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
-        self.on_call: list[tuple[str, Told]] = []  # probes told of every call
-        self.on_fed: list[tuple[str, Told]] = []  # of the first module with weights in a top-level call
-        self.on_root: list[tuple[str, Told]] = []  # of top-level calls of models
-        self.holds: Callable[[int], bool] = lambda identity: True  # whether an optimizer trains this parameter
-        self.draws_apart: Callable[[], bool] = lambda: False  # whether the random state will be put back
-        self.on_enter: Callable[[str], None] = lambda _: None  # told which module runs, as long as that is known
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
@@ -70,10 +63,12 @@ class ModuleCalls:
         self.watcher.patches.on_undo(self._remove_hooks)
         self._shift(self.watcher.examining)
 
-    def follow_this_thread(self) -> None:
+    @on(moments.forked)
+    def follow_this_thread(self, name: str) -> None:
         """Only one thread's calls can be followed: the one that trains."""
         self._thread = threading.get_ident()
 
+    @on(moments.dropout_tied)
     def dropped(self, training: bool) -> None:
         """Functional dropout that follows train() and eval() of the module which calls it."""
         if self.stack and len(self.stack[0].moody) < MOST_CALLS:
@@ -88,7 +83,7 @@ class ModuleCalls:
 
     def _shift(self, examining: bool) -> None:
         self._remove_hooks()
-        self.on_enter("")
+        self.watcher.bus.tell(moments.module_entered, "")
         # A compiler guards on global hooks: each change of them would make it compile the model again.
         if examining and not self.watcher.compiled:
             hooks = torch.nn.modules.module
@@ -143,10 +138,10 @@ class ModuleCalls:
                 call.cut_at = parent.cut_at
         if parent is None:
             self.ops.fresh = True
-            call.random = None if call.grad or self.draws_apart() else random_state()
+            call.random = None if call.grad or self.watcher.known.seeds.draws_apart() else random_state()
             self.rebuilt.turn += 1
         self.stack.append(call)
-        self.on_enter(call.path)
+        self.watcher.bus.tell(moments.module_entered, call.path)
 
     def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         while self.stack:  # an exception may have skipped some
@@ -157,8 +152,8 @@ class ModuleCalls:
                 break
         else:
             return
-        self.on_enter(self.stack[-1].path if self.stack else "")
-        self._tell(self.on_call, call, args, kwargs, output)
+        self.watcher.bus.tell(moments.module_entered, self.stack[-1].path if self.stack else "")
+        self.watcher.bus.tell(moments.module_called, call, args, kwargs, output)
         tensors = list(tensors_in(output))
         self._remember_outputs(call, [tensor for _, tensor in tensors])
         self._order += 1
@@ -191,19 +186,14 @@ class ModuleCalls:
         top = self.stack[0] if self.stack else call
         if not top.fed and not module._modules and own_parameters(module):
             top.fed = True
-            self._tell(self.on_fed, call, args, kwargs, output)
+            self.watcher.bus.tell(moments.first_layer_called, call, args, kwargs, output)
         if not self.stack:
             self._left_root(call, args, kwargs, output)
 
     def _carries(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
         """Whether a gradient is missed behind it: a teacher that no optimizer holds has none to give."""
-        trained = any(self.holds(id(p)) for p in anatomy.parameters(module))
+        trained = any(id(p) in self.watcher.known.loop.owners for p in anatomy.parameters(module))
         return trained or any(self.ops.taint_of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
-
-    def _tell(self, listeners: list[tuple[str, Told]], call: Call, args: Any, kwargs: Any, output: Any) -> None:
-        """Each listener is a probe of its own: one that fails takes no other along."""
-        for probe, listener in listeners:
-            self.watcher.ask_within(probe, listener, call, args, kwargs, output)
 
     def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not any(True for _ in anatomy.parameters(call.module)):
@@ -211,7 +201,7 @@ class ModuleCalls:
         pattern = (id(call.module), call.training, call.grad)
         self.patterns[pattern] += 1
         call.moody = [*mode_dependent_modules(call.module, call.path), *call.moody]
-        call.loader = self.loader()
+        call.loader = self.watcher.known.loaders.current
         call.drew = call.random is not None and not call.random.is_that_of(random_state())
         call.random = None
         call.borrowed = not all(isinstance(p, nn.Parameter) for p in anatomy.parameters(call.module))
@@ -219,7 +209,7 @@ class ModuleCalls:
         if len(self.open) < MOST_CALLS:
             self.open.append(call)
         self._describe_inputs(call, args, kwargs)
-        self._tell(self.on_root, call, args, kwargs, output)
+        self.watcher.bus.tell(moments.model_called, call, args, kwargs, output)
         call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.relax()
@@ -340,8 +330,16 @@ class ModuleCalls:
         """
         self._unused.clear()
         if self.open:
-            now = self.loader()
+            now = self.watcher.known.loaders.current
             self.open = [c for c in self.open if not c.grad or c.age > 1 or (c.age == 1 and c.loader != now)]
+
+    @on(moments.step_taken, moments.round_over)
+    def _round_over(self) -> None:
+        self.settle()
+
+    @on(moments.run_over)
+    def _run_over(self) -> None:
+        self.settle(final=True)
 
     def settle(self, *, final: bool = False) -> None:
         """After an optimizer step: what nobody has back-propagated by now was only looked at."""

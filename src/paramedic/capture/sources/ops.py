@@ -12,6 +12,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import describe, same_up_to_ones
 from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, serial, serials, terms
 from paramedic.capture.kept_axis import axis_kept_at
@@ -46,15 +48,8 @@ class OpMode(TorchFunctionMode):
         self.watcher = watcher
         self.cuts: list[Cut] = []
         self.waiting: list[Waiting] = []
-        self.on_metric: Callable[[], None] = lambda: None
         self.on_result: Callable[[Any, Any, Any], None] | None = None  # told of every call, while there is need
-        self.on_grad_read: Callable[[], None] = lambda: None
-        self.inside_model: Callable[[], bool] = lambda: False
-        self.is_held: Callable[[int], bool] = lambda _: False  # by an optimizer: the tensor with this id
-        self.maker: Callable[[torch.Tensor], str | None] = lambda _: None
-        self.loss_function: Callable[[torch.Tensor], str | None] = lambda _: None
         self._sums: Counter[Site] = Counter()
-        self.module_site: Callable[[], Site | None] = lambda: None  # where torch's own module now running was built
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], Made]] = {}
         self._made_nodes: dict[int, Made] = {}  # by the serial numbers of nodes
         self._tainted: dict[int, tuple[weakref.ref[torch.Tensor], Cut]] = {}
@@ -125,6 +120,7 @@ class OpMode(TorchFunctionMode):
         del self.waiting[waiting:]
         self._tainted = {known: taint for known, taint in self._tainted.items() if taint[0]() is not None}
 
+    @on(moments.step_taken, moments.round_over)
     def forget_cycle(self) -> None:
         """The optimizer has stepped: what was waiting for a backward pass waits no more."""
         self.cuts.clear()
@@ -171,7 +167,7 @@ class OpMode(TorchFunctionMode):
                 self._constant_term(*((a, b) if self.taint_of(b) is not None else (b, a)), result)
         if a.requires_grad == b.requires_grad or result.grad_fn is None:
             return
-        if a.dim() != b.dim() and same_up_to_ones(a, b) and not self.inside_model():
+        if a.dim() != b.dim() and same_up_to_ones(a, b) and not self.watcher.known.calls.in_forward():
             if result.numel() > max(a.numel(), b.numel()):
                 self._broadcast(ARITHMETIC[func], a, b, result)
         elif ARITHMETIC[func] in "+-" and a.dim() == 0 and b.dim() == 0:
@@ -180,7 +176,7 @@ class OpMode(TorchFunctionMode):
     def _sum(self, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         """Two scalars with gradients added up: two terms of the loss, if it is one."""
         site, step = user_site(), self.watcher.step
-        kinds = [self.loss_function(a), self.loss_function(b)]
+        kinds = [self.watcher.known.losses.function_of(a), self.watcher.known.losses.function_of(b)]
         numbers = torch.stack([a.detach().float(), b.detach().float()])
 
         def tell() -> None:
@@ -197,7 +193,7 @@ class OpMode(TorchFunctionMode):
         site = user_site()
         kept, made = axis_kept_at(a if a.dim() > b.dim() else b), list(result.shape)
         fact = Broadcast(symbol=op, a=describe(a), b=describe(b), result=made, axis_at=kept)
-        maker = self.maker(a if a.requires_grad else b)
+        maker = self.watcher.known.calls.maker(a if a.requires_grad else b)
         tell = lambda: self.watcher.state(fact, site=site, module=maker, key=site)  # noqa: E731
         self.waiting.append(Waiting(serial(result.grad_fn), tell, unless_pairwise=True))
 
@@ -232,7 +228,7 @@ class OpMode(TorchFunctionMode):
     def _activation(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T):
             return
-        made = Made(ACTIVATIONS[func], self.module_site() or user_site())
+        made = Made(ACTIVATIONS[func], self.watcher.known.calls.native_site() or user_site())
         self._made[id(result)] = (weakref.ref(result), made)
         if result.grad_fn is not None:
             self._made_nodes[serial(result.grad_fn)] = made
@@ -256,7 +252,7 @@ class OpMode(TorchFunctionMode):
         dim = (0 if x.dim() in (0, 1, 3) else 1) if dim is None else dim % x.dim()
         # Ordinary calls are told as well: a dimension that is only sometimes of size one is no fault.
         kind = "single" if x.shape[dim] == 1 else "first" if dim == 0 else "ordinary"
-        maker = self.maker(x)
+        maker = self.watcher.known.calls.maker(x)
         products = "Bmm" in kinds_behind(x.grad_fn, 8).values()  # scores of queries with keys
         sizes = list(x.shape)
         fact = Softmax(
@@ -321,13 +317,13 @@ class OpMode(TorchFunctionMode):
         """Predictions compared with labels: an accuracy is being measured."""
         both = len(args) > 1 and isinstance(args[0], T) and isinstance(args[1], T)
         if both and args[0].numel() > 1 and not args[0].dtype.is_floating_point:
-            self.on_metric()
+            self.watcher.known.calls.used_as("metric")
 
     def _grad_read(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """The user's own code looks at a gradient: an optimizer written by hand, or a method such as SAM."""
         caller = sys._getframe(3)
         if result is not None and is_users(caller.f_code.co_filename):
-            self.on_grad_read()
+            self.watcher.known.loop.grads_read()
 
     # Where values without history came from ---------------------------------------------------------------------
 
@@ -352,7 +348,9 @@ class OpMode(TorchFunctionMode):
     def _trains_nothing(self, result: torch.Tensor) -> bool:
         """Whether its gradient only leads to inputs: coordinates x that a derivative was taken by have one, too."""
         leaves = nearest_leaves(result.grad_fn) if result.grad_fn is not None else None
-        return leaves is not None and not any(isinstance(p, nn.Parameter) or self.is_held(id(p)) for p in leaves)
+        return leaves is not None and not any(
+            isinstance(p, nn.Parameter) or id(p) in self.watcher.known.loop.owners for p in leaves
+        )
 
     def taint_of(self, value: Any) -> Cut | None:
         known = self._tainted.get(id(value))  # ids are used again, so the tensor itself must still be the one meant

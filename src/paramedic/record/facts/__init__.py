@@ -44,7 +44,7 @@ from paramedic.record.facts.data import (
     Thinned,
     Tokens,
 )
-from paramedic.record.facts.distributed import Exchange, Owner, Unreduced, Wrapper
+from paramedic.record.facts.distributed import Collective, Exchange, Owner, Unreduced, Waiting, Wrapper
 from paramedic.record.facts.fact import Fact, Kind, Occurrence, all_kinds, known_as
 from paramedic.record.facts.loop import Backward, Cut, Discard, Ended, Loop, Mixture, Seed, StaleBackward
 from paramedic.record.facts.loss import (
@@ -195,6 +195,7 @@ __all__ = [
     "ClassTarget",
     "Clip",
     "ClippedSurrogate",
+    "Collective",
     "Company",
     "Compile",
     "Confusion",
@@ -340,6 +341,7 @@ __all__ = [
     "Unreduced",
     "Untied",
     "Values",
+    "Waiting",
     "Wrapper",
     "WrongDenominator",
     "all_kinds",

@@ -49,3 +49,23 @@ class Unreduced(Fact):
     frozen: int
     owners: Sequence[Owner]
     find_unused: bool
+
+
+@fact("collective", missing="the script calls no collective operation")
+class Collective(Fact):
+    """A line that calls a collective operation."""
+
+    op: str  # "all_reduce", "barrier" …
+
+
+@fact("waiting", missing="no rank waited long for another")
+class Waiting(Fact):
+    """Where a rank stands that has not moved for seconds, or whose collective operation failed; or that it went on."""
+
+    over: bool
+    op: str = ""  # the collective operation, or "backward"; empty outside of both
+    number: int = 0  # of collective calls so far
+    seconds: float = 0.0
+    shape: Sequence[int] | None = None
+    error: str | None = None
+    stack: Sequence[str] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paramedic.record.facts.fact import Fact, fact
@@ -81,3 +81,4 @@ class Ended(Fact):
     type: str
     message: str
     cause: str = ""
+    exit_codes: Mapping[str, int] | None = None  # of ranks, as their launcher knows them

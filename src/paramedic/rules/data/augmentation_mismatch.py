@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from paramedic.record.facts import Batch, EvalForward, ExchangedTransform, Forward, Loader, Mirrors, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at, model_input_history, outermost, target_history
+from paramedic.static.history import Link
+from paramedic.static.signs import mirrors
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -104,10 +107,18 @@ def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Fi
         f"({axis})",
         why="the picture was flipped and its target was not, or the two were flipped independently",
         remedy="draw once per sample: if random.random() < 0.5: picture, target = picture.flip(-1), target.flip(-1)",
-        where=looks[0].where,
+        **edited_at(looks[0].where, _turning(run, looks[0])),
         evidence=(Evidence(name="share_of_mirrored_targets", value=round(wrong / (straight + wrong), 3), limit="0"),),
         confidence=0.92,
     )
+
+
+def _turning(run: Run, look: Mirrors) -> Link | None:
+    """Where the target is turned, apart from its picture; where it never is, what turns the picture."""
+    target = [link for link in target_history(run, look, "") if mirrors(link.node)]
+    calls = [call for call in run.facts(TrainForward) if call.where.file == look.where.file]
+    picture = [link for link in model_input_history(run, calls[0].where) if mirrors(link.node)] if calls else []
+    return outermost((target or picture)[0]) if target or picture else None
 
 
 def _changing(firsts: list[Batch]) -> int | None:

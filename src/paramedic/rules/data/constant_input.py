@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from paramedic.findings import Severity, Where
+from paramedic.findings import Severity
 from paramedic.record.facts import Batch, Forward, Input, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import Places, edited_at, first_link, model_input_history
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at, listed, many
+from paramedic.static.history import Link
+from paramedic.static.signs import makes_alike
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -50,23 +53,31 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
         judged += bool(measured)
         value = measured[0].min if measured else 0.0
         if len(measured) >= fewest and all(v.min == v.max == value for v in measured):
-            yield _finding(f"of {len(measured)} examined training batches", value, at(loader, loader.reader))
+            places = edited_at(at(loader, loader.reader), _blanking(run))
+            yield _finding(f"of {len(measured)} examined training batches", value, places)
     if not trained - {None}:
         for event in run.facts(Input, phase="train"):
             judged += 1
             if event.calls >= fewest and event.features > _FEW and event.min == event.max and _stuck(run):
-                yield _finding(f"that {event.module} got in {event.calls} calls", event.min, event.where)
+                places = edited_at(event.where, _blanking(run))
+                yield _finding(f"that {event.module} got in {event.calls} calls", event.min, places)
                 return
     if not judged:
         raise Abstain("no batches of floating-point inputs were seen in training")
 
 
-def _finding(which: str, value: float, where: Where) -> Finding:
+def _blanking(run: Run) -> Link | None:
+    """The statement among those that make the model's input that can turn all of it into one number."""
+    calls = run.facts(TrainForward)
+    return first_link(model_input_history(run, calls[0].where), makes_alike) if calls else None
+
+
+def _finding(which: str, value: float, places: Places) -> Finding:
     return Finding(
         what=f"all inputs {which} are {value:g} everywhere",
         why="every sample looks the same to the model",
         remedy="check how a sample is made: a failed load, an integer division, a wrong index",
-        where=where,
+        **places,
         evidence=(Evidence(name="range", value=0.0, limit="> 0"),),
         confidence=0.93,
     )

@@ -6,10 +6,13 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from paramedic.findings import Severity, Where
-from paramedic.record.facts import Batch, Boxes, Corners, Edges, Forward, Input, Loader, LossCall
+from paramedic.findings import Severity
+from paramedic.record.facts import Batch, Boxes, Corners, Edges, Forward, Input, Loader, LossCall, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import Places, argument_history, edited_at, first_link, loop_history, part_of, with_gradients
 from paramedic.rules.support import at, by_place, many
+from paramedic.static.history import Link
+from paramedic.static.signs import names_any, subtracts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,11 +66,12 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
             if bad and bad > share * count and other and pixels:
                 if _fails(run) and (named or not _are_features(run)):
                     what = f"{many(bad, 'box')} of {count:,} end before they begin, as {examples[0]}"
-                    yield _finding(place, what, _OTHER_FORMAT, _TO_CORNERS, bad)
+                    yield _finding(Places(where=place, also=()), what, _OTHER_FORMAT, _TO_CORNERS, bad)
                     return
             elif bad and named and bad <= share * count and pixels:
                 what = f"{many(bad, 'box')} of {count:,} have no area or are turned around, as {examples[0]}"
-                yield _finding(place, what, "x1 <= x0 or y1 <= y0", "leave these boxes out when samples are made", bad)
+                remedy = "leave these boxes out when samples are made"
+                yield _finding(Places(where=place, also=()), what, "x1 <= x0 or y1 <= y0", remedy, bad)
     intersected = run.facts(Corners)
     count, bad = sum(op.boxes for op in intersected), sum(op.bad_corners for op in intersected)
     if bad > share * count and not any(op.bad_sizes for op in intersected):
@@ -75,7 +79,8 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
         what = (
             f"{many(bad, 'box')} of {count:,} that are intersected as two corners end before they begin, as {example}"
         )
-        yield _finding(intersected[0].where, what, _OTHER_FORMAT, _TO_CORNERS, bad)
+        places = edited_at(intersected[0].where, _boxes_made(run, intersected[0]))
+        yield _finding(places, what, _OTHER_FORMAT, _TO_CORNERS, bad)
     elif not judged and not intersected and not run.facts(Edges):
         raise Abstain("no boxes came out of a loader or were intersected")
 
@@ -95,7 +100,7 @@ def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> F
                 continue
             example = next(f.examples[0] for f in found if f.examples)
             return _finding(
-                at(loader, loader.reader),
+                edited_at(at(loader, loader.reader), _mirroring(run, loader, path)),
                 f"{many(bad, 'box')} of {count:,} end before they begin, as {example}; none of {max(whole):,} that "
                 "another loader gives does",
                 "a mirrored box needs its corners exchanged: its left edge has become the right one",
@@ -124,7 +129,7 @@ def _turned_targets(run: Run, *, fewest: int = 200, share: float = 0.05) -> Find
                 continue
             mirrored = "horizontally" if axis == "x" else "vertically"
             return _finding(
-                at(edges[0], edges[0].mirrored_at),
+                Places(where=at(edges[0], edges[0].mirrored_at), also=()),
                 f"{many(int(bad), 'target')} of {rows:,} end before they begin along {axis}, and none along {other}: "
                 f"boxes that were mirrored {mirrored} and kept the order of their corners",
                 "a mirrored box needs its corners exchanged: its left edge has become the right one",
@@ -134,12 +139,29 @@ def _turned_targets(run: Run, *, fewest: int = 200, share: float = 0.05) -> Find
     return None
 
 
-def _finding(where: Where, what: str, why: str, remedy: str, bad: int) -> Finding:
+def _mirroring(run: Run, loader: Loader, path: str) -> Link | None:
+    """The subtraction that exchanges left and right, among the statements that make these boxes."""
+    reads = [batch.where for batch in run.facts(Batch) if batch.loader == loader.number]
+    return first_link(loop_history(run, reads[0], part_of(path)), subtracts) if reads else None
+
+
+def _boxes_made(run: Run, op: Corners) -> Link | None:
+    """The statement that made the boxes that were given, not predicted."""
+    models = {model.name.rpartition(".")[2] for model in run.facts(Model)}
+    for position in (0, 1):
+        made = argument_history(run, op.where, ("max", "maximum", "min", "minimum"), position)
+        trained = [link for link in made if link.kind == "assigned" and with_gradients(link)]
+        if trained and not any(names_any(link.node, models) for link in made):
+            return trained[0]
+    return None
+
+
+def _finding(places: Places, what: str, why: str, remedy: str, bad: int) -> Finding:
     return Finding(
         what=what.replace("boxs", "boxes"),
         why=why,
         remedy=remedy,
-        where=where,
+        **places,
         evidence=(Evidence(name="boxes_without_area", value=bad, limit="0"),),
         confidence=0.9,
     )

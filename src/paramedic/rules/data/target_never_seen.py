@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Labels, Tokens
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at, target_history
 from paramedic.rules.support import labels_made_at, listed
+from paramedic.static.history import Link
+from paramedic.static.program import statement_at
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -53,13 +57,27 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         what=f"every sequence ends with id {value}, which also fills the padding, and no label is ever {value}",
         why="the end token was left out of the labels together with the padding",
         remedy="use a padding id of its own, or build the labels with the attention mask",
-        where=labels_made_at(run, call, "left_out"),
+        **edited_at(labels_made_at(run, call, "left_out"), _left_out_at(run, call)),
         evidence=(
             Evidence(name="labels_with_the_end_token", value=0, limit="> 0"),
             Evidence(name="labels_left_out", value=left_out),
         ),
         confidence=0.85,
     )
+
+
+def _left_out_at(run: Run, call: Labels) -> Link | None:
+    """Where labels are compared with the padding and left out: `labels[labels == PAD] = -100`, `masked_fill`."""
+    made = target_history(run, call, "cross_entropy")
+    statements = [(link, statement_at(link.scope, link.line)) for link in made]
+    compared = [link for link, statement in statements if statement is not None and _compares(statement)]
+    return compared[0] if compared else None
+
+
+def _compares(statement: ast.stmt) -> bool:
+    chosen = [node.slice for node in ast.walk(statement) if isinstance(node, ast.Subscript)]
+    chosen += [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return any(isinstance(inner, ast.Compare) for node in chosen for inner in ast.walk(node))
 
 
 def _last_label_left_out(run: Run, batches: list[Tokens]) -> bool:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from paramedic.findings import Severity
 from paramedic.record.facts import EvalForward, FedRows, Forward, Loader, Overlap, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import common, edited_at, model_input_history
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
+from paramedic.static.history import Link
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -83,12 +85,19 @@ def _without_loaders(run: Run, share: float) -> Iterator[Finding]:
             "trained on before",
             why="copies of them are in the training part: data was oversampled, or has duplicates, before the split",
             remedy="split first; oversample or augment only the training part afterwards",
-            where=calls[0].where,
+            **edited_at(calls[0].where, _parted(run, calls[0])),
             severity="warning",
             evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
             confidence=0.9,
         )
         return
+
+
+def _parted(run: Run, evaluated: FedRows) -> Link | None:
+    """The statement that parts the data: the last one that what is trained on and what is evaluated have in common."""
+    trained = [call for call in run.facts(TrainForward) if call.module == evaluated.module]
+    seen = model_input_history(run, evaluated.where)
+    return common(seen, model_input_history(run, trained[0].where)) if trained else None
 
 
 def _finding(loader: Loader, train: Loader, part: float, count: int, how: str, *, others_clean: bool) -> Finding:

@@ -10,6 +10,7 @@ from paramedic.findings import Severity
 from paramedic.record.facts import Input, Loader, ModuleCall, TrainForward
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import Places, edited_at, model_input_history, put_together
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at, listed
 
@@ -54,7 +55,7 @@ def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: 
                 what=what,
                 why=why,
                 remedy=remedy,
-                where=at(event, _reader(run)),
+                **_places(run, event),
                 evidence=(
                     Evidence(name="min", value=event.min),
                     Evidence(name="max", value=event.max, limit=f"≤ {pixels:g}"),
@@ -137,6 +138,15 @@ def _normalised_next(run: Run, event: Input) -> bool:
 
 def _root(event: Input) -> str:
     return (event.module or "").split(".")[0]
+
+
+def _places(run: Run, event: Input) -> Places:
+    """Where the samples are read; without a loader, where the input is put together."""
+    reader = _reader(run)
+    if reader is not None:
+        return Places(where=at(event, reader), also=())
+    calls = run.facts(TrainForward)
+    return edited_at(event.where, put_together(model_input_history(run, calls[0].where)) if calls else None)
 
 
 def _reader(run: Run) -> Site | None:

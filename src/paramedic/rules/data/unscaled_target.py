@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Batch, Labels, Loader, LossCall, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at, first_link, put_together, target_history
 from paramedic.rules.support import by_place, measured
+from paramedic.static.signs import divides
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -42,7 +44,7 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
                 what=f"the targets of {calls[0].function} reach only {highest:.4g}, where 1 is meant",
                 why="masks of 0 and 1 were divided by 255",
                 remedy="leave the masks at 0 and 1: only images are divided by 255",
-                where=calls[0].where,
+                **edited_at(calls[0].where, first_link(target_history(run, calls[0], calls[0].function), divides)),
                 evidence=(Evidence(name="target_max", value=highest, limit="1"),),
                 confidence=0.93,
             )
@@ -61,7 +63,7 @@ def check(run: Run, *, scale: float = 100.0, fewest: int = 30) -> Iterator[Findi
             f"{missed:,.4g} away after {last.step:,} steps",
             why="with a usual learning rate the outputs cannot get that far",
             remedy="standardise the targets: (y - y.mean()) / y.std(), and undo it for predictions",
-            where=first.where,
+            **edited_at(first.where, put_together(target_history(run, first, first.function))),
             evidence=(Evidence(name="target_size", value=size, limit=f"< {scale:g}"),),
             confidence=0.85,
         )

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
-from paramedic.record.facts import CrossedRows, Forward, Input, ScramblingView
+from paramedic.record.facts import CrossedRows, Forward, Input, ScramblingView, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at, first_link, model_input_history
 from paramedic.rules.support import at, shape
+from paramedic.static.history import Link
+from paramedic.static.signs import reshapes
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 
 FEWEST_VALUES = 10_000  # pixels seen
+VISIBLY = 0.95  # as the ratio of `smoother`, where the program is seen to reshape its pictures
 
 
 @rule("PM313", "wrong-layout", severity="error", needs=[Forward], causes=["PM207", "PM209", "PM413"])
@@ -68,9 +72,15 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
     """Somebody, perhaps NumPy, has reshaped the pictures before they came here."""
     for event in run.facts(Input, phase="train"):
         here, otherwise = event.roughness, event.roughness_interleaved
-        if not here or otherwise is None or otherwise > smoother * here or event.samples < FEWEST_VALUES:
+        if not here or otherwise is None or event.samples < FEWEST_VALUES:
+            continue
+        reshaped = _reshaped(run)
+        limit = smoother if reshaped is None else max(smoother, VISIBLY)
+        if otherwise > limit * here:
             continue
         channels = event.shape[1]
+        if len(event.shape) == 3 and otherwise > smoother * here:
+            continue  # what is visible in pictures is not in series
         if len(event.shape) == 3:
             yield _series(event, here, otherwise, smoother)
             return
@@ -79,9 +89,9 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
             f"and by {otherwise:.3g} if the {channels} colours are read as the last axis",
             why="pictures of height × width × colours were reshaped to colours × height × width, which moves no axis",
             remedy="x.permute(0, 3, 1, 2), or np.transpose(x, (0, 3, 1, 2)), instead of reshape or view",
-            where=event.where,
+            **edited_at(event.where, reshaped),
             severity="warning",
-            evidence=(Evidence(name="roughness_ratio", value=round(otherwise / here, 3), limit=f"> {smoother:g}"),),
+            evidence=(Evidence(name="roughness_ratio", value=round(otherwise / here, 3), limit=f"> {limit:g}"),),
             confidence=0.88,
         )
         return
@@ -99,6 +109,12 @@ def _series(event: Input, here: float, otherwise: float, smoother: float) -> Fin
         evidence=(Evidence(name="roughness_ratio", value=round(otherwise / here, 3), limit=f"> {smoother:g}"),),
         confidence=0.88,
     )
+
+
+def _reshaped(run: Run) -> Link | None:
+    """Where the pictures are reshaped to four axes on their way to the model, and no axis is moved."""
+    calls = run.facts(TrainForward)
+    return first_link(model_input_history(run, calls[0].where), reshapes) if calls else None
 
 
 def _crossed(op: CrossedRows) -> Finding:

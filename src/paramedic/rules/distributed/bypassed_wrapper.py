@@ -1,12 +1,19 @@
 """PM805."""
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from paramedic.findings import Where
 from paramedic.record.facts import Exchange, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import parameter_histories
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
+from paramedic.static.blocks import without_gradients
+from paramedic.static.history import Link
+from paramedic.static.program import own_nodes, program
+from paramedic.static.signs import name_of, names_any
 
 
 @rule("PM805", "bypassed-wrapper", severity="error", needs=[Exchange, TrainForward], causes=["PM801"])
@@ -42,6 +49,16 @@ def _trained(run: Run, name: str) -> bool:
     return any(h.with_gradient for h in parameter_histories(run) if h.name.startswith(f"{name}."))
 
 
+def _around_it(run: Run, shown: Where, name: str) -> Link | None:
+    """The line in training that reaches into the wrapper: `ddp.module.training_step(x, y)`."""
+    for scope in program(run).scopes():
+        for call in (node for node in own_nodes(scope.body) if isinstance(node, ast.Call)):
+            inner = name_of(call.func) == "module" or names_any(call.func, ("module",))
+            if inner and names_any(call.func, (name.rpartition(".")[2],)) and not without_gradients(scope, call.lineno):
+                return Link(call.lineno, call, scope, "called")
+    return None
+
+
 def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
     name = exchange.name or ""
     passes = run.facts(TrainForward)
@@ -52,7 +69,7 @@ def _finding(run: Run, exchange: Exchange, parting: Parting) -> Finding:
         f"{parting.name} differs between ranks {run.rank} and {parting.member.rank}",
         why="gradients are averaged only for what is called through the wrapper; each rank trains a model of its own",
         remedy=f"call {name}(...) itself here, not {name}.module or the model that was wrapped",
-        where=replace(where, module=name),
+        **edited_at(replace(where, module=name), _around_it(run, where, name)),
         evidence=(
             Evidence(name="calls_of_the_wrapper", value=0, limit="≥ 1"),
             Evidence(name=f"norm_on_rank_{run.rank}", value=parting.mine),

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import EvalForward, Mode, Model, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import listed
+from paramedic.static.calls import taken_at
+from paramedic.static.program import program
 
 
 @rule("PM611", "eval-mode-in-training", severity="error", needs=[TrainForward], causes=["PM403"])
@@ -74,7 +77,7 @@ def _parts(run: Run) -> Iterator[Finding]:
             why=f"{listed([m.path + ' (' + m.class_ + ')' for m in idle])} do not do their work, and the training loop "
             "leaves parts as they are",
             remedy=f"call {part}.train() where it is built, or {event.module}.train() before training",
-            where=switch.where,
+            **edited_at(switch.where, taken_at(program(run), switch.where)),
             severity="warning",
             evidence=(Evidence(name="modules_in_eval_mode", value=len(idle), limit="0 while training"),),
             confidence=0.88,

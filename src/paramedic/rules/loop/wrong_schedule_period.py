@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from paramedic.findings import Where
 from paramedic.record.facts import Ended, Epoch, Loader, Optimizer, Schedule, Step
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, many
+from paramedic.static.calls import second_call
+from paramedic.static.program import program
 
 _SIZED = ("total_steps", "T_max", "total_iters")
 
@@ -52,7 +55,7 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         yield from _backwards(schedule)
         if steps < fewest or schedule.optimizer not in trained:  # a schedule that is only looked at trains nothing
             continue
-        finding = _never(schedule, steps) or _vanished(schedule, steps, early) or _wrong_unit(run, schedule, steps)
+        finding = _never(schedule, steps) or _vanished(run, schedule, steps, early) or _wrong_unit(run, schedule, steps)
         finding = finding or _zero(run, schedule, steps, early)
         if finding is not None:
             yield finding
@@ -112,19 +115,22 @@ def _never(schedule: Schedule, steps: int) -> Finding | None:
     )
 
 
-def _vanished(schedule: Schedule, steps: int, early: float) -> Finding | None:
+def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | None:
     """The rate is gone long before the end, and does not come back."""
     since, calls = schedule.low_since, schedule.calls
     if since is None or since > early * steps or calls < 0.9 * steps or schedule.class_ == "ReduceLROnPlateau":
         return None
+    again = second_call(program(run), schedule.where) if calls < 1.1 * steps else None
     often = f"{calls / steps:.0f} times per" if calls > 1.9 * steps else "for every"
     return Finding(
         what=f"the learning rate fell from {schedule.peak:g} below a hundredth of it by step {since:,} of {steps:,} "
         f"and ended at {schedule.last:.1e}",
         why=f"{schedule.class_} was stepped {often} optimizer step, {calls:,} times; the rest of the run hardly "
         "moves a weight",
-        remedy="move scheduler.step() to the end of each epoch, or count the schedule in batches",
-        where=_to_edit(schedule),
+        remedy="move scheduler.step() to the end of each epoch, or count the schedule in batches"
+        if again is None
+        else "give the second call of this function an optimizer and a schedule of its own",
+        **edited_at(_to_edit(schedule), again),
         evidence=(
             Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
             Evidence(name="scheduler_steps", value=calls),

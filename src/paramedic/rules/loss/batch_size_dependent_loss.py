@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator
+from statistics import median
 
 from paramedic.findings import Severity
-from paramedic.record.facts import Backward, LossCall, MixedReductions
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.record.facts import Backward, LossCall, MixedReductions, Optimizer
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.outcome import outcome, pushes
 from paramedic.rules.support import by_place
 
 
@@ -13,7 +15,8 @@ from paramedic.rules.support import by_place
 def check(run: Run) -> Iterator[Finding]:
     """A loss that is summed over the batch and back-propagated as it is.
 
-    A note as long as training goes well; a warning when the loss has blown up.
+    A note as long as training goes well; a warning when the loss has blown up, or when plain gradient steps change the
+    weights by a tenth of their size and nothing is learnt. Adam divides the size of the gradient out again.
 
     ## Why it hurts
     The gradient is proportional to the batch size: a learning rate that works for 16 samples is too high for 256.
@@ -33,11 +36,11 @@ def check(run: Run) -> Iterator[Finding]:
         size = call.input.shape[0] if call.input.shape else 1
         if size < 2:
             continue
-        blown = _blown_up(run, passes)
+        blown = _blown_up(run, passes) or _too_large_steps(run)
         severity: Severity = "warning" if blown else "note"
+        effect = ", and the steps are too large" if blown else "; its gradient grows with the batch size"
         yield Finding(
-            what=f"{call.function} is summed over {size} samples"
-            + (" and the loss has blown up" if blown else "; its gradient grows with the batch size"),
+            what=f"{call.function} is summed over {size} samples{effect}",
             why="a sum scales the steps by the number of samples (and outputs) in a batch",
             remedy='reduction="mean", or divide the sum by the number of samples',
             where=call.where,
@@ -63,6 +66,19 @@ def _mixed(op: MixedReductions) -> Finding:
 def _blown_up(run: Run, passes: list[Backward]) -> bool:
     for event in passes:
         values = [value for _, value in run.series(f"loss:{event.where.file}:{event.where.line}")]
-        if values and (not math.isfinite(values[-1]) or values[-1] > 1e3 * max(abs(values[0]), 1e-9)):
+        # At any time: a loss that comes down again has lost all that was learnt before.
+        if any(not math.isfinite(value) or value > 1e3 * max(abs(values[0]), 1e-9) for value in values):
             return True
     return False
+
+
+def _too_large_steps(run: Run, *, push: float = 0.1) -> bool:
+    """The size of the gradient is the size of the step, and that destroys what the weights have learnt."""
+    if any(optimizer.class_ != "SGD" for optimizer in run.facts(Optimizer)):
+        return False
+    try:
+        failed = outcome(run).bad
+    except Abstain:
+        return False
+    first = [ratio for _, ratio in pushes(run)[:4]]
+    return failed and len(first) > 1 and median(first) >= push

@@ -41,12 +41,15 @@ def check(run: Run) -> Iterator[Finding]:
     yield from _cancelled(run)
     passes = run.facts(Backward)
     nowhere = [event for event in passes if event.parameters == 0]
+    told: set[tuple[str | None, int | None]] = set()
     for event in nowhere:
-        same_line = [e for e in passes if (e.where.file, e.where.line) == (event.where.file, event.where.line)]
+        here = (event.where.file, event.where.line)
+        reached = any(e.parameters for e in passes if (e.where.file, e.where.line) == here)
         if event.leaves and not event.leaf:
             continue  # gradients of inputs, as in adversarial attacks
-        if len(same_line) > 1 or (event.count < 2 and run.steps > 2):
+        if reached or here in told or (event.count < 2 and run.steps > 2):
             continue
+        told.add(here)
         yield Finding(
             what=f"backward() reached none of the model's parameters in {event.count:,} of {event.count:,} calls",
             why="the loss is a fresh number without history"

@@ -13,6 +13,9 @@ from paramedic.record.facts import (
     RankedDistance,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
+from paramedic.static.program import program
+from paramedic.static.sums import added_at
 
 
 @rule("PM516", "objective-sign", severity="warning", needs=[Backward])
@@ -61,7 +64,7 @@ def check(run: Run) -> Iterator[Finding]:
                 what=f"the entropy of the policy ({op.class_}) is minimised ({op.count} times)",
                 why="an entropy bonus should be subtracted from the loss; added, it ends exploration",
                 remedy="loss = policy_loss - 0.01 * entropy",
-                where=op.where,
+                **edited_at(op.where, added_at(program(run), op.where)),
                 evidence=(Evidence(name="slope_of_the_loss", value=1, limit="-1"),),
                 confidence=0.85,
             )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import applied_at
 from paramedic.rules.support import at, by_place, measured
 
 _BEYOND: dict[str, tuple[str, ...]] = {
@@ -59,7 +60,6 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     groups = [(name, group) for name in _RANGES for group in by_place(c for c in seen if _made_by(c) == name).values()]
     for activation, calls in groups:
         call = next((call for call in calls if call.made_at), calls[0])
-        made = call.made_at
         low, high = _RANGES[activation]
         least = min(call.numbers.target_min for call in calls)
         most = max(call.numbers.target_max for call in calls)
@@ -71,7 +71,7 @@ def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
             what=f"targets go from {least:.4g} to {most:.4g}, but {activation} only gives {reach}",
             why="the model can never produce those targets, so the loss has a floor",
             remedy=f"remove the {activation} from the output, or scale the targets into its range",
-            where=at(call, made[1:] if made else None),
+            **applied_at(run, call),
             evidence=(
                 Evidence(name="target_min", value=least, limit=f"≥ {low:g}"),
                 Evidence(name="target_max", value=most, limit=f"≤ {high:g}"),
@@ -124,12 +124,11 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
             continue
         bounds = {"tanh": "-1 to 1", "sigmoid": "0 to 1"}.get(activation, "at least 0")
         call = next((call for call in calls if call.made_at), calls[0])
-        made_at = call.made_at
         yield Finding(
             what=f"the logits that F.{call.function} gets come out of {activation}: they are {bounds}",
             why=f"as probabilities that is {reach}, so the loss has a lower bound that training cannot get below",
             remedy=f"remove the {activation} from the output layer: this loss expects unbounded logits",
-            where=at(call, made_at[1:] if made_at else None),
+            **applied_at(run, call),
             evidence=(
                 Evidence(name="logit_min", value=low, limit="any"),
                 Evidence(name="logit_max", value=high, limit="any"),

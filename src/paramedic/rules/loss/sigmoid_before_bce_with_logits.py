@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import at, measured, train_first
+from paramedic.rules.lines import applied_at
+from paramedic.rules.support import measured, train_first
 
 
 @rule("PM503", "sigmoid-before-bce-with-logits", severity="error", needs=[LossCall], causes=["PM512", "PM305"])
@@ -50,7 +51,7 @@ def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
             f"between {low:.3f} and {high:.3f}, never a negative logit ({call.phase} phase)",
             why="the loss applies a sigmoid itself; twice, it maps every probability into 0.50 to 0.73",
             remedy="remove the sigmoid before the loss, and keep it for metrics only (or use nn.BCELoss)",
-            where=at(call, made[1:] if made else None),
+            **applied_at(run, call),
             evidence=(
                 Evidence(name="input_min", value=low, limit="logits go below 0"),
                 Evidence(name="input_max", value=high, limit="logits go above 1"),

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import LossCall, LossValues
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.support import at, measured, train_first
+from paramedic.rules.lines import applied_at
+from paramedic.rules.support import measured, train_first
 
 
 @rule("PM502", "softmax-before-cross-entropy", severity="error", needs=[LossCall], causes=["PM512"])
@@ -46,7 +47,7 @@ def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
             what=f"F.cross_entropy got probabilities: {rows} of {rows} rows sum to 1.000 ({call.phase} phase)",
             why=f"cross-entropy applies log-softmax itself; over {classes} classes it can't fall below {floor:.2f}",
             remedy="drop the softmax and pass logits to the loss" + (f" at {call.line}" if made else ""),
-            where=at(call, made[1:] if made else None),
+            **applied_at(run, call),
             evidence=(
                 Evidence(name="row_sum_min", value=call.numbers.row_sum_min, limit=f"1 ± {tolerance:g}"),
                 Evidence(name="row_sum_max", value=call.numbers.row_sum_max, limit=f"1 ± {tolerance:g}"),

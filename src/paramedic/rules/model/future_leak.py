@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import Asked, Forecast, Shift
+from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, why_not
+from paramedic.static.program import program
+from paramedic.static.triangles import is_causal
 
 
 @rule("PM417", "future-leak", severity="error", needs=[Asked])
@@ -35,17 +38,17 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
         raise Abstain(why_not(run) or "no model with an output for each place of a sequence could be probed")
     shifts = [event.agreement for event in run.facts(Shift)]
     if shifts and all(found["1"] > 0.9 for found in shifts):
-        yield from _tokens(asked, tolerance)
+        yield from _tokens(run, asked, tolerance)
     forecasts = run.facts(Forecast)
     if len(forecasts) > 1 and all(f.next > 0.95 and f.same < 0.5 for f in forecasts):
         yield from _numbers(asked, tolerance)
 
 
-def _tokens(asked: list[Asked], tolerance: float) -> Iterator[Finding]:
+def _tokens(run: Run, asked: list[Asked], tolerance: float) -> Iterator[Finding]:
     for event in asked:
         change = event.future
         if change is not None and change > tolerance:
-            mask, seen = event.future_mask, at(event, event.future_at)
+            mask, seen = _wrong_mask(run, event), at(event, event.future_at)
             yield Finding(
                 what=f"{event.module} predicts the next token, but its outputs change by {change:.1%} when "
                 "only later tokens are changed" + (f", from line {seen.line} on" if mask else ""),
@@ -75,3 +78,10 @@ def _numbers(asked: list[Asked], tolerance: float) -> Iterator[Finding]:
                 confidence=0.95,
             )
             return
+
+
+def _wrong_mask(run: Run, event: Asked) -> Site | None:
+    """The mask of the attention, unless its line shows that it is right: then something behind it mixes places."""
+    mask = event.future_mask
+    scope = program(run).scope(mask.file, mask.line) if mask is not None else None
+    return None if scope is not None and mask is not None and is_causal(scope, mask.line or 0) else mask

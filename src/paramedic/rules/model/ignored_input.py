@@ -3,9 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from paramedic.record.facts import Asked
+from paramedic.record.facts import Asked, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, why_not
+from paramedic.static.history import Link
+from paramedic.static.program import program
+from paramedic.static.reads import read_at
 
 
 @rule("PM419", "ignored-input", severity="warning", needs=[Asked])
@@ -48,10 +52,16 @@ def check(run: Run) -> Iterator[Finding]:
                     remedy=f"use what line {lost[3]} made of {name!r}: this line overwrites it, and nobody has read it"
                     if lost
                     else f"follow {name!r} through forward(): it is overwritten, dropped or multiplied by zero",
-                    where=at(first, lost),
+                    **edited_at(at(first, lost), None if lost else _read(run, first, name)),
                     evidence=(Evidence(name="change_of_the_output", value=0.0, limit="> 0"),),
                     confidence=0.88,
                 )
+
+
+def _read(run: Run, event: Asked, name: str) -> Link | None:
+    """The statement of the model's forward() that reads the argument, to no effect."""
+    models = [model for model in run.facts(Model) if model.name == event.module]
+    return read_at(program(run), models[0].class_, "forward", name) if models else None
 
 
 def _name(path: str, names: Sequence[str]) -> str | None:

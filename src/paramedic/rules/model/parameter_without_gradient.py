@@ -1,5 +1,6 @@
 """PM403."""
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,6 +9,8 @@ from paramedic.findings import Where
 from paramedic.record.facts import Asked, Backward, Census, Cut, Drawn, Flat, Freeze, ModuleCall, Offered, Rates
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
+from paramedic.static.blocks import without_gradients
+from paramedic.static.program import called, own_nodes, program
 
 
 @rule("PM403", "parameter-without-gradient", severity="error", needs=[Census], causes=["PM405", "PM506", "PM610"])
@@ -115,7 +118,8 @@ def _reason_key(run: Run, history: ParameterHistory, calls: dict[str, ModuleCall
         lines[cut.where.file, cut.where.line, cut.op].append(cut)
     here = [cuts for cuts in lines.values() if any(history.name in cut.parameters for cut in cuts)]
     if here:  # of several cuts the one that most lies behind
-        widest = max(here, key=lambda cuts: len({name for cut in cuts for name in cut.parameters}))
+        # A draw has to cut its path, an action for example; what else does may not have been meant.
+        widest = max(here, key=lambda cs: (len({n for cut in cs for n in cut.parameters}), cs[0].op != ".sample()"))
         return f"cut {widest[0].id}"
     owner = history.name.rpartition(".")[0]
     call = calls.get(owner)
@@ -136,6 +140,22 @@ def _overwritten(run: Run, made: Where) -> int | None:
     """The line that overwrites what this one has made."""
     lost = [place for event in run.facts(Asked) for place in (event.lost or {}).values()]
     return next((place.line for place in lost if (place.file, place.begun) == (made.file, made.line)), None)
+
+
+def _detached(run: Run, part: str) -> Where | None:
+    """`fake = gen(noise).detach()` wherever it is called in training: the first of these lines."""
+    root = part.partition(".")[0]
+    calls, cut = [], []
+    for scope in program(run).scopes():
+        nodes = [node for node in own_nodes(scope.body) if isinstance(node, ast.Call | ast.Attribute)]
+        calls += [n for n in nodes if _calls_it(n, root) and not without_gradients(scope, n.lineno)]
+        cut += [(scope, n) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "detach"]
+    lost = [(scope, node) for scope, node in cut if node.value in calls]
+    return lost[0][0].where(lost[0][1].lineno) if lost and len(lost) == len(calls) else None
+
+
+def _calls_it(node: ast.AST, root: str) -> bool:
+    return isinstance(node, ast.Call) and called(node) == root
 
 
 def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, ModuleCall]) -> Finding:
@@ -171,6 +191,10 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
         why = f"what line {where.line} makes with them is overwritten before anybody has read it"
         remedy = f"use the result of line {where.line} here"
         where = replace(where, line=lost)
+    elif detached := _detached(run, part):
+        where = detached
+        why = f"what {part} gives is detached as soon as it is made"
+        remedy = "detach it only where it is used for another model's loss"
     return Finding(
         what=f"{many(len(names), 'tensor')} of {part} in the optimizer got no gradient in {steps} examined steps: "
         f"{listed(names)}",

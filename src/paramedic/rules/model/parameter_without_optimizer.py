@@ -1,12 +1,21 @@
 """PM402."""
 
+import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
-from paramedic.findings import Where
 from paramedic.record.facts import Census, EvalForward, Forward, Hidden, LossCall, Model, Optimizer, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import argument_history, edited_at, layers
 from paramedic.rules.support import MOVED, TRAINABLE, common_path, listed, many, parameter_histories, twin_optimizers
+from paramedic.static.blocks import last_branch, loop_around
+from paramedic.static.history import Link
+from paramedic.static.program import program
+from paramedic.static.rebuilding import rebuilt_at
+from paramedic.static.signs import names_any
+
+_ALL_OF_THEM = ("named_parameters", "parameters", "named_modules", "modules", "named_children", "children")
 
 
 @rule("PM402", "parameter-without-optimizer", severity="error", needs=[Census, Optimizer])
@@ -61,12 +70,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             remedy=f"add {part}.parameters() to the optimizer, or freeze them with {part}.requires_grad_(False)"
             if twins is None
             else f"give one of the two {part}.parameters()",
-            where=Where(
-                file=optimizer.where.file,
-                line=optimizer.where.line,
-                function=optimizer.where.function,
-                module=part,
-                step=0,
+            **edited_at(
+                replace(optimizer.where, module=part, step=0), None if twins else _left_out(run, optimizer, own)
             ),
             evidence=(
                 Evidence(name="tensors_without_optimizer", value=len(own), limit="0"),
@@ -75,6 +80,26 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
             severity="warning" if untouched and twins is None else "error",
             confidence=0.9 if untouched else 0.96,
         )
+
+
+def _left_out(run: Run, optimizer: Optimizer, names: list[str]) -> Link | None:
+    """Where these parameters miss the optimizer: they came after it had been made, or were not chosen."""
+    steps = [census.step for census in run.facts(Census)]
+    came = min(census.step for census in run.facts(Census) if set(names) & set(census.outside))
+    return rebuilt_at(program(run), layers(names)) if came > min(steps) else _chosen(run, optimizer)
+
+
+def _chosen(run: Run, optimizer: Optimizer) -> Link | None:
+    """Where parameters are picked for the optimizer one by one: what no condition catches is left out."""
+    for link in argument_history(run, optimizer.where, [optimizer.class_]):
+        loop = loop_around(link.scope, link.line)
+        branch = last_branch(link.scope, link.line)
+        if loop is not None and branch is not None and names_any(loop.iter, _ALL_OF_THEM) and not branch.orelse:
+            return replace(link, line=branch.lineno)
+        picked = [node for node in ast.walk(link.node) if isinstance(node, ast.comprehension) and node.ifs]
+        if any(names_any(node.iter, _ALL_OF_THEM) for node in picked):
+            return link
+    return None
 
 
 def _only_passed_through(run: Run, root: str) -> bool:

@@ -1,12 +1,16 @@
 """PM418."""
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
 from paramedic.record.facts import Average, Copy, EvalForward, Load, LossCall, Model, Optimizer, SetBack, Stillness
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at
+from paramedic.static.collecting import collected_at
+from paramedic.static.history import Link, history
+from paramedic.static.program import called, calls_at, program
 
 
 @rule("PM418", "stale-copy", severity="warning", needs=[Model])
@@ -54,10 +58,22 @@ def _following_itself(run: Run) -> Iterator[Finding]:
             what=f"{last.module} loaded its own state dict {len(events)} times: it has stayed as it was made",
             why="load_state_dict(x.state_dict()) on x itself copies every tensor onto itself",
             remedy=f"load the weights of the model that is trained: {last.module}.load_state_dict(online.state_dict())",
-            where=last.where,
+            **edited_at(last.where, _same_object(run, last)),
             evidence=(Evidence(name="tensors_changed", value=0, limit="> 0"),),
             confidence=0.96,
         )
+
+
+def _same_object(run: Run, load: Load) -> Link | None:
+    """`self.target = self.online`: another name for the same model, where a copy is meant."""
+    code = program(run)
+    scope = code.scope(load.where.file, load.where.line)
+    calls = calls_at(scope, load.where.line) if scope is not None and load.where.line is not None else []
+    for call in calls:
+        if called(call) == "load_state_dict" and isinstance(call.func, ast.Attribute) and scope is not None:
+            made = history(code, scope, call.func.value)[:1]
+            return next((link for link in made if isinstance(link.node, ast.Name | ast.Attribute)), None)
+    return None
 
 
 def _nothing_new(run: Run, fewest: int = 3) -> Iterator[Finding]:
@@ -112,11 +128,8 @@ def _without_buffers(run: Run) -> Iterator[Finding]:
     for name, events in looks.items():
         last = events[-1]
         new = last.batches == 0 and last.off == 0 and last.source_batches > 0
-        if new and (last.written or name in following):
-            yield _untouched(name, last)
-            continue
-        if new and name in loads:
-            yield replace(_untouched(name, last), where=loads[name].where)
+        if new and (last.written or name in following or name in loads):
+            yield _untouched(run, name, last, loads.get(name))
             continue
         moved = {event.parameters for event in events}
         if len(events) < 2 or len(moved) < 2 or len({event.buffers for event in events}) > 1:
@@ -142,14 +155,15 @@ def _left_statistics_out(load: Load) -> bool:
     return load.into == "model" and any(name.endswith(("running_mean", "running_var")) for name in load.missing)
 
 
-def _untouched(name: str, event: Copy) -> Finding:
+def _untouched(run: Run, name: str, event: Copy, load: Load | None) -> Finding:
+    shown = event.where if event.where.file else at(event, event.evaluated)
     return Finding(
         what=f"the weights of {name} follow {event.source}, but its BatchNorm statistics are still those of a new "
         "layer: mean 0, variance 1",
         why=f"the statistics of {event.source} come from {event.source_batches:,.0f} batches; an average of "
         "weights leaves buffers alone",
         remedy="copy the buffers as well, or call torch.optim.swa_utils.update_bn(loader, model) before the evaluation",
-        where=event.where if event.where.file else at(event, event.evaluated),
+        **edited_at(shown if load is None else load.where, collected_at(program(run))),
         evidence=(Evidence(name="batches_seen", value=0, limit=f"{event.source_batches:.0f} as its source"),),
         confidence=0.95,
     )

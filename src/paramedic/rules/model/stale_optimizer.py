@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from paramedic.record.facts import Census, Forward, Model, Optimizer
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at, layers
 from paramedic.rules.support import GRADIENT, TRAINABLE, listed, many, shape
+from paramedic.static.program import program
+from paramedic.static.rebuilding import rebuilt_at
 
 NAMELESS = "a tensor of shape"  # how a tensor is called that is no model's
 
@@ -90,7 +93,7 @@ def _replaced(run: Run, optimizer: Optimizer, fewest: int) -> Finding | None:
         "optimizer",
         why="these layers were replaced in the middle of training, and the optimizer still holds the old ones",
         remedy="make a new optimizer after the layers were replaced, or add_param_group() the new ones",
-        where=replace(optimizer.where, step=since.step),
+        **edited_at(replace(optimizer.where, step=since.step), rebuilt_at(program(run), layers(new))),
         evidence=(
             Evidence(name="tensors_not_in_a_model", value=len(idle), limit="0"),
             Evidence(name="trained_without_optimizer", value=len(new), limit="0"),

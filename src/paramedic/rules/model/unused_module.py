@@ -1,11 +1,17 @@
 """PM412."""
 
+import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from paramedic.findings import Where
 from paramedic.record.facts import Census, Model, ModuleCall
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import call_of, edited_at
 from paramedic.rules.support import parameter_histories
+from paramedic.static.blocks import around
+from paramedic.static.history import Link
+from paramedic.static.signs import names_any
 
 
 @rule("PM412", "unused-module", severity="note", needs=[Model, Census, ModuleCall])
@@ -44,7 +50,20 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
                 what=f"{path} ({module.class_}) has trainable parameters but is never called",
                 why="it never gets a gradient; perhaps a line in forward is missing",
                 remedy=f"call {path.partition('.')[2] or path} in forward, or remove it",
-                where=Where(file=module.file, line=module.line, module=path, step=0),
+                **edited_at(Where(file=module.file, line=module.line, module=path, step=0), _never_entered(run, path)),
                 evidence=(Evidence(name="calls", value=0, limit="≥ 1"),),
                 confidence=0.9,
             )
+
+
+def _never_entered(run: Run, path: str) -> Link | None:
+    """The function whose optional argument never came: the module is called only if it does."""
+    call = call_of(run, path) or call_of(run, path.rpartition(".")[0])
+    function = call.scope.function if call is not None else None
+    if call is None or function is None:
+        return None
+    given = (*function.args.args[1:], *function.args.kwonlyargs, function.args.kwarg)
+    optional = {argument.arg for argument in given if argument is not None}
+    tests = [block.test for block in around(call.scope, call.line) if isinstance(block, ast.If)]
+    asked = any(names_any(test, optional) for test in tests)
+    return replace(call, line=function.lineno) if asked else None

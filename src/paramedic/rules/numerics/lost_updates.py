@@ -1,11 +1,16 @@
 """PM110."""
 
+import ast
 from collections.abc import Iterator
 from statistics import median
 
 from paramedic.record.facts import Cast, Model, Optimizer
 from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
+from paramedic.rules.lines import argument_history, edited_at
 from paramedic.rules.support import listed
+from paramedic.static.history import Link
+from paramedic.static.program import arguments_at, called, own_nodes, program
+from paramedic.static.signs import name_of, names_any
 
 _HALF = ("bfloat16", "float16")
 
@@ -55,11 +60,12 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     if median(lost) < share:
         return
     kind = next(types[name] for name in sorted(names)) if names else "bfloat16"
+    shown = _cast(run, kind, steps[0])
     yield Finding(
         what=f"in a typical step {median(lost):.0%} of the {kind} weights that have a gradient do not change at all",
         why=f"the update is smaller than the rounding of {kind}; most are lost in {listed(sorted(names))}",
         remedy=f"keep the weights in float32 and use torch.autocast(dtype=torch.{kind}) around the forward pass",
-        where=_cast(run, kind, steps[0]),
+        **edited_at(shown, _named_type(run, shown)),
         evidence=(
             Evidence(name="lost_share", value=round(median(lost), 3), limit=f"< {share:g}"),
             Evidence(name="sampled_steps", value=len(lost)),
@@ -85,3 +91,18 @@ def _cast(run: Run, kind: str, step: int) -> Where:
     casts = [event for event in run.facts(Cast) if event.dtype == kind]
     event = casts[0] if casts else run.first(Model)
     return event.where if event is not None else Where(step=step, rank=run.rank)
+
+
+def _named_type(run: Run, cast: Where) -> Link | None:
+    """`DTYPE = torch.bfloat16`, where all that takes its type from that name are conversions like this one.
+
+    An autocast that uses it wants it as it is.
+    """
+    code = program(run)
+    given = arguments_at(code, cast, ("to", "type"), 0, "dtype")
+    nodes = [node for scope in code.scopes() for node in own_nodes(scope.body)]
+    computed = [node for node in nodes if isinstance(node, ast.Call) and called(node) == "autocast"]
+    if any(names_any(call, {name_of(node)}) for call in computed for node in given):
+        return None
+    made = argument_history(run, cast, ("to", "type"), 0, "dtype")
+    return next((link for link in made if names_any(link.node, _HALF)), None)

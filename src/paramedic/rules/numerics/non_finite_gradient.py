@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Backward
+from paramedic.record.facts import Backward, NonFinite
 from paramedic.rules import Abstain, Finding, Run, rule
 from paramedic.rules.bad_values import (
     SLOW_DOWN,
@@ -35,6 +35,8 @@ def check(run: Run) -> Iterator[Finding]:
         raise Abstain("backward() was never called")
     for case in cases(run, "PM103"):
         event = case.event
+        if event.origin != "op" and _came_from_another_rank(run, event):
+            continue
         diverged = divergence(run, event)
         if event.origin == "op":
             who = f"{event.node} gave" if event.own_backward else f"the derivative of {operation(event)} is"
@@ -43,6 +45,8 @@ def check(run: Run) -> Iterator[Finding]:
         else:
             what = f"the loss is {_number(event.loss)}, but its gradient is not finite"
             why = "running the step again did not show which operation produced it"
+            if event.not_run:
+                why = f"the step was not run again to find the operation: {event.not_run}"
             remedy = "look for a root, a norm, a division or a power whose argument can be exactly 0"
         if diverged is not None:
             why, remedy = diverged, SLOW_DOWN
@@ -55,6 +59,12 @@ def check(run: Run) -> Iterator[Finding]:
             confidence=0.75 if diverged is not None else confidence(event),
             severity=case.severity,
         )
+
+
+def _came_from_another_rank(run: Run, event: NonFinite) -> bool:
+    """Gradients are averaged over ranks: one bad loss makes those of all ranks bad, and is told where it was."""
+    others = [case.event for member in run.ranks if member is not run for case in cases(member)]
+    return any(other.reached == "loss" and other.step == event.step for other in others)
 
 
 def _number(loss: float | None) -> str:

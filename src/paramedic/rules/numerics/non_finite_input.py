@@ -9,7 +9,10 @@ from paramedic.record.facts import BadInput, Batch, Forward, LossCall, NonFinite
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import moment
 from paramedic.rules.curves import non_finite_steps
+from paramedic.rules.lines import edited_at, first_link, loop_history, model_input_history, part_of
 from paramedic.rules.support import listed, many
+from paramedic.static.history import Link
+from paramedic.static.signs import can_break
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -44,7 +47,7 @@ def check(run: Run) -> Iterator[Finding]:
     found = sorted(bad, key=lambda e: (e.source != "loader", e.step))
     if not broken or min(broken) < (found or targets)[0].step:
         return
-    yield _input(found[0], min(broken)) if found else _target(targets[0], min(broken))
+    yield _input(run, found[0], min(broken)) if found else _target(targets[0], min(broken))
 
 
 def _target(first: LossCall, broken: int) -> Finding:
@@ -58,7 +61,7 @@ def _target(first: LossCall, broken: int) -> Finding:
     )
 
 
-def _input(first: BadInput, broken: int) -> Finding:
+def _input(run: Run, first: BadInput, broken: int) -> Finding:
     kind = "NaN" if first.nan else "infinite"
     count = int(first.nan or first.inf)
     which = f" (dataset index {listed([str(s) for s in first.samples])})" if first.samples else ""
@@ -68,7 +71,7 @@ def _input(first: BadInput, broken: int) -> Finding:
         what=f"{count} {kind} value{'s' * (count > 1)} in {source} at step {first.step}{which}",
         why=f"the loss is not finite from step {broken} on; the data was bad before the model saw it",
         remedy="clean or drop these samples; check for a division by zero or a missing value in the preparation",
-        where=first.where,
+        **edited_at(first.where, _breaking(run, first)),
         evidence=(
             Evidence(name="nan", value=int(first.nan), limit="0"),
             Evidence(name="inf", value=int(first.inf), limit="0"),
@@ -76,6 +79,13 @@ def _input(first: BadInput, broken: int) -> Finding:
         ),
         confidence=0.96,
     )
+
+
+def _breaking(run: Run, first: BadInput) -> Link | None:
+    """The statement among those that prepare the data that can make such a value of good ones."""
+    loader = first.source == "loader"
+    made = loop_history(run, first.where, part_of(first.path)) if loader else model_input_history(run, first.where)
+    return first_link(made, can_break)
 
 
 def _variable(event: NonFinite) -> Finding:

@@ -61,9 +61,11 @@ def check(run: Run) -> Iterator[Finding]:
         elif explained:
             continue  # the same again, at a step that could not be run once more
         elif reason := event.not_run:
-            what = f"the loss is {loss}{moment(event) or f' at step {event.step}'}"
+            there = f" on rank {run.rank}" if len(run.ranks) > 1 else ""
+            what = f"the loss is {loss}{there}{moment(event) or f' at step {event.step}'}"
             why = f"the lines that computed it were not run again to find the operation: {reason}"
-            remedy = 'run it once on the CPU (CUDA_VISIBLE_DEVICES="") and the operation and its line are named'
+            how = "in a single process" if len(run.ranks) > 1 else 'on the CPU (CUDA_VISIBLE_DEVICES="")'
+            remedy = f"run it once {how} and the operation and its line are named"
         else:
             what, (why, remedy) = f"the loss is {loss} at step {event.step}", UNCLEAR
         if diverged is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Backward, BadParameter
+from paramedic.record.facts import Backward, BadParameter, Census
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases
 from paramedic.rules.support import listed
@@ -37,12 +37,17 @@ def check(run: Run) -> Iterator[Finding]:
         if told or event.outside is None:
             return
         first = "never initialised" if event.step == 0 else "became non-finite in an earlier step, or was set by hand"
+        if event.step == 0:
+            remedy = "initialise it (torch.empty returns uninitialised memory)"
+        elif any(device != "cpu" for census in run.facts(Census) for device in census.devices):
+            # By default not every gradient of an accelerator is waited for before it is used.
+            remedy = "paramedic run --on-nan stop checks every gradient on the device and names the line that spoilt it"
+        else:
+            remedy = "look at what changes it outside of this step: the optimizer's settings, a hand-written update"
         yield Finding(
             what=f"the {event.origin} {event.name} is not finite at step {event.step}, before the forward pass",
             why=f"the values were bad before this step began: {first}",
-            remedy="initialise it (torch.empty returns uninitialised memory)"
-            if event.step == 0
-            else "look at what changes it outside of this step: the optimizer's settings, a hand-written update",
+            remedy=remedy,
             where=event.where,
             evidence=(
                 Evidence(name="operation", value=event.op),

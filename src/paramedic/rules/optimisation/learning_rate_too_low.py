@@ -1,13 +1,18 @@
 """PM206."""
 
+import ast
 from collections.abc import Iterator
 from statistics import median
 
-from paramedic.record.facts import Backward, Load, Optimizer
+from paramedic.findings import Where
+from paramedic.record.facts import Backward, Load, Optimizer, Schedule
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import argument_history, edited_at
 from paramedic.rules.outcome import Outcome, optimizer_of, outcome, pushes, rates_of
 from paramedic.rules.rates import higher_helps
 from paramedic.rules.support import parameter_histories
+from paramedic.static.history import Link
+from paramedic.static.program import arguments_at, program
 
 
 @rule(
@@ -57,7 +62,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     still = ratio * run.steps < 0.01 and judged.bad
     if ratio >= push or ratio == 0 or not (untrained and slow and (curve.trend_down or still)):
         return
-    yield _slow(judged, optimizer, ratio, push)
+    yield _slow(run, judged, optimizer, ratio, push)
 
 
 def _is_zero(run: Run) -> bool:
@@ -72,23 +77,47 @@ def _zero(run: Run, optimizer: Optimizer) -> Finding:
         what=f"the learning rate was 0 in all {run.steps:,} steps",
         why="the optimizer steps, but no weight ever moves",
         remedy="give the optimizer a learning rate, or look for a schedule that multiplies it by zero",
-        where=optimizer.where,
+        **edited_at(optimizer.where, next(iter(_factors(run)), None)),
         evidence=(Evidence(name="learning_rate", value=0.0, limit="> 0"),),
         confidence=0.98,
     )
 
 
-def _slow(judged: Outcome, optimizer: Optimizer, ratio: float, limit: float) -> Finding:
+def _factor(run: Run, optimizer: Optimizer) -> Link | None:
+    """Where a LambdaLR's function multiplies by the learning rate: its result is a factor, and the rate comes twice."""
+    given = arguments_at(program(run), optimizer.where, [optimizer.class_], 1, "lr")
+    rates = {ast.unparse(node) for node in given if not isinstance(node, ast.Constant)}
+    for link in _factors(run):
+        if rates & {ast.unparse(inner) for inner in ast.walk(link.node) if isinstance(inner, ast.expr)}:
+            return link
+    return None
+
+
+def _factors(run: Run) -> list[Link]:
+    """What the functions that schedulers were given return."""
+    found = []
+    for schedule in run.facts(Schedule):
+        born = Where(file=schedule.born.file, line=schedule.born.line)
+        made = argument_history(run, born, ("LambdaLR", "MultiplicativeLR"), 1, "lr_lambda")
+        found += [link for link in made if link.kind == "returned" and not isinstance(link.node, ast.Name)]
+    return found
+
+
+def _slow(run: Run, judged: Outcome, optimizer: Optimizer, ratio: float, limit: float) -> Finding:
     rate = max(rates_of(optimizer), default=0.0)
     times = 0.5 / judged.curve.improvement if judged.curve.improvement > 0 else float("inf")
     falls = "falls, but only" if judged.curve.trend_down else "hardly moves:"
+    factor = _factor(run, optimizer)
+    remedy = f"raise the learning rate until the loss falls clearly: lr={rate * 10:g}, then lr={rate * 100:g}"
     return Finding(
         what=f"the loss {falls} from {judged.curve.start:.4g} to {judged.curve.end:.4g} in "
         f"{judged.curve.steps:,} steps at a learning rate of {rate:g}",
         why=f"each step changes the weights by {ratio:.1e} of their size, and about 1e-3 is usual"
         + (f"; at this pace half of the loss would take {times:,.0f} times as long" if times < 1e4 else ""),
-        remedy=f"raise the learning rate until the loss falls clearly: lr={rate * 10:g}, then lr={rate * 100:g}",
-        where=optimizer.where,
+        remedy=remedy
+        if factor is None
+        else "leave the learning rate out here: LambdaLR multiplies the optimizer's by what this returns",
+        **edited_at(optimizer.where, factor),
         evidence=(
             Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"≥ {limit:g}"),
             Evidence(name="improvement", value=round(judged.curve.improvement, 4)),

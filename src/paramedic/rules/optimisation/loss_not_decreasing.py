@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Backward
+from paramedic.record.facts import Backward, LossCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve, loss_curves
+from paramedic.rules.lines import edited_at, first_link, target_history
 from paramedic.rules.outcome import guess
+from paramedic.static.history import Link
+from paramedic.static.signs import counts, draws_an_order
 
 _GUESSES = ("knows only how often each class occurs", "always answers the mean")
 
@@ -52,13 +55,22 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
         if at_prior
         else "nothing is being learnt from the inputs",
         remedy="check that inputs and labels match, then try to overfit one batch",
-        where=curve.where,
+        **edited_at(curve.where, _labels_apart(run)),
         evidence=(
             Evidence(name="improvement", value=round(curve.improvement, 4), limit=f"≥ {improvement:g}"),
             Evidence(name="final_loss", value=curve.end, limit=f"prior {prior:.3g}" if prior is not None else ""),
         ),
         confidence=0.85 if at_prior else 0.7,
     )
+
+
+def _labels_apart(run: Run) -> Link | None:
+    """Where labels get an order of their own: shuffled apart from the inputs, or made by counting."""
+    calls = run.facts(LossCall, phase="train")
+    if not calls:
+        return None
+    made = target_history(run, calls[0], calls[0].function)
+    return first_link(made, draws_an_order) or first_link(made, counts)
 
 
 def _already_good(curve: Curve, prior: float | None) -> bool:

@@ -1,14 +1,19 @@
 """PM201."""
 
+import ast
 import math
 from collections.abc import Iterator
 from itertools import pairwise
 from statistics import median
 
+from paramedic.findings import Where
 from paramedic.record.facts import Backward, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.layers import built_at, depth_order
+from paramedic.rules.lines import edited_at
 from paramedic.rules.outcome import outcome
+from paramedic.static.history import Link, history
+from paramedic.static.program import calls_at, program
 
 
 @rule(
@@ -64,12 +69,13 @@ def check(
     if median(cliffs) > cliff:
         return  # lost at one place, not on the way: something there removes the signal
     module = order[0].rpartition(".")[0]
+    shown = built_at(run, module)
     yield Finding(
         what=f"gradients shrink by a factor of {1 / ratio:.1e} from the last to the first layer: {median(last):.1e} in "
         f"{order[-1].rpartition('.')[0]}, {median(first):.1e} in {module}",
         why=f"the first layers hardly move; {judged}" if judged.bad else "training goes well in spite of it",
         remedy="use ReLU or GELU between the layers, add normalisation or skip connections, or use fewer layers",
-        where=built_at(run, module),
+        **edited_at(shown, _handed_in(run, shown)),
         evidence=(
             Evidence(name="ratio", value=float(f"{ratio:.3g}"), limit=f"> {failing:g}"),
             Evidence(name="layers", value=len(order)),
@@ -77,3 +83,16 @@ def check(
         confidence=0.92,
         severity="warning" if judged.bad else "note",
     )
+
+
+def _handed_in(run: Run, built: Where) -> Link | None:
+    """`[nn.Linear(…), activation()]`, where the kind of activation is an argument: the call that chooses it."""
+    code = program(run)
+    scope = code.scope(built.file, built.line)
+    calls = calls_at(scope, built.line) if scope is not None and built.line is not None else []
+    for call in calls:
+        if scope is not None and isinstance(call.func, ast.Name):
+            given = [link for link in history(code, scope, call.func) if link.kind == "given"]
+            if given:
+                return given[0]
+    return None

@@ -8,6 +8,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import loss_curves
 
 _CLASSES = ("cross_entropy", "nll_loss")
+_SCALED = ("MulBackward0", "DivBackward0")
 _BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 
@@ -25,8 +26,8 @@ def check(run: Run, *, classes: float = 3.0, regression: float = 30.0) -> Iterat
     scale the inputs.
 
     ## When this is wrong
-    Pre-trained weights, checkpoints, trainings that began before they were watched, and weighted, smoothed or summed
-    losses are not judged.
+    Pre-trained weights, checkpoints and trainings that began before they were watched are not judged; nor are weighted,
+    smoothed or summed losses, and logits that are scaled by a number (cosines times 30, a temperature).
 
     ## Options
     `classes`, `regression`: how many times higher than expected the first loss must be.
@@ -70,6 +71,8 @@ def _first_call(run: Run) -> LossCall:
         raise Abstain("the first step was not seen, or parts of the model are frozen")
     if call.reduction != "mean" or call.weighted or call.smoothing:
         raise Abstain("the loss is summed, weighted or smoothed")
+    if call.input.made_by in _SCALED and call.function in _CLASSES:
+        raise Abstain("the logits are scaled, as those of a loss with a margin or a temperature are")
     if call.numbers.input_nan or call.numbers.input_inf:
         raise Abstain("the outputs are not finite")
     return call

@@ -11,7 +11,7 @@ from torch import nn
 
 from paramedic.findings import Finding
 from paramedic.testing.case import Case
-from paramedic.testing.diagnosis import causes
+from paramedic.testing.diagnosis import VAGUE, causes
 from paramedic.testing.examine import findings_of
 from paramedic.testing.failure import Cause, CheckFailed, cause_of
 from paramedic.testing.fitting import Fit, adam, fit
@@ -24,6 +24,7 @@ WATCHED = 40  # steps that the rules are shown
 ALWAYS = ("PM308", "PM303")  # a batch of which all samples are one
 BAD_START = 3  # times the loss of guessing, before the first step: such a fault is worth fixing even if it is overcome
 PATIENCE = 4  # times as many steps where the loss is still falling
+MOST_OF_IT = 0.7  # of the way to the floor: enough where nothing is known to be wrong
 SETTLING = 300  # forward passes that running statistics are given to arrive
 
 
@@ -50,9 +51,12 @@ def assert_learns(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = N
             raise CheckFailed("assert_learns", f"the loss comes down to {result.end:.4g}, and yet:", wrong)
         _check_evaluation(case, optimizer, result, steps)
         return
+    known = causes(case, optimizer, result, found, steps)
+    if result.progress > MOST_OF_IT and all(cause.code in VAGUE for cause in known):
+        return  # a small model, or one that may not see all of a noisy input: no fault that anybody could name
     words = f"after {len(result.losses)} steps on one batch the loss is {result.end:.4g}; guessing gives"
     what = f"{words} {guess:.4g}, and {floor:.4g} is possible"
-    raise CheckFailed("assert_learns", what, causes(case, optimizer, result, found, steps))
+    raise CheckFailed("assert_learns", what, known)
 
 
 def _wrong(case: Case, found: tuple[Finding, ...], result: Fit) -> list[Cause]:

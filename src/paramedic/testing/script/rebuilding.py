@@ -7,13 +7,22 @@ import builtins
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from paramedic.errors import ParamedicError
-from paramedic.testing.script.slicing import backward_slice, backwards, before_line, loads, needed, scope_body
+from paramedic.testing.script.slicing import (
+    backward_slice,
+    backwards,
+    before_call,
+    before_line,
+    is_main,
+    loads,
+    needed,
+    scope_body,
+)
 
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 Origin = tuple[str | None, str]  # the function (None: the script itself) and the name under which it has an object
@@ -22,8 +31,9 @@ Origin = tuple[str | None, str]  # the function (None: the script itself) and th
 class Source:
     """The script as it is now."""
 
-    def __init__(self, path: Path, argv: Sequence[str] = ()) -> None:
-        self.path, self.argv = path, list(argv)
+    def __init__(self, path: Path, argv: Sequence[str] = (), until: Mapping[str, str] | None = None) -> None:
+        """`until` are calls, by function ("" is the script itself), behind which nothing is to be executed."""
+        self.path, self.argv, self.until = path, list(argv), dict(until or {})
         try:
             self.tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
         except (OSError, SyntaxError) as error:
@@ -66,11 +76,12 @@ class Source:
     def _execute(self, function: str | None, names: set[str]) -> dict[str, Any]:
         body = scope_body(self.tree, function)
         steps = backwards(body)
+        body = before_call(body, self.until[function or ""]) if (function or "") in self.until else body
         before = [s for s in (before_line(body, steps[0][2]) if steps else body) if not _is_training(s)]
         if function is None:  # definitions may stand anywhere
-            before += [s for s in body if isinstance(s, DEFINITIONS) and s not in before]
+            before += [s for s in self.tree.body if isinstance(s, DEFINITIONS) and s not in before]
         own, open_names = needed(before, names, touching=True)
-        top = [s for s in self.tree.body if not _is_training(s) and not _is_main(s)]
+        top = [s for s in self.tree.body if not _is_training(s) and not is_main(s)]
         outer, _ = needed(top, open_names, touching=True) if function is not None else ([], set())
         module = ModuleType(self.path.stem)
         module.__dict__.update(__file__=str(self.path), __builtins__=builtins, __name__=_safe_name(self.path))
@@ -112,10 +123,6 @@ class Source:
 def _safe_name(path: Path) -> str:
     """Not __main__, so that what stands below `if __name__ == "__main__"` stays undone."""
     return f"paramedic_test_of_{path.stem}"
-
-
-def _is_main(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and "__name__" in loads(statement.test)
 
 
 def _is_training(statement: ast.stmt) -> bool:

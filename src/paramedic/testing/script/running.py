@@ -21,6 +21,7 @@ from paramedic.capture.where import is_users, locals_of
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, check
 from paramedic.testing.restore import random_state
+from paramedic.testing.script.loops import Loop, loop_of
 from paramedic.testing.script.recipes import remembered
 
 
@@ -53,6 +54,7 @@ class FirstStep:
     backward_scopes: list[Scope] = field(default_factory=list)
     loss: float = float("nan")
     optimizer: Any = None
+    loop: Loop | None = None  # of a library, whose step this is
 
 
 def first_step(target: Target) -> FirstStep:
@@ -128,15 +130,17 @@ class _Watch:
         is_root = self._depth == 1 and torch.is_grad_enabled() and any(p.requires_grad for p in module.parameters())
         if is_root and self.found is None:
             scopes = list(_scopes(sys._getframe(1)))
-            kwargs = _call_kwargs(sys._getframe(1))
+            kwargs, loop = _call_kwargs(sys._getframe(1)), loop_of(sys._getframe(1))
+            holder = loop.owner if loop is not None and loop.kind == "lightning" else module
             self.found = FirstStep(
                 model=module,
                 args=_kept(args),
                 kwargs=_kept(kwargs),
                 scopes=scopes,
                 random=random_state(),
-                state={name: value.detach().clone() for name, value in module.state_dict().items()},
-                modes={name: part.training for name, part in module.named_modules()},
+                state={name: value.detach().clone() for name, value in holder.state_dict().items()},
+                modes={name: part.training for name, part in holder.named_modules()},
+                loop=loop,
             )
 
     def _leave(self, module: nn.Module, args: Any, output: Any) -> None:

@@ -66,9 +66,9 @@ def backward_slice(block: Block, expression: ast.expr) -> tuple[list[ast.stmt], 
 
 
 def scope_body(tree: ast.Module, function: str | None) -> list[ast.stmt]:
-    """The statements of a function, or of the module."""
+    """The statements of a function, or of the module; what stands below `if __name__ == "__main__"` belongs to it."""
     if function is None:
-        return tree.body
+        return [part for s in tree.body for part in (s.body if isinstance(s, ast.If) and is_main(s) else [s])]
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name == function]
     return found[0].body if found else []
 
@@ -87,6 +87,19 @@ def backwards(body: Block) -> list[tuple[list[ast.stmt], ast.expr, int]]:
 def before_line(body: Block, line: int) -> list[ast.stmt]:
     """The statements of a scope that are over before this line is reached."""
     return [statement for statement in body if (statement.end_lineno or 0) < line]
+
+
+def before_call(body: Block, words: str) -> list[ast.stmt]:
+    """The statements of a scope before the first that calls this, `trainer.fit`; all of them where none does."""
+    for number, statement in enumerate(body):
+        inside = () if isinstance(statement, _SCOPES) else ast.walk(statement)
+        if any(isinstance(node, ast.Call) and ast.unparse(node.func) == words for node in inside):
+            return list(body[:number])
+    return list(body)
+
+
+def is_main(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and "__name__" in loads(statement.test)
 
 
 def _blocks(body: Block) -> Iterable[Block]:

@@ -12,6 +12,7 @@ from torch import nn
 
 from paramedic.errors import ParamedicError
 from paramedic.testing.restore import restored
+from paramedic.testing.script.loops import at_full_rate, call_at, called_path
 from paramedic.testing.script.rebuilding import Origin, Source
 from paramedic.testing.script.recipes import PLAIN, optimizer_recipe, recipe
 from paramedic.testing.script.running import FirstStep, Scope
@@ -21,9 +22,46 @@ from paramedic.testing.script.training import Training, load_training
 LARGEST_STATE = 25_000_000  # bytes; larger models start from a seed instead of the weights of the run
 
 
-def store_training(script: Path, argv: list[str], step: FirstStep, fixture: Path) -> tuple[Training, list[int]]:
-    """Write the fixture, and read it again to be sure: the loss must be that of the script's first step."""
-    source, scope = Source(script.resolve(), argv), _step_scope(script, step)
+def store_training(
+    script: Path, argv: list[str], step: FirstStep, fixture: Path
+) -> tuple[Training, tuple[int, int] | None]:
+    """Write the fixture, and read it again to be sure: the loss must be that of the script's first step.
+
+    Returned are the training and the lines of the script that compute the loss, where it does that itself.
+    """
+    if step.loop is not None:
+        contents, lines = _of_a_library(script, argv, step), None
+    else:
+        contents, lines = _of_its_own(script, argv, step)
+    fixture.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({**contents, **_common(argv, step)}, fixture)
+    try:
+        training = load_training(script, fixture)
+        _verify(training, step, torch.load(fixture, weights_only=True))
+    except ParamedicError:
+        fixture.unlink()
+        raise
+    except Exception as error:
+        fixture.unlink()
+        raise _untestable(script, f"its step cannot be repeated ({type(error).__name__}: {error})") from error
+    return training, lines
+
+
+def _common(argv: list[str], step: FirstStep) -> dict[str, Any]:
+    size = sum(t.numel() * t.element_size() for t in step.state.values())
+    return {
+        "argv": argv,
+        "args": [_plain(value) for value in step.args] if _is_plain(list(step.args)) else [],
+        "kwargs": {name: _plain(value) for name, value in step.kwargs.items() if _is_plain(value)},
+        "state": step.state if size <= LARGEST_STATE else None,
+        "modes": step.modes,
+        "random": step.random[2],
+    }
+
+
+def _of_its_own(script: Path, argv: list[str], step: FirstStep) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Of a script with a loop of its own: the statements between the model and backward()."""
+    source, scope = _source(script, argv, step), _step_scope(script, step)
     values = _flat(scope.values)
     modules = {name.partition(".")[0] for name, value in values.items() if isinstance(value, nn.Module)}
     assert step.backward is not None
@@ -35,9 +73,8 @@ def store_training(script: Path, argv: list[str], step: FirstStep, fixture: Path
         raise _untestable(script, "the loss is not computed from a model in a variable of its own")
     origins, recipes = _makers(source, step, {path: values[path] for path in used if not _is_plain(values[path])})
     optimizer = _optimizer(source, step, values, origins, recipes)
-    size = sum(t.numel() * t.element_size() for t in step.state.values())
-    contents = {
-        "argv": argv,
+    return {
+        "until": source.until,
         "function": scope.function,
         "number": number,
         "modules": sorted(modules),
@@ -48,25 +85,42 @@ def store_training(script: Path, argv: list[str], step: FirstStep, fixture: Path
         "model": model,
         "optimizer": optimizer,
         "batch": {path: _plain(values[path]) for path in used if "." not in path and _is_plain(values[path])},
-        "args": [_plain(value) for value in step.args] if _is_plain(list(step.args)) else [],
-        "kwargs": {name: _plain(value) for name, value in step.kwargs.items() if _is_plain(value)},
-        "state": step.state if size <= LARGEST_STATE else None,
-        "modes": step.modes,
-        "random": step.random[2],
-        "loss": step.loss,
+    }, (lines[0], lines[1])
+
+
+def _source(script: Path, argv: list[str], step: FirstStep) -> Source:
+    """The script up to the calls that led to its first step: what stands behind them comes later than the test."""
+    source = Source(script.resolve(), argv)
+    for scope in step.scopes:
+        inner = step.backward if step.loop is None else None
+        is_step = inner is not None and (scope.file, scope.function) == (inner.file, inner.function)
+        words = call_at(source.tree, scope.line) if scope.file == str(source.path) and not is_step else None
+        if words is not None:
+            source.until[scope.function or ""] = words
+    return source
+
+
+def _of_a_library(script: Path, argv: list[str], step: FirstStep) -> dict[str, Any]:
+    """Of a script whose loop is inside of a library: the model and the batch."""
+    loop, source = step.loop, _source(script, argv, step)
+    assert loop is not None
+    holder = loop.owner if loop.kind == "lightning" else step.model
+    if not _is_plain(loop.batch):
+        raise _untestable(script, f"its batch, a {type(loop.batch).__name__}, holds more than tensors and numbers")
+    origins, recipes = _makers(source, step, {"model": holder})
+    recipe_of_optimizer = (
+        optimizer_recipe(at_full_rate(step.optimizer), holder) if loop.kind == "transformers" else None
+    )
+    return {
+        "loop": loop.kind,
+        "until": source.until,
+        "origins": {name: list(origin) for name, origin in origins.items()},
+        "recipes": recipes,
+        "path": called_path(holder, step.model),
+        "loss_class": loop.loss_class if loop.kind == "transformers" else None,
+        "optimizer": recipe_of_optimizer,
+        "batch": {"batch": _plain(loop.batch)},
     }
-    fixture.parent.mkdir(parents=True, exist_ok=True)
-    torch.save(contents, fixture)
-    try:
-        training = load_training(script, fixture)
-        _verify(training, contents)
-    except ParamedicError:
-        fixture.unlink()
-        raise
-    except Exception as error:
-        fixture.unlink()
-        raise _untestable(script, f"its step cannot be repeated ({type(error).__name__}: {error})") from error
-    return training, lines
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:
@@ -122,11 +176,11 @@ def _optimizer(
     return None
 
 
-def _verify(training: Training, stored: dict[str, Any]) -> None:
+def _verify(training: Training, step: FirstStep, stored: dict[str, Any]) -> None:
     with restored(training.model, training.optimizer):
         torch.set_rng_state(stored["random"])
         value = float(training.loss(training.model, training.batch).detach())
-    expected = stored["loss"]
+    expected = step.loss * (step.loop.scale if step.loop is not None else 1)
     if stored["state"] is not None and abs(value - expected) > 1e-3 * max(abs(expected), 1e-3) and expected == expected:
         raise ParamedicError(
             f"the step taken from the source gives a loss of {value:.6g}, the script itself {expected:.6g}",
@@ -191,6 +245,6 @@ def _is_code(value: Any) -> bool:
 def _untestable(script: Path, why: str) -> ParamedicError:
     return ParamedicError(
         f"no test can be written for {script.name}: {why}",
-        expected="a script with a loop of its own: model(…), a loss, loss.backward() in one function",
+        expected="model(…), a loss and loss.backward() in one function, or a loop of Lightning or transformers",
         fix="write it by hand: paramedic.testing.assert_learns(model, loss, batch)",
     )

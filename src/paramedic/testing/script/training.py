@@ -15,6 +15,7 @@ from torch import nn
 
 from paramedic.testing.case import Step
 from paramedic.testing.restore import restored, seed_all
+from paramedic.testing.script.loops import LightningLoss, TrainerLoss, configured, tested_path
 from paramedic.testing.script.rebuilding import Source
 from paramedic.testing.script.recipes import cook, cook_optimizer, names_in
 
@@ -42,7 +43,9 @@ def load_training(script: str | os.PathLike[str], fixture: str | os.PathLike[str
     Only the statements that these need are executed: no data is loaded, nothing is trained.
     """
     stored = torch.load(fixture, weights_only=True)
-    source = Source(Path(script).resolve(), stored["argv"])
+    if "loop" in stored:
+        return _of_a_library(Path(script).resolve(), stored)
+    source = Source(Path(script).resolve(), stored["argv"], stored["until"])
     code, loss, free, _ = source.step(stored["function"], stored["number"], set(stored["modules"]))
     names, batch = _objects(source, stored, free), stored["batch"]
     model = _get(names, stored["model"])
@@ -58,6 +61,26 @@ def load_training(script: str | os.PathLike[str], fixture: str | os.PathLike[str
     return Training(
         model, Step(compute), batch, _optimizer(names, stored, model), (tuple(stored["args"]), stored["kwargs"])
     )
+
+
+def _of_a_library(script: Path, stored: dict[str, Any]) -> Training:
+    """Where Lightning or transformers call the model."""
+    source = Source(script, stored["argv"], stored["until"])
+    made, own = stored["recipes"].get("model"), stored["loss_class"]
+    also = (names_in(made) if made is not None else set()) | ({own} if own else set())
+    with restored():
+        names = source.build({name: tuple(origin) for name, origin in stored["origins"].items()}, also)
+        holder = names["model"] if made is None else cook(made, names)
+    _equip(holder, stored)
+    args = tuple(stored["args"]), stored["kwargs"]
+    if stored["loop"] == "transformers":
+        recipe = stored["optimizer"]
+        optimizer = cook_optimizer(recipe, holder, names) if recipe is not None else None
+        return Training(holder, Step(TrainerLoss(names[own] if own else None)), stored["batch"], optimizer, args)
+    path = tested_path(holder, stored["path"])
+    loss = LightningLoss(holder, path)
+    inputs = args if path == stored["path"] else ((), {})
+    return Training(holder.get_submodule(path), Step(loss), stored["batch"], configured(holder), inputs)
 
 
 def _objects(source: Source, stored: dict[str, Any], free: set[str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,30 +11,40 @@ import torch
 from torch import nn
 
 from paramedic.capture.facts import tensors_in
+from paramedic.launch import Target
 from paramedic.testing.case import as_call
 from paramedic.testing.changing import frozen_run
 from paramedic.testing.restore import restored
 from paramedic.testing.script.training import Training
 
-HEAD = '''"""Tests of {script}. Written by `paramedic test`; yours to edit.
-
-The model, the loss and the optimizer are those of {script} as it is now: of its statements only those run that make
-them, and lines {first} to {last} for the loss. The batch and the weights of its first step are in {fixture}.
+TOP = '''"""Tests of {script}. Written by `paramedic test`; yours to edit.{about}
 """
 
 from pathlib import Path
-
-import pytest
-
+{imports}
 from paramedic import testing
 
 HERE = Path(__file__).parent
+'''
 
+ABOUT = """
+
+The model, the loss and the optimizer are those of {script} as it is now: of its statements only those run that make
+them{lines}. The batch and the weights of its first step are in {fixture}."""
+
+FIXTURE = """
 
 @pytest.fixture
 def training():
     return testing.load_training(HERE / "{path}", HERE / "{fixture}")
-'''
+"""
+
+WHOLE = """
+
+def test_no_known_fault():
+    # All rules of paramedic on the first steps of the script itself, which runs in a copy of its folder.
+    testing.assert_no_fault(HERE / "{path}"{args}, folder=HERE / "{folder}")
+"""
 
 STEP = "training.model, training.loss, training.batch"
 CHECKS = {
@@ -72,14 +83,34 @@ CHECKS = {
 }
 
 
-def test_file(script: Path, output: Path, fixture: Path, training: Training, lines: list[int]) -> str:
-    """The whole file, ready to run."""
-    path = os.path.relpath(script.resolve(), output.resolve().parent)
-    parts = [HEAD.format(script=script.name, path=path, fixture=fixture.name, first=lines[0], last=lines[1])]
-    for name in that_apply(training):
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A script that could be taken apart: its training, the fixture, and the lines that compute its loss."""
+
+    training: Training
+    fixture: Path
+    lines: tuple[int, int] | None
+
+
+def test_file(target: Target, output: Path, apart: Apart | None) -> str:
+    """The whole file, ready to run. Without `apart` it tests the script as a whole and nothing else."""
+    script, here = Path(target.name), output.resolve().parent
+    path, folder = _relative(script.resolve(), here), _relative(Path.cwd(), here)
+    whole = WHOLE.format(path=path, folder=folder, args="".join(f", {word!r}" for word in target.args))
+    if apart is None:
+        return TOP.format(script=script.name, about="", imports="") + whole
+    lines = "" if apart.lines is None else ", and lines {} to {} for the loss".format(*apart.lines)
+    about = ABOUT.format(script=script.name, lines=lines, fixture=apart.fixture.name)
+    parts = [TOP.format(script=script.name, about=about, imports="\nimport pytest\n")]
+    parts.append(FIXTURE.format(path=path, fixture=apart.fixture.name))
+    for name in that_apply(apart.training):
         why, call = CHECKS[name]
         parts.append(f"\n\ndef test_{name}(training):\n    # {why}\n    testing.{call}\n")
-    return "".join(parts)
+    return "".join([*parts, whole])
+
+
+def _relative(path: Path, here: Path) -> str:
+    return Path(os.path.relpath(path, here)).as_posix()
 
 
 def that_apply(training: Training) -> list[str]:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import address, tensors_in
-from paramedic.capture.sources.loop import Loop
+from paramedic.capture.probe import probe
 from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, locals_of
@@ -41,12 +42,13 @@ class Taken(NamedTuple):
     site: Site
 
 
+@probe("forgotten", states=[facts.Forgotten])
 class Forgotten:
     """Follows a file's weights into a model, and looks at that model's optimizer when it takes its first step."""
 
-    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.loop = loop
+        self.loop = watcher.known.loop
         self._files: list[Checkpoint] = []
         self._taken: list[Taken] = []
         self._suspects: list[tuple[Taken, tuple[str, int, str], facts.Forgotten]] = []
@@ -63,8 +65,8 @@ class Forgotten:
             return load
 
         self.watcher.patches.wrap(torch, "load", watched)
-        self.watcher.on_step.append(("forgotten", self._stepped))
 
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         if self._suspects:
             self._confirm()
@@ -80,6 +82,7 @@ class Forgotten:
         found = {address(t) for _, t in list(tensors_in(rest))[:MOST_TENSORS] if t.numel()}
         self._files = [*self._files[-MOST_FILES + 1 :], Checkpoint(_shapes(states[0]), counters, found)]
 
+    @on(moments.model_loaded)
     def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
         """A model has loaded a state dict: out of one of the files?"""
         for file in self._files:
@@ -87,6 +90,7 @@ class Forgotten:
             if tensors and all(address(value) in file.addresses for value in tensors):
                 self._taken.append(Taken(file, weakref.ref(model), path, site))
 
+    @on(moments.optimizer_loaded)
     def restored(self, optimizer: Any) -> None:
         """An optimizer has loaded a state, so it was not forgotten."""
         self._files.clear()

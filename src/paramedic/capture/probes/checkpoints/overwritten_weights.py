@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Overwritten
@@ -37,23 +37,20 @@ class Load:
     written: Site = NOWHERE  # where the user's code wrote to one of them since
 
 
+@probe("overwritten_weights", states=[Overwritten])
 class OverwrittenWeights:
     """Remembers a few elements of loaded weights until the next step; one step moves them a little.
 
     Not of a model that is trained already: it may be given its best weights to be tested, and then begin anew.
     """
 
-    def __init__(self, watcher: Watcher, ops: OpMode, held: Callable[[int], bool]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
-        self.held = held  # whether an optimizer holds the parameter with this id
+        self.held = watcher.known.loop.owners.__contains__  # whether an optimizer holds the parameter with this id
         self._waiting: list[Load] = []
         self._from: Counter[Site] = Counter()  # a target network loads again and again
 
-    def install(self) -> None:
-        self.ops.handle([T.normal_, T.uniform_, T.zero_, T.fill_, T.copy_, T.mul_], self._wrote, "overwritten_weights")
-        self.watcher.on_step.append(("overwritten_weights", lambda: self._look() if self._waiting else None))
-
+    @on(moments.model_loaded)
     def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
         """A model has loaded a state dict; a later load takes the place of an earlier one."""
         self._from[site] += 1
@@ -67,6 +64,7 @@ class OverwrittenWeights:
         values, addresses = [some_of(p) for p in chosen], {address(p) for p in chosen}
         self._waiting.append(Load(weakref.ref(model), path, site, names, values, addresses))
 
+    @on_call_of(T.normal_, T.uniform_, T.zero_, T.fill_, T.copy_, T.mul_)
     def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self._waiting or torch.is_grad_enabled() or not isinstance(args[0], T) or not readable(args[0]):
             return
@@ -74,6 +72,7 @@ class OverwrittenWeights:
             if address(args[0]) in load.addresses:
                 load.written = user_site()
 
+    @on(moments.step_taken)
     def _look(self) -> None:
         waiting, self._waiting = self._waiting, []
         for load in waiting:

@@ -7,12 +7,16 @@ from typing import Any
 
 from torch.optim.lr_scheduler import LRScheduler
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
 from paramedic.record.facts import Resumed
 from paramedic.record.writer import Site
 
 
+@probe("resumes", states=[Resumed])
 class Resumes:
     """Compares the restored learning rates with those that the next step uses."""
 
@@ -22,6 +26,7 @@ class Resumes:
         self._restored: weakref.WeakKeyDictionary[Any, list[float]] = weakref.WeakKeyDictionary()
         self._made: list[tuple[weakref.ref[Any], Site, str, list[float]]] = []
 
+    @on(moments.optimizer_loaded)
     def restored(self, optimizer: Any) -> None:
         """An optimizer has loaded a saved state."""
         self._restored[optimizer] = _rates(optimizer)
@@ -41,7 +46,6 @@ class Resumes:
             return init
 
         self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
-        self.watcher.on_step.append(("resumes", lambda: self._tell() if self._made else None))
 
     def _as_restored(self, args: Any, kwargs: Any) -> list[float] | None:
         """The restored learning rates of the optimizer that a scheduler is made for, unless they were changed since."""
@@ -53,6 +57,7 @@ class Resumes:
         name = type(scheduler).__name__
         self._made.append((weakref.ref(scheduler.optimizer), built_at(scheduler), name, restored))
 
+    @on(moments.step_taken)
     def _tell(self) -> None:
         """The first step after it: what was set right in between does not count."""
         made, self._made = self._made, []

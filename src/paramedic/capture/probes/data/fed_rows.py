@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record import facts
 
@@ -21,6 +23,7 @@ LEAST_BROKEN = 4  # numbers with a fraction in a row, by which it is told from a
 LATEST = 2  # calls that tell whether training still brings new rows
 
 
+@probe("fed_rows", states=[facts.FedRows])
 class FedRows:
     """Remembers the rows of one model's training calls, and finds them again in its evaluation.
 
@@ -28,15 +31,15 @@ class FedRows:
     come before the training of the same data.
     """
 
-    def __init__(self, watcher: Watcher, newest_optimizer: Callable[[], int]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.newest_optimizer = newest_optimizer
         self._optimizer = -1
         self._model: weakref.ref[Any] | None = None
         self._trained: set[bytes] = set()
         self._tested_first: set[bytes] = set()
         self._known: deque[float] = deque(maxlen=LATEST)  # shares of the latest training rows that had come before
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if call.loader is not None or call.borrowed or (call.grad and not call.training):
             return
@@ -51,7 +54,7 @@ class FedRows:
             self._evaluate(call, rows)
 
     def _train(self, model: Any, rows: torch.Tensor) -> None:
-        newest = self.newest_optimizer()
+        newest = self.watcher.known.loop.newest()
         if self._model is None or self._model() is not model or (newest > self._optimizer >= 0):
             self._model = weakref.ref(model)
             self._trained, self._tested_first = set(), set()  # a new fold, or another try, begins from scratch

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.reshapes import only_reshape
 from paramedic.capture.facts import LARGE, readable, sample, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Input
 
@@ -40,15 +42,16 @@ class Seen:
     calls: int = 1
 
 
+@probe("inputs", states=[Input])
 class Inputs:
     """Measures the input of the first Linear or convolution of a model."""
 
-    def __init__(self, watcher: Watcher, loader: Callable[[], int | None]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.loader = loader  # that gave the last batch
         self._seen: dict[tuple[Any, ...], Seen] = {}
         self._about: dict[tuple[Any, ...], tuple[Call, dict[str, Any]]] = {}
 
+    @on(moments.first_layer_called)
     def fed(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """The first module with weights in a top-level call has got its input."""
         x = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
@@ -60,7 +63,9 @@ class Inputs:
         x = sample(x) if x.nbytes > LARGE else x
         if x.shape[0] < 2:
             return
-        loader = None if call.grad else self.loader()  # evaluations may be of several kinds of data
+        loader = (
+            None if call.grad else self.watcher.known.loaders.current
+        )  # evaluations may be of several kinds of data
         key = (call.path, call.grad, tuple(x.shape[1:]) if x.dim() == 2 else x.shape[1], loader)
         seen = self._seen.get(key)
         if seen is not None and seen.calls >= LOOKS:
@@ -89,6 +94,7 @@ class Inputs:
         seen.count += len(x)
         seen.calls += 1
 
+    @on(moments.run_over)
     def finish(self) -> None:
         for key, seen in list(self._seen.items()):
             if seen.calls < LOOKS:

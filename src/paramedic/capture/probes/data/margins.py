@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from paramedic.capture.sources.data_loaders import DataLoaders
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 
 
+@probe("margins")
 class Margins:
     """Listens to F.cross_entropy; the samples are those of the last batch."""
 
-    def __init__(self, watcher: Watcher, loaders: DataLoaders) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.loaders = loaders
+        self.loaders = watcher.known.loaders
 
     def install(self) -> None:
         if not self.watcher.settings.audit:

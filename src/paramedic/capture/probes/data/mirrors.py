@@ -9,8 +9,11 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Mirrors as MirrorsFact
@@ -23,6 +26,7 @@ CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how wel
 AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
 
 
+@probe("mirrors")
 class Mirrors:
     """Counts the samples whose target fits their picture, and those whose mirrored target does, both clearly."""
 
@@ -31,11 +35,13 @@ class Mirrors:
         self._picture: weakref.ref[torch.Tensor] | None = None
         self._looks: Counter[Site] = Counter()
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if call.grad and call.training:
             pictures = [t for _, t in tensors_in((args, kwargs)) if t.dim() == 4 and t.dtype.is_floating_point]
             self._picture = weakref.ref(pictures[0]) if len(pictures) == 1 else None
 
+    @on(moments.loss_called)
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         picture = self._picture() if self._picture is not None else None
         if picture is None or not prediction.requires_grad or target.requires_grad or target.dim() not in (3, 4):

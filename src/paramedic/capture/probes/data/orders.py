@@ -8,6 +8,9 @@ from typing import Any
 
 from torch.utils.data import DistributedSampler, RandomSampler
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.probe import probe
 from paramedic.capture.sizes import size_of
 from paramedic.capture.untouched import has_method, integer, integers, names_in, stored
 from paramedic.capture.watcher import Watcher
@@ -19,6 +22,7 @@ FIRST = 16  # indices of a pass
 _SEEDED = {"manual_seed", "seed", "Random", "RandomState", "default_rng"}
 
 
+@probe("orders", states=[Order])
 class Orders:
     """Notes for each pass what its sampler believes the epoch to be, and which samples came first."""
 
@@ -37,6 +41,7 @@ class Orders:
 
         self.watcher.patches.wrap(DistributedSampler, "set_epoch", watched_set_epoch)
 
+    @on(moments.pass_began)
     def started(self, number: int, loader: Any) -> None:
         sampler = _told_the_epoch(loader)
         if sampler is None and isinstance(loader.sampler, RandomSampler) and not loader.sampler.replacement:
@@ -44,6 +49,7 @@ class Orders:
         if sampler is not None:
             self._samplers[number] = weakref.ref(sampler), size_of(loader)
 
+    @on(moments.first_batch_given)
     def began(self, number: int, epoch: int, index: Any) -> None:
         """The first batch of a pass was given, of samples with these indices."""
         if number not in self._samplers or epoch >= MOST_TOLD or (first := integers(index)) is None:

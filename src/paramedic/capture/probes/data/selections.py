@@ -12,10 +12,13 @@ import torch
 from torch import distributed
 from torch.utils import data as torch_data
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import content_hash
-from paramedic.capture.probes.data.datasets import root_of
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.data.transforms import Transforms
 from paramedic.capture.sizes import size_of
+from paramedic.capture.sources.datasets import root_of
 from paramedic.capture.untouched import Notes, attributes, integers, length_of, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
@@ -28,6 +31,7 @@ LOOKED_AT = 128  # elements of an attribute
 DEEPEST = 3  # datasets within datasets
 
 
+@probe("selections", states=[Selection])
 class Selections:
     """Tells the indices behind Subsets and samplers, once per loader, where several ranks train one model."""
 
@@ -50,6 +54,11 @@ class Selections:
         self.transforms.born(subset)
         self._births[subset] = built_at(subset)
 
+    @on(moments.pass_began)
+    def _pass_began(self, number: int, loader: Any) -> None:
+        self.transforms.started(number, loader)
+
+    @on(moments.loader_met)
     def tell(self, number: int, loader: Any) -> None:
         if not together() or isinstance(loader.dataset, torch_data.IterableDataset):
             return

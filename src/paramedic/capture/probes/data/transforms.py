@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from torch.utils import data as torch_data
 
-from paramedic.capture.probes.data.datasets import root_of
+from paramedic.capture.sources.datasets import root_of
 from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import shown_path, user_frame

@@ -7,25 +7,29 @@ from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.moments import Call
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 
 MOST_TENSORS = 10_000
 
 
+@probe("answers")
 class Answers:
     """Follows them to a computation with a graph: pseudo-labels, samples of a generator, an old policy's odds."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], Call]] = {}
 
     def install(self) -> None:
-        self.watcher.each_round("answers", self._forget)
+        self.watcher.known.is_answer = self.knows
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not call.grad:
             self._remember(output, call)
@@ -51,6 +55,7 @@ class Answers:
             if len(self._known) < MOST_TENSORS:
                 self._known[id(tensor)] = (weakref.ref(tensor), call)
 
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         self._known.clear()
         self.ops.on_result = None

@@ -7,6 +7,7 @@ from collections import Counter
 import torch
 
 from paramedic.capture.facts import readable
+from paramedic.capture.nearby import nearby
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Confusion
 from paramedic.record.writer import Site
@@ -29,8 +30,12 @@ class Confusions:
         if torch.is_grad_enabled() or self._told[site] >= MOST_TOLD or answers.dim() != 1:
             return
         whole = not answers.dtype.is_floating_point and not labels.dtype.is_floating_point
-        if not whole or not readable(labels) or labels.device.type != "cpu":
+        if not whole or not readable(labels):
             return
+        near = nearby(self.watcher, labels), nearby(self.watcher, answers)
+        if near[0] is None or near[1] is None:
+            return
+        labels, answers = near
         if int(torch.minimum(labels.min(), answers.min())) < 0:
             return
         if int(torch.maximum(labels.max(), answers.max())) >= MOST_CLASSES:

@@ -9,10 +9,12 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import AFTER_NEWS, Watcher
 from paramedic.capture.where import is_users
 
 
+@probe("gradmode")
 class GradMode:
     """Watches torch.no_grad and torch.inference_mode, as blocks and as decorators."""
 

@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
+from paramedic.capture.nearby import nearby
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.evaluation.batch_averages import BatchAverages
 from paramedic.capture.probes.evaluation.confusions import Confusions
 from paramedic.capture.probes.evaluation.tallies import Tallies
 from paramedic.capture.probes.loss.class_targets import classes
-from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site
 from paramedic.record.facts import (
@@ -47,24 +50,25 @@ class Decision(NamedTuple):
     broken: torch.Tensor | None = None  # of the largest scores themselves: whether they have broken parts
 
 
+@probe(
+    "metrics", states=[AnswersCompared, ArgmaxAcrossSamples, BroadcastComparison, FlatArgmax, ScoresCompared, Threshold]
+)
 class Metrics:
     """Follows decisions (argmax, round, a threshold) to the comparison with the labels."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self.confusions = Confusions(watcher)
         self._decided: dict[int, tuple[weakref.ref[torch.Tensor], Decision]] = {}
         self._tallies, self._averages = Tallies(watcher), BatchAverages(watcher)
 
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._decided.clear()
+
     def install(self) -> None:
-        self.ops.handle(_DECISIONS, self._decide, "metrics")
-        self.ops.handle(_LARGEST, self._largest, "metrics")
-        self.ops.handle(_ABOVE, self._threshold, "metrics")
-        self.ops.handle(_CASTS, self._cast, "metrics")
-        self.ops.handle(_EQUAL, self._compare, "metrics")
         self._tallies.install()
-        self.watcher.each_round("metrics", self._decided.clear)
 
     def _remember(self, tensor: torch.Tensor, decision: Decision) -> None:
         if len(self._decided) < 10_000:
@@ -74,6 +78,7 @@ class Metrics:
         known = self._decided.get(id(value))
         return known[1] if known is not None and known[0]() is value else None
 
+    @on_call_of(*_DECISIONS)
     def _decide(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(result, T) or not args or not isinstance(args[0], T):
             return
@@ -81,9 +86,10 @@ class Metrics:
         flat = how == "argmax" and result.dim() == 0 and sum(n > 1 for n in scores.shape) > 1
         across = None
         if how == "argmax" and not flat and scores.dim() > 1 and _axis(args, kwargs) in (0, -scores.dim()):
-            across = ArgmaxAcrossSamples(shape=list(scores.shape), maker=self.ops.maker(scores))
+            across = ArgmaxAcrossSamples(shape=list(scores.shape), maker=self.watcher.known.calls.maker(scores))
         self._remember(result, Decision(how, list(scores.shape) if flat else None, across))
 
+    @on_call_of(*_LARGEST)
     def _largest(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """torch.max(scores, 1) gives two things: the largest scores, and where they are."""
         scores = result[0] if isinstance(result, tuple) and len(result) == 2 else None
@@ -92,14 +98,20 @@ class Metrics:
         if scores.dim() > 0 and scores.numel() <= MOST_VALUES:
             self._remember(scores, Decision("max", broken=(scores != scores.round()).any()))
 
+    @on_call_of(*_ABOVE)
     def _threshold(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Outputs of a model are cut at one half, or rounded, although they leave the range of probabilities."""
         x = args[0] if args and isinstance(args[0], T) else None
-        if x is None or torch.is_grad_enabled() or not x.dtype.is_floating_point or self.ops.inside_model():
+        if (
+            x is None
+            or torch.is_grad_enabled()
+            or not x.dtype.is_floating_point
+            or self.watcher.known.calls.in_forward()
+        ):
             return
         how = func.__name__.strip("_")
         half = how == "round" or (len(args) > 1 and isinstance(args[1], float) and args[1] == 0.5)
-        maker = self.ops.maker(x) if half and readable(x) and x.numel() <= MOST_VALUES else None
+        maker = self.watcher.known.calls.maker(x) if half and readable(x) and x.numel() <= MOST_VALUES else None
         if maker is None:
             return
         site, step = user_site(), self.watcher.step
@@ -111,12 +123,14 @@ class Metrics:
 
         self.watcher.read(torch.stack([x.min(), x.max()]).float(), use)
 
+    @on_call_of(*_CASTS)
     def _cast(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if self._decided and isinstance(result, T):
             decision = self._known(args[0])
             if decision is not None:
                 self._remember(result, decision)
 
+    @on_call_of(*_EQUAL)
     def _compare(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T)):
             return
@@ -145,7 +159,8 @@ class Metrics:
     def _one_with_one(self, site: Site, decision: Decision, answers: torch.Tensor, labels: torch.Tensor) -> None:
         if decision.how == "argmax":
             self.confusions.compared(site, answers, labels)
-        if (count := classes(labels)) is not None:
+        near = nearby(self.watcher, labels)
+        if near is not None and (count := classes(near)) is not None:
             key = (decision.how, count)
             self.watcher.state(AnswersCompared(how=key[0], classes=count), site=site, key=key)
 

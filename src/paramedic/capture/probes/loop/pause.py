@@ -6,10 +6,12 @@ from typing import Any
 
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame
 
 
+@probe("pause")
 class Pause:
     """Opens a shell once, when gradients are there and weights are still as they were."""
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.written import calls_method
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.loop.plateaus import MOST_VALUES, meaning, number
 from paramedic.capture.sources.ledger import Account
-from paramedic.capture.sources.loop import Loop
 from paramedic.capture.untouched import Notes, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import source_at, user_frame, user_site
@@ -51,12 +53,13 @@ class Course:
     mode: str | None = None  # of ReduceLROnPlateau: min or max
 
 
+@probe("schedulers", states=[Schedule, SchedulerStep])
 class Schedulers:
     """Watches learning-rate schedulers; the step that their constructor takes is not the user's."""
 
-    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.loop = loop
+        self.loop = watcher.known.loop
         self._building = 0
         self._watched: set[type] = set()
         self._courses: Notes[Course] = Notes()
@@ -75,7 +78,6 @@ class Schedulers:
 
             return init
 
-        self.watcher.on_step.append(("schedulers", self._look))
         self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
         self.watcher.patches.wrap(ReduceLROnPlateau, "__init__", watched_init)
 
@@ -117,6 +119,7 @@ class Schedulers:
         self._courses[scheduler] = course
         self._all.append(course)
 
+    @on(moments.step_taken)
     def _look(self) -> None:
         """Optimizers may be gone when the script ends, so their steps are noted on the way."""
         for course in self._all:
@@ -184,6 +187,7 @@ class Schedulers:
         data = SchedulerStep(class_=type(scheduler).__name__, before_first_step=before, rates=rates)
         self.watcher.state(data, site=site, phase="train", key=(site, before))
 
+    @on(moments.run_over)
     def finish(self) -> None:
         """Only the end tells how far a schedule has come."""
         self._look()

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import distributions
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.graph import kinds_behind, reach
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import AdvantageWithGraph
@@ -29,22 +31,21 @@ class Product(NamedTuple):
     site: Site
 
 
+@probe("advantages", states=[AdvantageWithGraph])
 class Advantages:
     """Follows log-probabilities of sampled actions to the products that they enter."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._sampled: weakref.WeakSet[Any] = weakref.WeakSet()  # distributions that an action was drawn from
         self._chosen: set[Any] = set()  # nodes of the log-probabilities of this cycle
         self._products: list[Product] = []
 
     def install(self) -> None:
-        self.ops.handle(_PRODUCTS, self._multiplied, "advantages")
-        self.watcher.each_round("advantages", self._forget)
         for kind in (distributions.Categorical, distributions.Normal, distributions.Bernoulli):
             self._watch(kind)
 
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         self._chosen.clear()
         self._products.clear()
@@ -70,6 +71,7 @@ class Advantages:
         self.watcher.patches.wrap(kind, "sample", watched_sample)
         self.watcher.patches.wrap(kind, "log_prob", watched_likelihood)
 
+    @on_call_of(*_PRODUCTS)
     def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self._chosen or len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T)):
             return
@@ -87,6 +89,7 @@ class Advantages:
         if foreign:
             self._products.append(Product(result.grad_fn, weight.grad_fn, foreign, user_site()))
 
+    @on(moments.pass_followed)
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass: does the critic learn from the product and from a loss of its own at once?"""
         for product in [product for product in self._products if product.node in nodes]:

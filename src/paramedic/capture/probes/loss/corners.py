@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.facts import readable, sample
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Corners as CornersFact
@@ -22,15 +22,16 @@ LOOKS = 16  # per place
 BEGIN, END = 0, 2  # the columns of x0 and x1
 
 
+@probe("corners")
 class Corners:
     """An intersection begins at the larger of two beginnings and ends at the smaller of two ends.
 
     Code for x, y, width, height does the first as well, but not the second: it adds the sizes up before.
     """
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._halves: dict[int, weakref.ref[torch.Tensor]] = {}  # the last boxes whose column was compared
         self._looks: Counter[Site] = Counter()
 

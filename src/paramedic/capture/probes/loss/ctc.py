@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture.nearby import nearby
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record import facts
@@ -18,6 +20,7 @@ from paramedic.record.writer import Site
 LOOKS = 200  # per place
 
 
+@probe("ctc", states=[facts.Ctc])
 class Ctc:
     """Watches F.ctc_loss, which nn.CTCLoss goes through."""
 
@@ -40,11 +43,11 @@ class Ctc:
     def _called(self, given: dict[str, Any]) -> None:
         site = user_site()
         self._looks[site] += 1
-        targets = given["targets"]
-        if self._looks[site] > LOOKS or not isinstance(targets, torch.Tensor) or targets.device.type != "cpu":
+        if self._looks[site] > LOOKS:
             return
-        room, lengths = _numbers(given["input_lengths"]), _numbers(given["target_lengths"])
-        if room is None or lengths is None:
+        given = {name: nearby(self.watcher, v) if isinstance(v, torch.Tensor) else v for name, v in given.items()}
+        targets, room, lengths = given["targets"], _numbers(given["input_lengths"]), _numbers(given["target_lengths"])
+        if not isinstance(targets, torch.Tensor) or room is None or lengths is None:
             return
         rows = (
             list(targets.split(lengths))
@@ -70,7 +73,7 @@ class Ctc:
 
 def _total(log_probs: Any) -> float | None:
     """What the exponentials of the first frames add up to: 1 for log-probabilities. The one farthest from it."""
-    if not isinstance(log_probs, torch.Tensor) or log_probs.device.type != "cpu" or not log_probs.numel():
+    if not isinstance(log_probs, torch.Tensor) or not log_probs.numel():
         return None
     with torch.no_grad():
         sums = log_probs[:2].detach().float().logsumexp(-1).reshape(-1)
@@ -79,5 +82,5 @@ def _total(log_probs: Any) -> float | None:
 
 def _numbers(lengths: Any) -> list[int] | None:
     if isinstance(lengths, torch.Tensor):
-        return [int(n) for n in lengths.tolist()] if lengths.device.type == "cpu" and lengths.dim() == 1 else None
-    return [int(n) for n in lengths]
+        return [int(n) for n in lengths.tolist()] if lengths.dim() == 1 else None
+    return [int(n) for n in lengths] if lengths is not None else None

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import distributions
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import own_parameters
 from paramedic.capture.graph import reach
 from paramedic.capture.moments import Call
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Drawn
@@ -30,25 +32,24 @@ class Draw(NamedTuple):
     site: Site
 
 
+@probe("draws", states=[Drawn])
 class Draws:
     """Follows what was drawn into layers, and these to the loss.
 
     Where the likelihood of what was drawn is computed, as policy gradients do, no way back is needed.
     """
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._drawn: dict[int, tuple[weakref.ref[torch.Tensor], Draw]] = {}
         self._uses: list[tuple[Any, Draw]] = []  # the node of what a layer made of it
         self._likely = False
 
     def install(self) -> None:
-        self.ops.handle([torch.normal], self._normal, "draws")
-        self.ops.handle([T.sub, T.__sub__, T.__rsub__, torch.sub], self._subtracted, "draws")
         self.watcher.patches.wrap(distributions.Normal, "log_prob", self._watched_likelihood)
-        self.watcher.each_round("draws", self._forget)
 
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         self._drawn.clear()
         self._uses.clear()
@@ -61,16 +62,19 @@ class Draws:
 
         return log_prob
 
+    @on_call_of(torch.normal)
     def _normal(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         given = [x for x in (*args[:2], *kwargs.values()) if isinstance(x, T) and x.grad_fn is not None]
         if given and isinstance(result, T) and result.requires_grad:
             self._drawn[id(result)] = (weakref.ref(result), Draw(given[0].grad_fn, "torch.normal()", user_site()))
 
+    @on_call_of(T.sub, T.__sub__, T.__rsub__, torch.sub)
     def _subtracted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """What was drawn minus its mean: a likelihood written by hand."""
         if isinstance(result, T) and result.requires_grad and not self._likely:
             self._likely = any(isinstance(x, T) and self._draw_behind(x) is not None for x in args[:2])
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not call.grad or not args or not isinstance(args[0], T) or len(self._uses) >= MOST_USES:
             return
@@ -86,6 +90,7 @@ class Draws:
         cut = self.ops.taint_of(value)
         return Draw(cut.node, cut.op, cut.site) if cut is not None and cut.op == ".sample()" else None
 
+    @on(moments.pass_followed)
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass: it goes through the layer, and reaches the distribution's parameters by another way."""
         for node, draw in self._uses if not self._likely else ():

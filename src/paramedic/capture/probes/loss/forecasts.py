@@ -7,8 +7,11 @@ from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Forecast
@@ -19,6 +22,7 @@ FEWEST = 8  # places
 MOST_VALUES = 2_000_000
 
 
+@probe("forecasts", states=[Forecast])
 class Forecasts:
     """Remembers the last series that a model was trained on, and compares the targets of losses with it."""
 
@@ -27,17 +31,17 @@ class Forecasts:
         self._series: torch.Tensor | None = None  # until the step is over: a slice made for the call has no other owner
         self._looks: Counter[Site] = Counter()
 
-    def install(self) -> None:
-        self.watcher.each_round("forecasts", self._forget)
-
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         self._series = None
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         given = [t for _, t in tensors_in((args, kwargs)) if t.dtype.is_floating_point and t.dim() in (2, 3)]
         small = len(given) == 1 and given[0].numel() <= MOST_VALUES
         self._series = given[0].detach() if call.grad and small else None
 
+    @on(moments.loss_called)
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         series = self._series
         if series is None or not prediction.requires_grad or not target.dtype.is_floating_point:

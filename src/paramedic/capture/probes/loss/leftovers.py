@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.graph import terms
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import LossOfEarlierSteps
 
 
+@probe("leftovers", states=[LossOfEarlierSteps])
 class Leftovers:
     """Knows nodes of the graph by their sequence numbers, so that none is kept alive by being remembered."""
 
@@ -18,12 +22,11 @@ class Leftovers:
         self._now: set[int] = set()  # the losses back-propagated since the last step
         self._before: set[int] = set()  # and in the step before
 
-    def install(self) -> None:
-        self.watcher.on_step.append(("leftovers", self._stepped))
-
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         self._before, self._now = self._now, set()
 
+    @on(moments.pass_followed)
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes; the loss is the one that was made last."""
         made = [node for node in nodes if type(node).__name__ != "AccumulateGrad"]

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.ledger import Account
-from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Mixture
@@ -30,19 +32,18 @@ class Kept(NamedTuple):
     gradients: list[tuple[torch.Tensor, torch.Tensor]]  # parameter, what was in its .grad
 
 
+@probe("mixtures", states=[Mixture])
 class Mixtures:
     """Keeps a few gradients over the second pass, and compares what each of the two has given to the step."""
 
-    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.loop = loop
+        self.loop = watcher.known.loop
         self._reached: dict[Site, set[int]] = {}  # by the passes of a line: the optimizers
         self._kept: dict[int, Kept] = {}
         self._told = 0
 
-    def install(self) -> None:
-        self.watcher.on_step.append(("mixtures", lambda: self._stepped() if self._kept else None))
-
+    @on(moments.pass_followed)
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes."""
         leaves = {id(variable) for node in nodes if (variable := getattr(node, "variable", None)) is not None}
@@ -63,6 +64,7 @@ class Mixtures:
             copies = [(p, p.grad.detach().clone()) for p in held if p.grad is not None]
             self._kept.setdefault(account.number, Kept(first, second, copies))
 
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         account = self.loop.stepped_last
         kept = self._kept.pop(account.number, None) if account is not None else None

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.bus import on_call_of
 from paramedic.capture.graph import serial, terms
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.cut import Cut
-from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -21,17 +22,16 @@ _SUMS = [T.add, T.__add__, T.__radd__, torch.add, T.__iadd__, T.sub, T.__sub__, 
 MOST_PLACES = 200
 
 
+@probe("numbers", states=[ConstantTerm])
 class Numbers:
     """A number carries no history; one that is always the same multiple of what .item() gave must come from there."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._known: dict[tuple[Site, Site], tuple[float, float] | None] = {}  # factor, value; None: no multiple of it
 
-    def install(self) -> None:
-        self.ops.handle(_SUMS, self._added, "numbers")
-
+    @on_call_of(*_SUMS)
     def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self.ops.cuts or len(args) < 2 or not isinstance(result, T) or result.dim() or result.grad_fn is None:
             return

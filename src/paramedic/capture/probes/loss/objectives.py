@@ -10,9 +10,11 @@ from typing import Any
 import torch
 from torch import distributions
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
 from paramedic.record.facts import ClippedSurrogate, Divergence, Entropy, LogProb, Pushed, Quotient
@@ -34,21 +36,23 @@ DISTANCES = (
 _Objective = partial[ClippedSurrogate] | partial[Entropy] | partial[LogProb]  # all but which way it is pushed
 
 
+@probe("objectives", states=[Divergence, Pushed, Quotient])
 class Objectives:
     """Looks at the arithmetic of losses while examining."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._scalars: dict[int, tuple[weakref.ref[torch.Tensor], Site, Any]] = {}  # made where, a multiple of what
         self._looks: Counter[Any] = Counter()
+
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._scalars.clear()
 
     def install(self) -> None:
         self.ops.handle(_LEAST, lambda *call: self._chosen("min", *call), "objectives")
         self.ops.handle(_MOST, lambda *call: self._chosen("max", *call), "objectives")
-        self.ops.handle([*_PRODUCTS, *_REDUCTIONS], self._scalar, "objectives")
-        self.ops.handle(_SUMS, self._added, "objectives")
-        self.watcher.each_round("objectives", self._scalars.clear)
         for kind in (
             distributions.Categorical,
             distributions.Normal,
@@ -96,6 +100,7 @@ class Objectives:
 
     # Loss functions ---------------------------------------------------------------------------------------------
 
+    @on(moments.loss_computed)
     def loss(self, function: str, result: torch.Tensor) -> None:
         """The value of a loss function, and whether it is made smaller or larger."""
         site, step, watcher = user_site(), self.watcher.step, self.watcher
@@ -141,6 +146,7 @@ class Objectives:
 
     # Terms with a name ------------------------------------------------------------------------------------------
 
+    @on_call_of(*_PRODUCTS, *_REDUCTIONS)
     def _scalar(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """A number of the loss is made: where, and of which other number it is a multiple."""
         if isinstance(result, T) and result.dim() == 0 and result.grad_fn is not None and len(self._scalars) < 256:
@@ -169,6 +175,7 @@ class Objectives:
         known = self._scalars.get(id(value))
         return (known[1], known[2]) if known is not None and known[0]() is value else None
 
+    @on_call_of(*_SUMS)
     def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Terms of a loss: is one of them called a divergence, and below zero?"""
         if not isinstance(result, T) or result.dim() != 0 or result.grad_fn is None:

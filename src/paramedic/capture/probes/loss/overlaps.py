@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.bus import on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind, producer, serial
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
@@ -34,17 +35,16 @@ _NAMES = {"iou", "ious", "giou", "diou", "ciou", "miou", "dice", "jaccard", "tve
 LOOKS = 40  # per place
 
 
+@probe("overlaps", states=[OverlapTerm])
 class Overlaps:
     """Looks at quotients that the script calls an overlap, where a loss is made of them."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._looks: Counter[Any] = Counter()
 
-    def install(self) -> None:
-        self.ops.handle(_USES, self._used, "overlaps")
-
+    @on_call_of(*_USES)
     def _used(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         for value in args[:2]:
             if isinstance(value, T) and isinstance(result, T) and result.grad_fn is not None and _is_quotient(value):

@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture.bus import on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind, producer
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame, user_site, variable_name
 from paramedic.record.facts import RankedDistance
@@ -25,17 +26,15 @@ SIDES = {"pos": "pos", "positive": "pos", "positives": "pos", "neg": "neg", "neg
 LOOKS = 20  # per place and side
 
 
+@probe("rankings", states=[RankedDistance])
 class Rankings:
     """Looks at distances by their names where a loss subtracts one from the other."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._looks: Counter[Any] = Counter()
 
-    def install(self) -> None:
-        self.ops.handle(_USES, self._used, "rankings")
-
+    @on_call_of(*_USES)
     def _used(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         for value in args[:2]:
             if isinstance(value, T) and value.grad_fn is not None and value.dim() <= 2 and _is_distance(value):

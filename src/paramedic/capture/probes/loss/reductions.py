@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from paramedic.capture.bus import on_call_of
 from paramedic.capture.code.storing import assigned_at
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.loss.objectives import is_closed_form
-from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, locals_of, user_frame
 from paramedic.record.facts import MixedReductions
@@ -29,16 +30,14 @@ class Reduction(NamedTuple):
     node: Any
 
 
+@probe("reductions", states=[MixedReductions])
 class Reductions:
     """Looks at sums of two numbers with a graph while examining."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
 
-    def install(self) -> None:
-        self.ops.handle(_SUMS, self._added, "reductions")
-
+    @on_call_of(*_SUMS)
     def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if len(args) < 2 or not all(isinstance(a, T) and a.dim() == 0 and a.grad_fn is not None for a in args[:2]):
             return

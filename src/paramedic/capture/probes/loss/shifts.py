@@ -9,8 +9,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
-from paramedic.capture.probes.loss.padding import as_sequences, run_at_end
+from paramedic.capture.padding import as_sequences, run_at_end
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import LeftOut, Shift
 from paramedic.record.writer import Site
@@ -20,6 +23,7 @@ PLACES = (0, 1, 2)
 HIDDEN = ("value", "same", "inside", "as_label")
 
 
+@probe("shifts", states=[Shift])
 class Shifts:
     """Remembers the last token ids that were embedded, and compares the labels with them."""
 
@@ -28,6 +32,10 @@ class Shifts:
         self._ids: weakref.ref[torch.Tensor] | None = None
         self._looks: Counter[Site] = Counter()
 
+    def install(self) -> None:
+        self.watcher.known.embedded = self.last
+
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], torch.Tensor) and args[0].dim() == 2:
             known = self.last()
@@ -39,6 +47,7 @@ class Shifts:
     def last(self) -> torch.Tensor | None:
         return self._ids() if self._ids is not None else None
 
+    @on(moments.labels_seen)
     def labels(self, site: Site, target: torch.Tensor, prediction: torch.Tensor, left_out: int) -> None:
         """The labels of a loss call."""
         ids = self.last()

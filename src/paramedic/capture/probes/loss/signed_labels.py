@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture.bus import on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import serial
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -24,18 +25,18 @@ _CUT_AT_ZERO = [F.relu, torch.relu, T.relu, torch.clamp, T.clamp, torch.clamp_mi
 LOOKS = 40  # per place
 
 
+@probe("signed_labels", states=[facts.SignedLabels])
 class SignedLabels:
     """Looks at the labels of each call, and says which of the three values it saw."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._looks: Counter[Site] = Counter()
 
     def install(self) -> None:
         for name in LOSSES:
             self._watch(name)
-        self.ops.handle(_CUT_AT_ZERO, self._cut_at_zero, "signed_labels")
 
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
@@ -55,6 +56,7 @@ class SignedLabels:
         if isinstance(target, T):
             self._look(f"F.{name}", user_site(), target)
 
+    @on_call_of(*_CUT_AT_ZERO)
     def _cut_at_zero(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """max(0, 1 - label * score), told only if a backward pass goes through it."""
         if not isinstance(result, T) or result.grad_fn is None or not args or not isinstance(args[0], T):

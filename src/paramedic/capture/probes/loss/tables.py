@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import describe, same_up_to_ones
 from paramedic.capture.graph import serial
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -36,6 +37,7 @@ class Table(NamedTuple):
     weight: bool  # a difference, such as an advantage, that a loss may be multiplied with; else only a target
 
 
+@probe("tables", states=[Broadcast])
 class Tables:
     """Follows such a table until it meets something with a graph.
 
@@ -43,25 +45,27 @@ class Tables:
     predictions are compared with; whatever else becomes of it, it may be a table on purpose.
     """
 
-    def __init__(self, watcher: Watcher, ops: OpMode, answered: Callable[[torch.Tensor], bool]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
-        self.answered = answered  # whether a tensor came from a call of a model without a graph
+        self.ops = watcher.known.ops
         self._tables: dict[int, Table] = {}
 
-    def install(self) -> None:
-        self.ops.handle(_SYMBOLS, self._combined, "tables")
-        self.ops.handle(_KEEPING, self._changed, "tables")
-        self.ops.handle(_PRODUCTS, self._weighted, "tables")
-        self.ops.handle(_DIFFERENCES, self._compared, "tables")
-        self.watcher.each_round("tables", self._tables.clear)
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._tables.clear()
 
+    @on_call_of(*_SYMBOLS)
     def _combined(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """What the model said, without its history, against plain numbers of as many samples."""
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
             return
         a, b = args[0], args[1]
-        if result.requires_grad or a.dim() == b.dim() or not same_up_to_ones(a, b) or self.ops.inside_model():
+        if (
+            result.requires_grad
+            or a.dim() == b.dim()
+            or not same_up_to_ones(a, b)
+            or self.watcher.known.calls.in_forward()
+        ):
             return
         said = self._is_said(a), self._is_said(b)
         if result.numel() <= max(a.numel(), b.numel()) or said[0] == said[1] or len(self._tables) >= MOST_TABLES:
@@ -76,8 +80,9 @@ class Tables:
         self._tables[id(result)] = Table(weakref.ref(result), user_site(), fact, _SYMBOLS[func] == "-")
 
     def _is_said(self, value: torch.Tensor) -> bool:
-        return self.ops.taint_of(value) is not None or self.answered(value)
+        return self.ops.taint_of(value) is not None or self.watcher.known.is_answer(value)
 
+    @on_call_of(*_KEEPING)
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Normalised, clipped, discounted: still the table."""
         if not self._tables or not isinstance(result, T) or result.requires_grad:
@@ -92,6 +97,7 @@ class Tables:
         table = self._tables.get(id(value))
         return table if table is not None and table.tensor() is value else None
 
+    @on_call_of(*_PRODUCTS)
     def _weighted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         node = getattr(result, "grad_fn", None)
         for value in args[:2] if self._tables and node is not None else ():
@@ -100,21 +106,26 @@ class Tables:
                 self._wait(table, node)
                 return
 
+    @on_call_of(*_DIFFERENCES)
     def _compared(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """N predictions against the N × N values."""
         node = getattr(result, "grad_fn", None)
         if not self._tables or node is None or len(args) < 2:
             return
         for prediction, target in ((args[0], args[1]), (args[1], args[0])):
-            self.loss("", prediction, target, node)
+            self._met(prediction, target, node)
 
-    def loss(self, name: str, prediction: Any, target: Any, node: Any = None) -> None:
+    @on(moments.loss_called)
+    def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         """A loss function, too, may be given such a target."""
+        self._met(prediction, target, prediction.grad_fn)
+
+    def _met(self, prediction: Any, target: Any, node: Any) -> None:
         table = self._known(target) if self._tables else None
         if table is None or not isinstance(prediction, T) or not prediction.requires_grad:
             return
         if prediction.numel() ** 2 == target.numel() and prediction.numel() > 1 and max(prediction.shape) > 1:
-            self._wait(table, node if node is not None else prediction.grad_fn)
+            self._wait(table, node)
 
     def _wait(self, table: Table, node: Any) -> None:
         tell = lambda: self.watcher.state(table.fact, site=table.site, key=table.site)  # noqa: E731

@@ -8,8 +8,11 @@ from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import GivenTarget
@@ -20,6 +23,7 @@ LOOKS = 16  # per place
 FEWEST = 8  # samples
 
 
+@probe("target_among_inputs", states=[GivenTarget])
 class TargetAmongInputs:
     """Compares the target of a distance, one number per sample, with the last column or step of the model's input."""
 
@@ -28,11 +32,13 @@ class TargetAmongInputs:
         self._input: weakref.ref[torch.Tensor] | None = None
         self._looks: Counter[Site] = Counter()
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if call.grad and call.training:
             tensors = [t for _, t in tensors_in((args, kwargs)) if t.dtype.is_floating_point and t.dim() in (2, 3)]
             self._input = weakref.ref(tensors[0]) if len(tensors) == 1 else None
 
+    @on(moments.loss_called)
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         x = self._input() if self._input is not None else None
         if x is None or name not in _DISTANCES or not prediction.requires_grad or target.requires_grad:

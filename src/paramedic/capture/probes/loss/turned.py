@@ -8,8 +8,11 @@ from collections import Counter
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.trees import tree
 from paramedic.capture.facts import readable, sample, wide
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import start_folder, user_site
 from paramedic.record.facts import Edges
@@ -19,6 +22,7 @@ LOOKS = 40  # per place
 NAMES = ("bad_x", "bad_y", "straight_x", "straight_y", "turned_x", "turned_y", "narrowest")
 
 
+@probe("turned", states=[Edges])
 class Turned:
     """Told of every examined loss call."""
 
@@ -26,6 +30,7 @@ class Turned:
         self.watcher = watcher
         self._looks: Counter[Site] = Counter()
 
+    @on(moments.loss_called)
     def loss(self, name: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         if target.shape[-1:] != (4,) or target.shape != prediction.shape or not prediction.requires_grad:
             return

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.facts import address, content_hash, readable, tensors_in
 from paramedic.capture.moments import Call
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import locals_of, user_frame, user_site
 from paramedic.record.facts import TwinBranches, TwinInputs
@@ -33,21 +35,26 @@ class Given(NamedTuple):
     site: Site
 
 
+@probe("twins", states=[TwinBranches, TwinInputs])
 class Twins:
     """Looks at differences of two branches with a graph, and at batches of one step that have different names."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._looks: Counter[Any] = Counter()
         self._given: list[Given] = []
 
-    def install(self) -> None:
-        self.ops.handle(_DIFFERENCES, self._subtracted, "twins")
-        self.watcher.each_round("twins", self._given.clear)
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._given.clear()
 
+    @on_call_of(*_DIFFERENCES)
     def _subtracted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T)) or self.ops.inside_model():
+        if (
+            len(args) < 2
+            or not (isinstance(args[0], T) and isinstance(args[1], T))
+            or self.watcher.known.calls.in_forward()
+        ):
             return
         a, b = args[0], args[1]
         if not (a.requires_grad and b.requires_grad) or a.shape != b.shape or not FEWEST <= a.numel() <= MOST:
@@ -64,6 +71,7 @@ class Twins:
 
         self.watcher.read((a.detach() != b.detach()).any().reshape(1).float(), use)
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was given a batch: did one get the same numbers in this step, under another name?"""
         frame = user_frame()

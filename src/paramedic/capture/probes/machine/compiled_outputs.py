@@ -16,7 +16,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 
 _Receive = Callable[[int, torch.Tensor], None]
@@ -36,12 +38,12 @@ def _note() -> Any:
     return operation
 
 
+@probe("compiled_outputs")
 class CompiledOutputs:
     """Puts the operation behind the modules that are about to be compiled."""
 
-    def __init__(self, watcher: Watcher, add: Callable[[str, torch.Tensor], None]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.add = add
         self._modules: list[weakref.ref[nn.Module]] = []
         self._hooked: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._taken: set[int] = set()  # places whose output this step already has
@@ -51,8 +53,14 @@ class CompiledOutputs:
         _receiver.append(self._called)
         self.watcher.patches.on_undo(_receiver.clear)
 
+    def _tell(self, name: str, output: torch.Tensor) -> None:
+        self.watcher.bus.tell(moments.output_handed_over, name, output)
+
+    @on(moments.about_to_compile)
     def about_to_compile(self, target: Any) -> None:
         """torch.compile(target): a module, or a function that calls some."""
+        if not self.watcher.settings.compiled_outputs:
+            return
         roots = [target] if isinstance(target, nn.Module) else self.watcher.registry.roots()
         for module in [module for root in roots for module in anatomy.modules(root)]:
             if module not in self._hooked:
@@ -70,7 +78,7 @@ class CompiledOutputs:
         if place not in self._taken and name is not None:
             self._taken.add(place)
             # At once: a compiler reuses an output's memory as soon as its own operations need it no more.
-            self.watcher.ask("statistics", self.watcher.book_sampling, self.add, name, output)
+            self.watcher.ask("statistics", self.watcher.book_sampling, self._tell, name, output)
 
 
 def _hook(place: int, mailbox: torch.Tensor) -> Callable[[nn.Module, Any, Any], None]:

@@ -7,6 +7,9 @@ from typing import Any
 
 from torch import nn
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path, user_site
 from paramedic.record.facts import Compile, Recompile
@@ -15,6 +18,7 @@ from paramedic.record.writer import NOWHERE, Site
 MOST_TOLD = 200
 
 
+@probe("compiles", states=[Compile, Recompile])
 class Compiles:
     """Reads the notes that torch's compiler keeps of its own work; nothing is switched on for that."""
 
@@ -23,18 +27,16 @@ class Compiles:
         self._last: Any = None
         self._told = 0
 
-    def install(self) -> None:
-        self.watcher.on_step.append(("compiles", self.look))
-
-    def called(self, args: Any) -> None:
+    @on(moments.about_to_compile)
+    def called(self, target: Any) -> None:
         """torch.compile(target) or module.compile()."""
-        target = args[0] if args else None
         function = type(target).forward if isinstance(target, nn.Module) else target
         code = getattr(function, "__code__", None)
         name, site = getattr(function, "__qualname__", None), user_site()
         place = Site(shown_path(code.co_filename), code.co_firstlineno) if code is not None else None
         self.watcher.state(Compile(function=name, code=place), site=site, phase="setup", key=(site, name))
 
+    @on(moments.step_taken, moments.run_over)
     def look(self) -> None:
         """Tell what was compiled again since the last look."""
         compiler = sys.modules.get("torch._dynamo.utils")

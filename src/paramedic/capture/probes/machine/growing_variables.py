@@ -13,10 +13,13 @@ from typing import Any
 import numpy
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.storing import is_begun_anew, is_window, stored_at
 from paramedic.capture.facts import tensors_in
-from paramedic.capture.graph_life import is_spent, summed
+from paramedic.capture.graph_life import has_graph, is_spent, summed
 from paramedic.capture.holders import Holder, ends, holders
+from paramedic.capture.probe import probe
 from paramedic.capture.untouched import count_in, is_users_code
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -54,6 +57,7 @@ class Track:
         return same and self.identity == identity and count >= self.counts[-1][1]
 
 
+@probe("growing_variables", states=[Hoard, Retained])
 class GrowingVariables:
     """Looks at the user's variables after some of the optimizer steps."""
 
@@ -67,10 +71,7 @@ class GrowingVariables:
         self._looks = 0
         self._told = 0
 
-    def install(self) -> None:
-        self.watcher.on_step.append(("growing_variables", self._after_step))
-        self.watcher.on_matched.append(("growing_variables", self._after_step))
-
+    @on(moments.step_taken, moments.steps_matched)
     def _after_step(self) -> None:
         step = self.watcher.step
         if step < self._next:
@@ -92,7 +93,7 @@ class GrowingVariables:
             if id(value) in names:
                 names[id(value)].append(holder)
             elif isinstance(value, torch.Tensor):
-                if value.grad_fn is not None and "…" not in holder.path:
+                if has_graph(value) and "…" not in holder.path:
                     names[id(value)], found[id(value)] = [holder], value
             elif count_in(value) >= 2:
                 names[id(value)], found[id(value)] = [holder], value
@@ -201,7 +202,7 @@ def _first_graph(value: Any) -> torch.Tensor | None:
     for item in ends(dict.values(value) if isinstance(value, dict) else value):
         if isinstance(item, (torch.Tensor, tuple, dict)):
             for _, tensor in tensors_in(item, depth=3):
-                if tensor.grad_fn is not None:
+                if has_graph(tensor):
                     return tensor
     return None
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 import psutil
 import torch
 
 from paramedic import descriptors
+from paramedic.capture import moments
 from paramedic.capture.apart.process import at_work
+from paramedic.capture.bus import on
+from paramedic.capture.failures import raised_at
 from paramedic.capture.host import footprint, limit, peak, proportional
+from paramedic.capture.probe import probe
+from paramedic.capture.probes.machine.exhaustion import is_exhaustion, tell_exhaustion
 from paramedic.capture.watcher import Watcher
 from paramedic.record import facts
 from paramedic.record.facts import DeviceMemory, MemoryPeak, ProbeFailed, Process
@@ -31,12 +35,12 @@ MOST_PROCESSES = 100  # told of: workers are born anew each epoch
 SMALL = 30 << 20  # children below this are not worth a line
 
 
+@probe("memory", states=[DeviceMemory, facts.Memory, MemoryPeak, ProbeFailed, Process])
 class Memory:
     """Writes series named memory:<what>:<process or device>, in bytes."""
 
-    def __init__(self, watcher: Watcher, workers: Callable[[], dict[int, str]]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.workers = workers  # process ids of DataLoader workers, with a name for each
         self.base = (0, 0)  # bytes resident and mapped before the script built anything
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -49,10 +53,9 @@ class Memory:
     def install(self) -> None:
         now = psutil.Process().memory_info()
         self.base = (now.rss, now.vms)
-        self.watcher.on_step.append(("memory", self._after_step))
-        self.watcher.on_matched.append(("memory", self._after_step))
         self.watcher.patches.on_undo(self._stop_thread)
 
+    @on(moments.step_taken, moments.steps_matched)
     def _after_step(self) -> None:
         if self._owner != os.getpid():
             self._start()
@@ -61,6 +64,15 @@ class Memory:
             self._next_device = now + DEVICE_EVERY
             self._ask_devices()
 
+    @on(moments.run_failed)
+    def _failed(self, error: BaseException) -> None:
+        if is_exhaustion(error):
+            known = self.watcher.known
+            tell_exhaustion(
+                self.watcher, list(known.loop.births), known.calls.maker, self.base, error, raised_at(error)
+            )
+
+    @on(moments.run_over)
     def finish(self) -> None:
         """How high it ever was; what is left now that the script is over says nothing."""
         if self._owner == os.getpid() and self._thread is not None:
@@ -102,7 +114,7 @@ class Memory:
                 return
 
     def _poll(self, now: float, *, dear: bool) -> None:
-        processes = {self._owner: "main", **self.workers()}
+        processes = {self._owner: "main", **self.watcher.known.loaders.workers()}
         if now >= self._next_children:
             self._next_children = now + CHILDREN_EVERY
             self._find_children(set(processes))

@@ -15,10 +15,12 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.code.written import assigns_attribute
 from paramedic.capture.facts import address
-from paramedic.capture.probes.model.modules import assigned_at
+from paramedic.capture.probe import probe
+from paramedic.capture.sources.modules import assigned_at
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at, user_frame, user_site
 from paramedic.errors import message_of
@@ -32,6 +34,7 @@ _UNFINISHED = "finished reduction in the prior iteration"
 _INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+:((?: \d+)+)")
 
 
+@probe("ranks", states=[Exchange, Unreduced, Wrapper])
 class Ranks:
     """Watches process groups and DistributedDataParallel."""
 
@@ -97,7 +100,6 @@ class Ranks:
         patches.wrap(DistributedDataParallel, "__init__", watched_wrapper)
         patches.wrap(DistributedDataParallel, "no_sync", watched_no_sync)
         patches.wrap(DistributedDataParallel, "_pre_forward", watched_forward)
-        self.watcher.on_step.append(("ranks", self._look))
 
     def _joined(self, method: str | None) -> None:
         """The environment does not say the rank of a process that a script has started itself."""
@@ -124,6 +126,7 @@ class Ranks:
         )
         self.watcher.state(fact, site=site, phase="setup")
 
+    @on(moments.step_taken)
     def _look(self) -> None:
         """Now and then: how each wrapper was used so far. Later they may be gone."""
         summed, self._summed = self._summed, set()

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.probes.machine.clock import MOVE, Clock
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
+from paramedic.capture.sources.clock import MOVE
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import OWN, is_users, user_site
 from paramedic.record.facts import Sync
@@ -24,13 +24,14 @@ WAITS = {
 _PASSED = tuple(os.path.join(torch.__path__[0], name) for name in ("_tensor.py", "_tensor_str.py", "overrides.py"))
 
 
+@probe("transfers", states=[Sync])
 class Transfers:
     """Looks while examining only: a function mode sees the calls then."""
 
-    def __init__(self, watcher: Watcher, clock: Clock, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.clock = clock
-        self.ops = ops
+        self.clock = watcher.known.clock
+        self.ops = watcher.known.ops
         self._inside = False  # printing a tensor reads it several times
 
     def install(self) -> None:

@@ -6,12 +6,14 @@ import os
 import warnings
 from typing import Any
 
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_frame
 
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
+@probe("warned")
 class Warned:
     """Corrects the place of torch's warnings as they are shown; which of them are shown stays Python's business."""
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from paramedic.capture.probes.machine.clock import Clock, Lap
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.moments import Lap
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Time
 
@@ -13,21 +16,20 @@ SHORTEST = 0.5  # seconds covered by one fact
 SHARE = 1 / 200  # of the run's length so far: the number of facts grows with the logarithm of the run's length
 
 
+@probe("windows", states=[Time])
 class Windows:
     """Adds up laps and tells them window by window.
 
     Laps that were examined are kept apart: looking closely slows them down, but only they know the copies to a device.
     """
 
-    def __init__(self, watcher: Watcher, clock: Clock) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.clock = clock
+        self.clock = watcher.known.clock
         self._began = self._opened = time.perf_counter()
         self._sums: dict[bool, dict[str, Any]] = {}
 
-    def install(self) -> None:
-        self.clock.on_lap.append(self._add)
-
+    @on(moments.lap_over)
     def _add(self, lap: Lap) -> None:
         if not lap.parts:
             return
@@ -42,6 +44,7 @@ class Windows:
             self._opened = now
             self.tell()
 
+    @on(moments.run_over)
     def tell(self) -> None:
         """Write the window that is open, and open the next."""
         for examined, sums in self._sums.items():

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.graph import kinds_behind, serial
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
@@ -22,20 +24,20 @@ _PRODUCTS = [T.matmul, T.__matmul__, torch.matmul, T.bmm, torch.bmm]
 MOST = 64  # remembered per cycle
 
 
+@probe("attention_axes", states=[SoftmaxOverQueries])
 class AttentionAxes:
     """Follows a softmax over the queries to the product in which the keys are summed up."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._weights: dict[int, tuple[weakref.ref[torch.Tensor], Site, int]] = {}
 
-    def install(self) -> None:
-        self.ops.handle(_SOFTMAX, self._normalised, "attention_axes")
-        self.ops.handle([F.dropout], self._dropped, "attention_axes")
-        self.ops.handle(_PRODUCTS, self._multiplied, "attention_axes")
-        self.watcher.each_round("attention_axes", self._weights.clear)
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._weights.clear()
 
+    @on_call_of(*_SOFTMAX)
     def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Over the last axis but one of scores that are square: as many queries as keys, and products of the two."""
         x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[1] if len(args) > 1 else None)
@@ -44,8 +46,13 @@ class AttentionAxes:
         if dim % x.dim() != x.dim() - 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < 3 or len(self._weights) >= MOST:
             return
         if result.grad_fn is not None and "Bmm" in kinds_behind(x.grad_fn, 12).values():
-            self._weights[id(result)] = (weakref.ref(result), self.ops.module_site() or user_site(), dim)
+            self._weights[id(result)] = (
+                weakref.ref(result),
+                self.watcher.known.calls.native_site() or user_site(),
+                dim,
+            )
 
+    @on_call_of(F.dropout)
     def _dropped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         known = self._known(args[0]) if self._weights and args else None
         if known is not None and isinstance(result, T):
@@ -55,6 +62,7 @@ class AttentionAxes:
         known = self._weights.get(id(value))
         return known[1:] if known is not None and known[0]() is value else None
 
+    @on_call_of(*_PRODUCTS)
     def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         known = self._known(args[0]) if self._weights and args else None
         if known is None or not isinstance(result, T) or result.grad_fn is None:

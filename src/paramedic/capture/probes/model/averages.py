@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
 from paramedic.capture.moments import Call
-from paramedic.capture.probes.model.followers import Followers, shapes
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
+from paramedic.capture.probes.model.followers import shapes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Average, SetBack, Stillness
@@ -33,14 +33,13 @@ class Pair(NamedTuple):
     source: weakref.ref[nn.Module]
 
 
+@probe("averages", states=[Average, SetBack, Stillness])
 class Averages:
     """Compares a few elements of both after each step, from one step to the next."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode, followers: Followers, held: Callable[[int], bool]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
-        self.followers = followers
-        self.held = held
+        self.held = watcher.known.loop.owners.__contains__
         self._pairs: list[Pair] = []
         self._version: object = None
         self._before: dict[int, tuple[int, torch.Tensor, torch.Tensor]] = {}  # step, copy, source
@@ -53,15 +52,13 @@ class Averages:
         self._looks = 0
         self._first: dict[int, tuple[int, torch.Tensor]] = {}  # step, and a copy as it was then
 
-    def install(self) -> None:
-        self.ops.handle([T.add_, T.lerp_, T.__iadd__], self._wrote, "averages")
-        self.watcher.on_step.append(("averages", self._stepped))
-
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         self._times[id(call.module)] += self._called.get(id(call.module)) != self.watcher.step
         self._called[id(call.module)] = self.watcher.step
         self._seen.add(call.module)
 
+    @on_call_of(T.add_, T.lerp_, T.__iadd__)
     def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self._pairs or len(args) < 2 or not isinstance(args[1], T):
             return
@@ -69,6 +66,7 @@ class Averages:
         if address(args[0]) in sources and address(args[1]) in copies:
             self._backwards = user_site()
 
+    @on(moments.model_loaded)
     def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
         """A model has loaded a state dict: a trained one, out of its own copy?"""
         first = next((value for value in state.values() if isinstance(value, T) and value.numel()), None)
@@ -102,6 +100,7 @@ class Averages:
         name = self.watcher.registry.root_name(copy)
         self.watcher.state(fact, module=name, phase="train", key=("stillness", id(copy), moved))
 
+    @on(moments.step_taken)
     def _stepped(self) -> None:
         version = (self.watcher.registry.version, len(self._seen))
         if version != self._version:
@@ -145,7 +144,7 @@ class Averages:
         way, gap = mine - known[1], known[2] - known[1]
         share = (way * gap).sum() / (gap * gap).sum()
         numbers = torch.stack([share, (way - share * gap).norm(), way.norm(), gap.norm(), theirs.norm()])
-        site = self._backwards if self._backwards.file else self.followers.written_at(copy)
+        site = self._backwards if self._backwards.file else self.watcher.known.written_at(copy)
         backwards = bool(self._backwards.file) and self._called.get(id(copy), -9) >= step - 1
         name, path = self.watcher.registry.root_name(source), self.watcher.registry.root_name(copy)
 

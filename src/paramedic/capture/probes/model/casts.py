@@ -8,11 +8,13 @@ import torch
 from torch import nn
 
 from paramedic.capture import anatomy
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Autocast, Cast
 
 
+@probe("casts", states=[Autocast, Cast])
 class Casts:
     """Watches Module.to, .half and .bfloat16, and where autocast begins."""
 

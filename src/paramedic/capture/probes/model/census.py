@@ -8,12 +8,11 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, some_values
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.marks import Marks, keep, mark
-from paramedic.capture.probes.model.modules import Modules
-from paramedic.capture.probes.model.symmetry import Symmetry
-from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.record import facts
 from paramedic.record.facts import Cut
@@ -24,14 +23,13 @@ MOST_TOLD_CUTS = 3
 MOST_ELEMENTS = 64  # of a parameter outside of all optimizers, to see whether the user's own code moves it
 
 
+@probe("census", states=[facts.Census, Cut])
 class Census:
     """Compares parameters right before and right after an examined optimizer step."""
 
-    def __init__(self, watcher: Watcher, modules: Modules, ops: OpMode, symmetry: Symmetry) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.symmetry = symmetry
-        self.modules = modules
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._parameters: list[torch.Tensor] = []  # of the optimizer that is about to step,
         self._flags: list[int] = []  # what is known of each,
         self._rates: list[float] = []
@@ -40,6 +38,7 @@ class Census:
         self._taken: Counter[int] = Counter()
         self._told_cuts: Counter[Any] = Counter()
 
+    @on(moments.step_examined)
     def before(self, optimizer: Optimizer, number: int, closure: bool) -> None:
         self._parameters = []
         self._taken[number] += 1
@@ -51,13 +50,13 @@ class Census:
         self._flags = [_flags(p) for p in self._parameters]
         with torch.no_grad():
             self._marks = keep(self._parameters, self._rates) if closure else mark(self._parameters, self._rates)
-            self.symmetry.look(self._parameters, number)
 
+    @on(moments.step_examined_after)
     def after(self, optimizer: Optimizer, number: int, held: dict[int, int], written: set[int]) -> None:
         """`held`: who holds which parameter; `written`: the tensors whose gradient is of this very step."""
         if not self._parameters:
             return
-        self.modules.describe(set(held) | written, held)
+        self.watcher.known.modules.describe(set(held) | written, held)
         registry = self.watcher.registry
         rates = {id(p): float(g.get("lr", 0.0)) for g in optimizer.param_groups for p in g["params"]}
         parameters, flags, marks = self._parameters, self._flags, self._marks

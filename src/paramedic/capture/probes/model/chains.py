@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.graph import serial, serials
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record import facts
 from paramedic.record.writer import Site
@@ -30,6 +33,7 @@ class Chain(NamedTuple):
     fact: facts.Chain
 
 
+@probe("chains", states=[facts.Chain])
 class Chains:
     """Recognises the very tensor that one layer returned as the input of another, unchanged in between.
 
@@ -41,14 +45,13 @@ class Chains:
         self._made: dict[int, tuple[weakref.ref[torch.Tensor], int, str, facts.Layer]] = {}
         self._waiting: list[Chain] = []
 
-    def install(self) -> None:
-        self.watcher.each_round("chains", self._forget)
-
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         """The samples of a GAN are made before the step of one optimizer, and go back before that of the other."""
         self._made.clear()
         self._waiting = [chain for chain in self._waiting if chain.step >= self.watcher.step - 1]
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if type(call.module) not in _AFFINE or not call.grad or not args or not isinstance(args[0], torch.Tensor):
             return
@@ -64,6 +67,7 @@ class Chains:
         if isinstance(output, torch.Tensor) and len(self._made) < MOST_REMEMBERED:
             self._made[id(output)] = (weakref.ref(output), output._version, call.path, about)
 
+    @on(moments.pass_followed)
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes: which outputs were used by nothing but the next layers?"""
         if not self._waiting:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import OWN, frame_site, locals_of, user_frame
 from paramedic.record.facts import Dropout as DropoutFact
@@ -21,6 +22,7 @@ ATTENTION = "scaled_dot_product_attention"  # its dropout is on whenever `dropou
 CALLS_PER_SITE = 40
 
 
+@probe("dropout")
 class Dropout:
     """Compares the `training` argument of each functional dropout with the mode of the module that calls it."""
 
@@ -28,7 +30,6 @@ class Dropout:
         self.watcher = watcher
         self._seen: Counter[tuple[Site, bool, bool | None]] = Counter()
         self._inside = False
-        self.on_tied: Callable[[bool], None] = lambda training: None  # told of calls that follow train() and eval()
 
     def install(self) -> None:
         for name in FUNCTIONS:
@@ -90,7 +91,7 @@ class Dropout:
         site = frame_site(frame)
         caller = locals_of(frame).get("self")
         if p > 0 and isinstance(caller, nn.Module) and caller.training == training:
-            self.on_tied(training)
+            self.watcher.bus.tell(moments.dropout_tied, training)
         place = (site, training, getattr(caller, "training", None))
         self._seen[place] += 1
         if self._seen[place] > CALLS_PER_SITE:

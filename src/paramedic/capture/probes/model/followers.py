@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
 from paramedic.capture.moments import Call
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.record.facts import Copy
@@ -29,19 +29,20 @@ _LOOK = (
 )  # fmt: skip
 
 
+@probe("followers", states=[Copy])
 class Followers:
     """Looks at models that no optimizer holds, whenever they are evaluated, and at the model they are copies of."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode, held: Callable[[int], bool]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
-        self.held = held  # whether an optimizer holds the parameter with this id
+        self.held = watcher.known.loop.owners.__contains__  # whether an optimizer holds the parameter with this id
         self._looks: Counter[int] = Counter()
         self._written: dict[int, Site] = {}  # address of a parameter -> the user's line that wrote to it
 
     def install(self) -> None:
-        self.ops.handle([T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__], self._wrote, "followers")
+        self.watcher.known.written_at = self.written_at
 
+    @on_call_of(T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__)
     def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if torch.is_grad_enabled():
             return
@@ -55,6 +56,7 @@ class Followers:
             (self._written[address(p)] for p in anatomy.parameters(module) if address(p) in self._written), NOWHERE
         )
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called; if it is a copy in evaluation, compare it with its source."""
         module = call.module

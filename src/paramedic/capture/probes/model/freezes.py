@@ -13,9 +13,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_restoring, is_users, locals_of, shown_path, user_frame, user_site
 from paramedic.record.facts import Freeze
@@ -26,12 +27,12 @@ NEAR = 3  # lines between a loop over parameters and what it does with them
 MOST_LOOKOUTS = 3  # per function: a GAN may freeze and unfreeze in every step
 
 
+@probe("freezes", states=[Freeze])
 class Freezes:
     """Collects changes of requires_grad by line, and tells them when the next optimizer step makes them matter."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._tried: dict[tuple[Site, bool, str], list[torch.Tensor]] = {}
         self._freezers: dict[CodeType, tuple[Site, list[str]]] = {}  # functions that froze something, their switches
         self._lines: dict[CodeType, tuple[int, ...]] = {}  # per function: where it changes requires_grad
@@ -40,7 +41,6 @@ class Freezes:
 
     def install(self) -> None:
         watcher = self.watcher
-        self.ops.handle([torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_], self._changed, "freezes")
         original = nn.Module.__setattr__
 
         # Hot in every constructor, so without the usual wrapper around it.
@@ -61,8 +61,8 @@ class Freezes:
             return walk(module, *args, **kwargs)
 
         watcher.patches.set(nn.Module, "parameters", parameters)
-        watcher.on_step.append(("freezes", lambda: self.tell() if self._tried or self._again else None))
 
+    @on_call_of(torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_)
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         tensor = args[0]
         if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or is_restoring():
@@ -110,7 +110,10 @@ class Freezes:
             key=("module", id(module), bool(value)),
         )
 
+    @on(moments.step_taken, moments.run_over)
     def tell(self) -> None:
+        if not self._tried and not self._again:
+            return
         registry = self.watcher.registry
         owners = {address(p): p for module in registry.roots() for p in anatomy.parameters(module) if p.numel()}
         for (site, value, target), tensors in self._tried.items():

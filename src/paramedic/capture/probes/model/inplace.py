@@ -9,7 +9,9 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users
 from paramedic.errors import message_of
@@ -37,17 +39,15 @@ _IN_PLACE += [T.__iadd__, T.__isub__, T.__imul__, T.__itruediv__, T.__setitem__]
 MOST_REMEMBERED = 256
 
 
+@probe("in-place", states=[facts.InPlace])
 class InPlace:
     """Remembers the last ones; they are only told when a backward pass fails because of one."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._last: deque[tuple[str, list[int], Any]] = deque(maxlen=MOST_REMEMBERED)
 
-    def install(self) -> None:
-        self.ops.handle(_IN_PLACE, self._overwrote, "in-place")
-
+    @on_call_of(*_IN_PLACE)
     def _overwrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         with contextlib.suppress(RuntimeError):  # a view made under no_grad may not even be asked for its history
             if isinstance(args[0], T) and args[0].grad_fn is not None:
@@ -59,6 +59,7 @@ class InPlace:
             base = tensor._base if tensor._base is not None else tensor
             self._last.append((func.__name__, list(base.shape), frame_site(caller)))
 
+    @on(moments.run_failed)
     def tell(self, error: BaseException) -> None:
         if "modified by an inplace operation" in message_of(error):
             for name, shape, site in self._last:

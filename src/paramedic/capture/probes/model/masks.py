@@ -12,10 +12,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable, tensors_in
 from paramedic.capture.moments import Call
-from paramedic.capture.probes.loss.padding import run_at_end
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.nearby import nearby
+from paramedic.capture.padding import run_at_end
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Mask, MaskAdded, MaskAsFactor, Tokens
@@ -42,42 +45,38 @@ NAMES = (
 )  # fmt: skip
 
 
+@probe("masks", states=[Mask, MaskAdded, MaskAsFactor, Tokens])
 class Masks:
     """Compares masks with the token ids whose padding they should mark."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
         self._embedded: dict[torch.Size, weakref.ref[torch.Tensor]] = {}  # token ids of the top-level call now running
         self._products: list[tuple[weakref.ref[torch.Tensor], Site]] = []  # boolean factors
         self._ones: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
         self._filled: dict[int, tuple[weakref.ref[torch.Tensor], list[torch.Tensor]]] = {}  # scores, and their masks
         self._looks: Counter[Any] = Counter()
 
-    def install(self) -> None:
-        self.ops.handle(_PRODUCTS, self._multiplied, "masks")
-        self.ops.handle(_ONES, self._made_ones, "masks")
-        self.ops.handle(_FILLS, self._fill, "masks")
-        self.ops.handle(_SOFTMAX, self._softmax, "masks")
-        self.ops.handle([F.scaled_dot_product_attention], self._attended, "masks")
-        self.watcher.each_round("masks", self._forget)
-
+    @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
         self._products.clear()
         self._ones.clear()
         self._filled.clear()
 
+    @on_call_of(*_PRODUCTS)
     def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         for value in args[:2]:
             if isinstance(value, T) and value.dtype == torch.bool and len(self._products) < 64:
                 self._products.append((weakref.ref(value._base if value._base is not None else value), user_site()))
 
+    @on_call_of(*_ONES)
     def _made_ones(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(result, T) and result.dim() == 2 and len(self._ones) < 64:
             self._ones[id(result)] = (weakref.ref(result), user_site())
 
     # Attention written by hand: scores.masked_fill(mask, -1e9).softmax(-1) ------------------------------------------
 
+    @on_call_of(*_FILLS)
     def _fill(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         mask = args[1] if len(args) > 1 else kwargs.get("mask")
         value = args[2] if len(args) > 2 else kwargs.get("value")
@@ -88,6 +87,7 @@ class Masks:
             masks = known[1] if known is not None and known[0]() is args[0] else []
             self._filled[id(result)] = (weakref.ref(result), [*masks, mask.detach()])
 
+    @on_call_of(*_SOFTMAX)
     def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Only now is it known along which axis the masks should have spoken."""
         x = args[0] if args else kwargs.get("input")
@@ -102,6 +102,7 @@ class Masks:
         for mask in spoken or known[1]:
             self._by_hand(mask, ignored=True, over="keys" if spoken else "queries")
 
+    @on_call_of(F.scaled_dot_product_attention)
     def _attended(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
         if isinstance(mask, T) and mask.dtype == torch.bool and mask.shape[-1] > 1:
@@ -122,6 +123,7 @@ class Masks:
         if ids is not None and flat.dim() == 2 and flat.shape[0] > 1 and readable(ids):
             self._compare(user_site(), over, ids, flat, ignored=ignored, over=over)
 
+    @on(moments.module_called)
     def attention(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A module of torch that takes a key_padding_mask was called: True there means "ignore"."""
         if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], T) and args[0].dim() == 2:
@@ -144,22 +146,26 @@ class Masks:
     def _ids_under(self, mask: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor]:
         """The ids that were embedded, and the mask's columns for them: a learnt token may stand before them all."""
         known, own = self._embedded.get(mask.shape), mask
-        if known is None and mask.dim() == 2 and mask.device.type == "cpu" and readable(mask):
-            narrower = torch.Size((mask.shape[0], mask.shape[1] - 1))
-            if (known := self._embedded.get(narrower)) is not None and not bool(mask[:, 0].any()):
+        if known is None and mask.dim() == 2 and readable(mask):
+            narrower, near = torch.Size((mask.shape[0], mask.shape[1] - 1)), nearby(self.watcher, mask)
+            known = self._embedded.get(narrower) if near is not None and not bool(near[:, 0].any()) else None
+            if known is not None:
                 own = mask[:, 1:]
         return known() if known is not None else None, own
 
     def _added(self, site: Site, path: str, name: str, mask: torch.Tensor) -> None:
         """Numbers in a mask are added to the scores: of zeros and ones, nothing is left out."""
         padding = name.endswith("key_padding_mask")
-        if not readable(mask) or mask.device.type != "cpu" or not (padding or _triangular(mask)):
+        near = nearby(self.watcher, mask) if readable(mask) else None
+        if near is None or not (padding or _triangular(near)):
             return
+        mask = near
         ones = mask == 1
         if bool(ones.any()) and bool((mask == 0).any()) and bool((ones | (mask == 0)).all()):
             data = MaskAdded(argument=name, dtype=str(mask.dtype))
             self.watcher.state(data, site=site, module=path, key=("mask added", site))
 
+    @on(moments.model_called)
     def model(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called with token ids and something of the same shape that holds only zeros and ones."""
         self._embedded.clear()
@@ -178,8 +184,10 @@ class Masks:
     def _tokens(self, call: Call, ids: torch.Tensor) -> None:
         """How the rows of token ids end."""
         self._looks[call.path] += 1
-        if self._looks[call.path] > LOOKS or ids.device.type != "cpu" or ids.shape[1] < 3:
+        near = nearby(self.watcher, ids) if self._looks[call.path] <= LOOKS and ids.shape[1] >= 3 else None
+        if near is None:
             return
+        ids = near
         value = ids[:, -1].mode().values
         same = ids == value
         lengths = run_at_end(same)
@@ -212,8 +220,12 @@ class Masks:
         `declared`: of a tensor that a model was given, whether its name says that it is such a mask.
         """
         self._looks[(site, path)] += 1
-        if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.device.type != "cpu" or ids.shape[1] < 3:
+        if self._looks[(site, path)] > LOOKS or ids.shape != mask.shape or ids.shape[1] < 3:
             return
+        near = nearby(self.watcher, ids), nearby(self.watcher, mask)
+        if near[0] is None or near[1] is None:
+            return
+        ids, mask = near
         if mask.dtype != torch.bool and not bool(((mask == 0) | (mask == 1)).all()):
             return
         value = ids[:, -1].mode().values

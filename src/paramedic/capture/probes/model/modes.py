@@ -7,11 +7,13 @@ from typing import Any
 
 from torch import nn
 
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Mode
 
 
+@probe("modes", states=[Mode])
 class Modes:
     """Records the outermost train() or eval() of each call; the recursion into children is not news."""
 

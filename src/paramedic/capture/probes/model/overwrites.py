@@ -8,13 +8,17 @@ from typing import Any
 
 from torch import nn
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import is_users, shown_path
 from paramedic.record.facts import OverwrittenProbability
 from paramedic.record.writer import Site
 
 
+@probe("overwrites", states=[OverwrittenProbability])
 class Overwrites:
     """Compares such attributes after calls in train mode with those after calls in eval mode."""
 
@@ -24,6 +28,7 @@ class Overwrites:
         self._trained: weakref.WeakKeyDictionary[nn.Module, dict[str, float]] = weakref.WeakKeyDictionary()
         self._suspects: weakref.WeakKeyDictionary[nn.Module, dict[str, float]] = weakref.WeakKeyDictionary()
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         module = call.module
         kind = type(module)

@@ -7,8 +7,11 @@ from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import CarriedState
 
@@ -16,6 +19,7 @@ MOST_REMEMBERED = 256
 NEAR = 12  # nodes looked at behind an output: a stack or a view may lie on top
 
 
+@probe("recurrence", states=[CarriedState])
 class Recurrence:
     """Remembers outputs weakly, marks those a backward pass went through, and waits for them to come back as inputs."""
 
@@ -24,6 +28,7 @@ class Recurrence:
         self._outputs: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
         self._used: set[int] = set()  # of those, the ones that a backward pass went through
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not call.grad:
             return
@@ -37,6 +42,7 @@ class Recurrence:
                 self._outputs[id(tensor)] = (weakref.ref(tensor), call.path)
                 self._used.discard(id(tensor))  # an identity may come back as another tensor
 
+    @on(moments.pass_followed)
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes."""
         alive = {key: known for key, known in self._outputs.items() if known[0]() is not None}

@@ -6,27 +6,30 @@ loss is a choice, while an answer that is lost inside a forward is a mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph import kinds_behind
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Offered
 
 MOST_ANSWERS = 16
 
 
+@probe("side_outputs", states=[Offered])
 class SideOutputs:
     """Tells which parts of a module make an answer of their own."""
 
-    def __init__(self, watcher: Watcher, maker: Callable[[Any], str | None]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.maker = maker  # of a graph node: the module whose output it is
 
+    @on(moments.module_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         answers = [tensor for _, tensor in tensors_in(output) if tensor.grad_fn is not None]
         if len(answers) < 2 or not call.grad or not call.module._modules:
@@ -38,7 +41,7 @@ class SideOutputs:
 
     def _part(self, path: str, answer: torch.Tensor) -> str | None:
         """The child of the module that made this answer, perhaps with a function applied to it since."""
-        makers = (self.maker(node) for node in kinds_behind(answer.grad_fn))
+        makers = (self.watcher.known.calls.made_by(node) for node in kinds_behind(answer.grad_fn))
         made = next((maker for maker in makers if maker is not None), "").partition(" ")[0]
         below = made.removeprefix(f"{path}.")
         return f"{path}.{below.partition('.')[0]}" if made != below else None

@@ -15,7 +15,10 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from paramedic.capture.facts import tensors_in
+from paramedic.capture import moments
+from paramedic.capture.bus import on
+from paramedic.capture.facts import local, tensors_in
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
 from paramedic.capture.stats.calm import undisturbed
@@ -39,6 +42,7 @@ Labels = tuple[str, tuple[str, ...]]  # a role, and the names of tensors added o
 Part = tuple[str, tuple[str, ...], list[torch.Tensor]]  # the same, with the tensors
 
 
+@probe("statistics", states=[NotSummarised])
 class Statistics:
     """Fills a collector during a sampled step and hands what has arrived to the record."""
 
@@ -55,6 +59,7 @@ class Statistics:
         self._sampling = False  # outputs are wanted of the calls of nn.Module
         self._names_of: dict[tuple[int, ...], tuple[str, ...]] = {}
         self._names_version = -1
+        self._sharded: set[str] = set()  # parameters of which this rank has a part only
         self._norms: deque[float] = deque(maxlen=64)
         self._count = 0
         self._compiling: list[Thread] = []
@@ -63,8 +68,6 @@ class Statistics:
     def install(self) -> None:
         self.watcher.on_sampling.append(self._shift)
         self.watcher.on_gear.append(lambda _: self._remove_hook() if self.watcher.compiled else None)
-        self.watcher.on_step.append(("statistics", self.poll))
-        self.watcher.on_matched.append(("statistics", self.poll))
         self.watcher.patches.on_undo(self._remove_hook)
         self._shift(self.watcher.sampling)
 
@@ -104,6 +107,7 @@ class Statistics:
                     self._held.append((f"{name}{path}", tensor, tensor._version))
         self._summarise_held()
 
+    @on(moments.output_handed_over)
     def add_output(self, name: str, output: torch.Tensor) -> None:
         """An output that cannot be held, because its memory is about to be used for something else."""
         with undisturbed():
@@ -128,13 +132,16 @@ class Statistics:
 
     # Parameters -------------------------------------------------------------------------------------------------
 
+    @on(moments.step_sampled)
     def before_step(self, optimizer: Optimizer, closure: bool) -> None:
         """Right before an optimizer's step; with a closure the gradients are not there yet."""
         parameters = _trained(optimizer)
         self._prepare(parameters)
         with undisturbed():
             gradients = [] if closure else self._gradients(optimizer, parameters)
-            self._add(self._let_go(), *gradients, ("weight", self._names(parameters), parameters))
+            held = [(p, part) for p in parameters if (part := local(p)).numel()]
+            weights = ("weight", self._names([p for p, _ in held]), [part for _, part in held])
+            self._add(self._let_go(), *gradients, weights)
             too_large = self._names(self.copies.take(optimizer, parameters))
         self._tell_missing(self.watcher.step, "update", too_large, dict.fromkeys(range(len(too_large)), TOO_LARGE))
 
@@ -146,6 +153,7 @@ class Statistics:
             self._compiling.append(Thread(target=prepare, args=(device,), name="paramedic-kernels", daemon=True))
             self._compiling[-1].start()
 
+    @on(moments.step_sampled_after)
     def after_step(self, optimizer: Optimizer, closure: bool, step: int) -> None:
         """Right after it; `step` is how many this optimizer had taken before."""
         with undisturbed():
@@ -160,8 +168,10 @@ class Statistics:
             self._due = dict(self.watcher.registry.module_names())
 
     def _gradients(self, optimizer: Optimizer, parameters: list[torch.Tensor]) -> list[Part]:
-        given = [p for p in parameters if p.grad is not None]
-        parts: list[Part] = [("gradient", self._names(given), [p.grad for p in given if p.grad is not None])]
+        given = [(p, part) for p in parameters if p.grad is not None and (part := local(p.grad)).numel()]
+        names = self._names([p for p, _ in given])
+        self._sharded |= {name for name, (p, part) in zip(names, given, strict=True) if part is not p.grad}
+        parts: list[Part] = [("gradient", names, [part for _, part in given])]
         scale = getattr(optimizer, "grad_scale", None)
         if isinstance(scale, torch.Tensor):  # a fused optimizer takes the loss scale out by itself
             parts.append(("scale", ("scale",), [scale]))
@@ -191,12 +201,14 @@ class Statistics:
 
     # Arrival ----------------------------------------------------------------------------------------------------
 
+    @on(moments.step_taken, moments.steps_matched)
     def poll(self) -> None:
         for seconds in self.stopwatch.read():
             self.watcher.budget.device_time(seconds)
         for batch in self.collector.take():
             self._arrived(batch)
 
+    @on(moments.run_over)
     def finish(self) -> None:
         for thread in self._compiling:  # a compiler that is torn out of its work takes the process with it
             thread.join(LONGEST_WAIT)
@@ -214,6 +226,8 @@ class Statistics:
             }
             if missing:
                 self._tell_missing(step, role, names, missing)
+            if role == "gradient" and self._sharded:
+                rows = self._without_idle_parts(names, rows)
             parts.setdefault(role, []).append((names, _backwards(rows) if role == "update" else rows))
             place += len(names)
         scale = parts.pop("scale", None)
@@ -228,6 +242,11 @@ class Statistics:
         self.watcher.writer.sample(samples, remarkable=bool(remarkable))
         if remarkable:
             self.watcher.budget.alarm()
+
+    def _without_idle_parts(self, names: Sequence[str], rows: layout.Array) -> layout.Array:
+        """Zeros in one part say nothing of the whole: of an embedding, the other ranks may have the rows in use."""
+        idle = [name in self._sharded for name in names] & (rows[:, layout.NORM] == 0)
+        return np.where(idle[:, None], np.nan, rows)
 
     def _tell_missing(self, step: int, role: str, names: Sequence[str], missing: dict[int, str]) -> None:
         for index, reason in missing.items():

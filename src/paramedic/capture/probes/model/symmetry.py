@@ -8,8 +8,12 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record import facts
@@ -22,6 +26,7 @@ ALIKE = 1e-5  # relative to the largest value: rounding may differ from row to r
 _INITS = ("zeros_", "ones_", "constant_", "eye_")
 
 
+@probe("symmetry", states=[facts.Symmetry])
 class Symmetry:
     """Looks at the matrices of the first steps, right before the optimizer changes them."""
 
@@ -54,11 +59,14 @@ class Symmetry:
             if site.file or known is None or known[0]() is not tensor:
                 self._sites[id(tensor)] = (weakref.ref(tensor), site)
 
-    def look(self, parameters: list[torch.Tensor], number: int) -> None:
-        """Right before a step of optimizer `number`."""
+    @on(moments.step_examined)
+    def about_to_step(self, optimizer: Optimizer, number: int, closure: bool) -> None:
         self._looks[number] += 1
-        if self._looks[number] > LOOKS:
-            return
+        if self._looks[number] <= LOOKS:
+            with torch.no_grad():
+                self._look([p for group in optimizer.param_groups for p in group["params"]], number)
+
+    def _look(self, parameters: list[torch.Tensor], number: int) -> None:
         matrices = [p for p in parameters if p.requires_grad and p.dim() > 1 and len(p) > 1 and readable(p)]
         matrices = [p for p in matrices if p.grad is not None and readable(p.grad)]
         if not matrices:

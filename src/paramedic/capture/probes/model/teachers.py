@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
+from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.averages import some_of
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Teacher
@@ -17,6 +19,7 @@ from paramedic.record.facts import Teacher
 MOST_LOOKS = 64
 
 
+@probe("teachers", states=[Teacher])
 class Teachers:
     """Looks at frozen models that are called in train mode without gradients, and whether their weights move."""
 
@@ -25,6 +28,7 @@ class Teachers:
         self._before: weakref.WeakKeyDictionary[nn.Module, torch.Tensor] = weakref.WeakKeyDictionary()
         self._looks = 0
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         module = call.module
         if call.grad or not call.training or self._looks >= MOST_LOOKS:

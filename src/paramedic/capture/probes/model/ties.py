@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
+from paramedic.capture import anatomy, moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import address, readable
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Untied
@@ -41,12 +42,13 @@ class Parted(NamedTuple):
     site: Site
 
 
+@probe("ties", states=[Untied])
 class Ties:
     """Remembers which slots a parameter was put into; tells of those that are trained apart afterwards."""
 
-    def __init__(self, watcher: Watcher, held: Callable[[int], bool]) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.held = held  # whether an optimizer holds the parameter with this id
+        self.held = watcher.known.loop.owners.__contains__  # whether an optimizer holds the parameter with this id
         self._slots: dict[int, list[Slot]] = {}
         self._alive: dict[int, weakref.ref[nn.Parameter]] = {}  # forgets the slots of parameters that are gone
         self._parted: list[Parted] = []
@@ -62,7 +64,6 @@ class Ties:
             self.watcher.patches.on_undo(handle.remove)
         for name in CONVERSIONS:
             self.watcher.patches.wrap(nn.Module, name, self._watched_conversion)
-        self.watcher.on_step.append(("ties", self._look))
 
     def _registered(self, module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
         before = module._parameters.get(name)
@@ -123,6 +124,7 @@ class Ties:
             if _apart(first, second) and len(self._parted) < MOST:
                 self._parted.append(Parted(first, second, "converted", user_site()))
 
+    @on(moments.step_taken)
     def _look(self) -> None:
         """After a step: of those that were parted, which does an optimizer train apart?"""
         waiting, self._parted = self._parted, []

@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, sample
-from paramedic.capture.sources.module_calls import ModuleCalls
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
 from paramedic.record.facts import Units as UnitsFact
@@ -33,21 +34,25 @@ class Layer:
     samples: int = 0
 
 
+@probe("units")
 class Units:
     """Adds up what examined training steps show; the sum starts anew when the step number has grown fourfold."""
 
-    def __init__(self, watcher: Watcher, calls: ModuleCalls, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.calls = calls
-        self.ops = ops
+        self.calls = watcher.known.calls
+        self.ops = watcher.known.ops
         self._layers: dict[tuple[Site, str | None, int], Layer] = {}
         self._calls: dict[tuple[Site, str | None], int] = {}
+
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._calls.clear()
 
     def install(self) -> None:
         self._join(_RELU, "relu")
         self._join(_SIGMOID, "sigmoid")
         self._join(_TANH, "tanh")
-        self.watcher.each_round("units", self._calls.clear)
 
     def _join(self, functions: tuple[Any, ...], kind: str) -> None:
         def handler(func: Any, args: Any, kwargs: Any, result: Any) -> None:

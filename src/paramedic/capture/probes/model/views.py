@@ -14,10 +14,12 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.capture import moments
+from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph import kinds_behind, serial
 from paramedic.capture.moments import Call
-from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import frame_site, is_users, user_site
@@ -28,38 +30,39 @@ T = torch.Tensor
 MOST_PENDING = 64
 
 
+@probe("views", states=[CrossedRows, CuttingView, NormalisedAcrossSamples, ScramblingView])
 class Views:
     """Looks at the user's own calls of view and reshape while examining."""
 
-    def __init__(self, watcher: Watcher, ops: OpMode) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.ops = ops
+        self.ops = watcher.known.ops
         self._pending: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}  # inputs made so, not used yet
         self._items: dict[tuple[int, ...], Any] = {}  # shapes of single samples made so, before a model was given any
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], tuple[int, int], Site]] = {}  # two axes made one
 
-    def install(self) -> None:
-        self.ops.handle([T.view, T.reshape, torch.reshape], self._reshaped, "views")
-        self.ops.handle([T.view, T.reshape, torch.reshape, T.flatten, torch.flatten], self._flattened, "views")
-        self.ops.handle([F.normalize], self._normalised, "views")
-        self.watcher.each_round("views", self._rows.clear)
+    @on(moments.step_taken, moments.round_over)
+    def _forget(self) -> None:
+        self._rows.clear()
 
+    @on_call_of(F.normalize)
     def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """F.normalize along the first axis of something that the model computed, not of its weights."""
         x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[2] if len(args) > 2 else 1)
         if not isinstance(x, T) or x.dim() < 2 or x.grad_fn is None or dim not in (0, -x.dim()):
             return
-        if self.ops.inside_model():
+        if self.watcher.known.calls.in_forward():
             data, site = NormalisedAcrossSamples(shape=list(x.shape)), user_site()
             self.watcher.state(data, site=site, key=("normalised across samples", site))
 
+    @on_call_of(T.view, T.reshape, torch.reshape)
     def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         x = args[0] if args else kwargs.get("input")
         caller = sys._getframe(3)
         if not isinstance(x, T) or not isinstance(result, T) or not is_users(caller.f_code.co_filename):
             return
         site = frame_site(caller)
-        if self.ops.inside_model() and cuts_samples(x.shape, result.shape):
+        if self.watcher.known.calls.in_forward() and cuts_samples(x.shape, result.shape):
             cut = CuttingView(function=func.__name__, from_=list(x.shape), to=list(result.shape))
             self.watcher.state(cut, site=site, key=("cutting view", site))
         found = scrambled(list(x.shape), list(result.shape))
@@ -88,11 +91,12 @@ class Views:
                 self._items[tuple(result.shape)] = tell
         elif result.grad_fn is not None:
             self.ops.waiting.append(Waiting(serial(result.grad_fn), tell))
-        elif self.ops.inside_model() or _colours_moved(x.shape, result.shape):
+        elif self.watcher.known.calls.in_forward() or _colours_moved(x.shape, result.shape):
             tell()
         elif len(self._pending) < MOST_PENDING:
             self._pending[id(result)] = (weakref.ref(result), tell)
 
+    @on_call_of(T.view, T.reshape, torch.reshape, T.flatten, torch.flatten)
     def _flattened(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """(time, batch, classes) -> (time * batch, classes), or the same for labels: in which order are the rows?"""
         x = args[0] if args else kwargs.get("input")
@@ -106,6 +110,7 @@ class Views:
             site = frame_site(sys._getframe(3))
             self._rows[id(result)] = (weakref.ref(result), (x.shape[0], x.shape[1]), site)
 
+    @on(moments.loss_called)
     def compared(self, function: str, prediction: torch.Tensor, target: torch.Tensor) -> None:
         """A loss of rows that were laid out time by time, against labels laid out sample by sample."""
         a, b = self._rows.get(id(prediction)), self._rows.get(id(target))
@@ -117,6 +122,7 @@ class Views:
             data = CrossedRows(function=function, prediction=list(a[1]), target=list(b[1]))
             self.watcher.state(data, site=a[2], key=("crossed rows", a[2]))
 
+    @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called: with a reshaped input, or a batch of reshaped samples?"""
         for _, tensor in tensors_in((args, kwargs)) if self._items else ():

@@ -1,0 +1,140 @@
+"""Calls in which ranks wait for each other: which lines make them, and where a rank stands that does not get on."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import torch
+from torch import distributed
+
+from paramedic.capture import moments, stacks
+from paramedic.capture.bus import on
+from paramedic.capture.failures import raised_at
+from paramedic.capture.probe import probe
+from paramedic.capture.sampler import part_of
+from paramedic.capture.sources.clock import BACKWARD
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import OWN, frame_site, is_users, shown_path, user_frame
+from paramedic.errors import message_of
+from paramedic.masking import masked_text
+from paramedic.record.facts import Collective, Waiting
+from paramedic.record.writer import NOWHERE
+
+OPERATIONS = (
+    "all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "all_gather_object", "gather",
+    "gather_object", "scatter", "scatter_object_list", "reduce_scatter", "reduce_scatter_tensor", "all_to_all",
+    "all_to_all_single", "barrier", "monitored_barrier", "broadcast_object_list",
+)  # fmt: skip
+LEAST = 5.0  # seconds in which nothing moved
+TIMES_A_STEP = 20
+DEEPEST = 30  # frames of a failed call
+_COLLECTIVES = os.path.join("torch", "distributed", "distributed_c10d.py")
+
+
+class Call(NamedTuple):
+    """A collective operation that has begun."""
+
+    op: str
+    shape: tuple[int, ...] | None
+
+
+@probe("collectives", states=[Collective, Waiting])
+class Collectives:
+    """Counts the script's own calls; the gradients that a wrapper exchanges are part of backward()."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.clock = watcher.known.clock
+        self._lines: set[tuple[CodeType, int, str]] = set()
+        self._call: Call | None = None
+        self._failed: Call | None = None
+        self._number = 0
+        self._told = False  # that nothing moves
+        self._over = False  # an exception is about to end this process
+
+    def install(self) -> None:
+        if distributed.is_available():
+            for name in OPERATIONS:
+                if hasattr(distributed, name):
+                    self.watcher.patches.wrap(distributed, name, self._watched(name))
+
+    def _watched(self, name: str) -> Any:
+        def make(original: Any) -> Any:
+            def collective(*args: Any, **kwargs: Any) -> Any:
+                self.watcher.ask("collectives", self._began, name, args, kwargs)
+                try:
+                    result = original(*args, **kwargs)
+                except Exception:
+                    self._failed = self._call
+                    raise
+                finally:
+                    self._call = None
+                return result
+
+            return collective
+
+        return make
+
+    def _began(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        given = next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), None)
+        self._call = Call(name, None if given is None else tuple(given.shape))
+        self._number += 1
+        frame = user_frame(depth=3)
+        if frame is not None and (line := (frame.f_code, frame.f_lineno, name)) not in self._lines:
+            self._lines.add(line)
+            self.watcher.state(Collective(op=name), site=frame_site(frame))
+            if self.watcher.step:
+                self.watcher.writer.flush()  # gloo aborts the process where ranks send each other different things
+
+    # Where it stands --------------------------------------------------------------------------------------------
+
+    @on(moments.nothing_moved)
+    def look(self, frame: FrameType, quiet: float) -> None:
+        """Called a few times per second, with the time for which nothing has moved."""
+        if quiet < max(LEAST, TIMES_A_STEP * (self.clock.typical or 0.0)):
+            if self._told and not self._over:
+                self._told = False
+                self.watcher.state(Waiting(over=True))
+        elif not self._told and distributed.is_initialized() and distributed.get_world_size() > 1:
+            self._told = True
+            self._tell(frame, quiet)
+
+    def _tell(self, frame: FrameType, quiet: float) -> None:
+        call, inner = self._call, frame
+        while not is_users(inner.f_code.co_filename) and inner.f_back is not None:
+            inner = inner.f_back
+        waiting = Waiting(
+            over=False,
+            op=call.op if call is not None else BACKWARD if part_of(frame) == BACKWARD else "",
+            number=self._number,
+            seconds=quiet,
+            shape=call.shape if call is not None else None,
+            stack=stacks.described(frame),
+        )
+        self.watcher.state(waiting, site=frame_site(inner))
+        self.watcher.writer.start()
+        self.watcher.writer.flush()  # whoever waits for this may pull the plug
+
+    @on(moments.run_failed, moments.about_to_fail)
+    def failed(self, error: BaseException) -> None:
+        """An exception ends this process: was it raised where ranks wait for each other?"""
+        self._over = True
+        trace = [line for line in traceback.extract_tb(error.__traceback__) if not line.filename.startswith(OWN)]
+        in_backward = any("_engine_run_backward" in line.name for line in trace)
+        call = self._failed if any(line.filename.endswith(_COLLECTIVES) for line in trace) else None
+        if call is None and not in_backward:
+            return
+        waiting = Waiting(
+            over=False,
+            op=call.op if call is not None else BACKWARD,
+            number=self._number,
+            shape=call.shape if call is not None else None,
+            error=masked_text((message_of(error).strip().splitlines() or [""])[0][:500]),
+            stack=[
+                f"{shown_path(line.filename)}:{line.lineno} in {line.name}: {line.line}" for line in trace[-DEEPEST:]
+            ],
+        )
+        self.watcher.state(waiting, site=raised_at(error) or NOWHERE)

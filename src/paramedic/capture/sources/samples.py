@@ -1,0 +1,163 @@
+"""Which samples each loader has given: the same ones to training and to evaluation?"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import weakref
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils import data as torch_data
+
+from paramedic.capture.facts import readable
+from paramedic.capture.probes.data.selections import together
+from paramedic.capture.sources.datasets import in_root
+from paramedic.capture.untouched import integers
+from paramedic.capture.watcher import Watcher
+from paramedic.record.facts import Contents, Overlap, Repeats
+from paramedic.record.thinning import thinned
+
+MOST_INDICES = 200_000  # remembered per loader
+MOST_CONTENTS = 20_000
+MOST_LOADERS = 32
+MOST_BYTES = 16_000_000  # of a batch that is gone through sample by sample
+LEAST_VALUES = 4  # of a sample that is told from others by its content
+
+
+@dataclass(slots=True)
+class Given:
+    """The samples that came out of one loader."""
+
+    loader: weakref.ref[Any]
+    indices: set[tuple[int, int]] = field(default_factory=set)  # root dataset and number in it
+    contents: set[bytes] = field(default_factory=set)
+    rows: int = 0  # samples whose content was looked at
+    passes: int = 0
+    first_rows: int = 0  # of them in the first pass, in which no sample comes twice
+    first_contents: int = 0  # and how many different ones there were
+    workers: int = 0  # that read a stream, each a copy of it
+    makers: dict[bytes, int] = field(default_factory=dict)  # of a stream's first pass: the worker that gave a sample
+    across: int = 0  # samples that another worker had given before
+    within: int = 0  # and the same one
+
+
+class Samples:
+    """Compares loaders by what they gave, as far as there is time to look."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self.given: dict[int, Given] = {}
+        self._told: dict[tuple[int, int], int] = {}  # how much was compared
+
+    def started(self, number: int, loader: Any) -> None:
+        if number not in self.given and len(self.given) < MOST_LOADERS:
+            stream = isinstance(loader.dataset, torch_data.IterableDataset)
+            self.given[number] = Given(weakref.ref(loader), workers=loader.num_workers if stream else 0)
+        if number in self.given:
+            self.given[number].passes += 1
+
+    def gave(self, number: int, dataset: Any, index: Any) -> None:
+        """A batch was made from these indices."""
+        seen = self.given.get(number)
+        if seen is not None and len(seen.indices) < MOST_INDICES:
+            with contextlib.suppress(TypeError, IndexError):  # indices of the user's own making
+                seen.indices.update(in_root(dataset, i) for i in integers(index) or ())
+
+    def look_at(self, number: int, tensors: list[tuple[str, torch.Tensor]], place: int) -> None:
+        """Remember the content of each sample of a batch, the place-th of its pass."""
+        seen = self.given.get(number)
+        if seen is None or seen.rows >= MOST_CONTENTS:
+            return
+        inputs = next((t for _, t in tensors if t.dim() > 1), None)
+        if inputs is None or inputs.device.type != "cpu" or not readable(inputs):
+            return
+        if inputs.numel() < LEAST_VALUES * inputs.shape[0] or inputs.nbytes > MOST_BYTES:
+            return
+        rows = inputs.detach().reshape(inputs.shape[0], -1).contiguous()
+        kept = _without_padding(rows)
+        raw, size = rows.view(torch.uint8).numpy(), rows.element_size()
+        for row, length in zip(raw, kept, strict=True):
+            if length >= LEAST_VALUES:
+                digest = hashlib.blake2b(row[: length * size].tobytes(), digest_size=8).digest()
+                seen.contents.add(digest)
+                seen.rows += 1
+                if seen.workers > 1 >= seen.passes:
+                    _by_worker(seen, digest, place % seen.workers)  # they take turns
+        if seen.passes <= 1:
+            seen.first_rows, seen.first_contents = seen.rows, len(seen.contents)
+
+    def tell(self, number: int | None = None) -> None:
+        """What a loader (or each) has in common with the others, as far as it is not told yet."""
+        for mine in [number] if number in self.given else [] if number is not None else list(self.given):
+            if together():
+                self._tell_contents(mine)
+            self._tell_repeats(mine)
+            for other in self.given:
+                if other != mine:
+                    self._tell_pair(mine, other)
+                    self._tell_pair(other, mine)
+
+    def _tell_repeats(self, number: int) -> None:
+        """Samples that several workers gave, in one pass."""
+        seen = self.given[number]
+        if seen.passes > 1 and seen.across:
+            data = Repeats(loader=number, rows=seen.first_rows, across=seen.across, within=seen.within)
+            self.watcher.state(data, phase="setup", key=("repeats", number))
+
+    def _tell_contents(self, number: int) -> None:
+        """For the other ranks, whose samples cannot be seen from here."""
+        seen = self.given[number]
+        if seen.contents and self._told.get((number, number)) != seen.rows:
+            self._told[(number, number)] = seen.rows
+            data = Contents(
+                loader=number,
+                digests=thinned([int.from_bytes(digest) for digest in seen.contents]),
+                first_rows=seen.first_rows,
+                first_contents=seen.first_contents,
+            )
+            self.watcher.state(data, phase="setup")
+
+    def _tell_pair(self, number: int, other: int) -> None:
+        a, b = self.given[number], self.given[other]
+        size = len(a.indices) + len(b.indices) + len(a.contents) + len(b.contents)
+        if self._told.get((number, other)) == size:
+            return
+        self._told[(number, other)] = size
+        # Datasets are known by their identity, which lasts as long as their loaders do.
+        alive = a.loader() is not None and b.loader() is not None
+        by_index, by_content = len(a.indices & b.indices) if alive else 0, len(a.contents & b.contents)
+        if by_index or by_content:
+            data = Overlap(
+                loader=number,
+                other=other,
+                shared_indices=by_index,
+                indices=len(a.indices),
+                other_indices=len(b.indices),
+                shared_contents=by_content,
+                contents=len(a.contents),
+                other_contents=len(b.contents),
+                first_rows=a.first_rows,
+                first_contents=a.first_contents,
+                other_first_rows=b.first_rows,
+                other_first_contents=b.first_contents,
+            )
+            self.watcher.state(data, phase="setup")
+
+
+def _by_worker(seen: Given, digest: bytes, worker: int) -> None:
+    before = seen.makers.setdefault(digest, -1)
+    if before < 0:
+        seen.makers[digest] = worker
+    elif before == worker:
+        seen.within += 1
+    else:
+        seen.across += 1
+
+
+def _without_padding(rows: torch.Tensor) -> list[int]:
+    """How many values each row has before it ends in a run of one value: batches are padded to different lengths."""
+    same = rows == rows[:, -1:]
+    run = same.flip(1).to(torch.uint8).cumprod(1).sum(1)
+    return [int(n) for n in rows.shape[1] - run]

@@ -1,0 +1,145 @@
+"""Loss scaling: the calls of a GradScaler around the optimizer's step."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+
+from paramedic.capture.facts import tensors_in
+from paramedic.capture.sources.loop import Loop
+from paramedic.capture.watcher import Watcher
+from paramedic.capture.where import user_site
+from paramedic.record.facts import ScalerCall
+
+
+class Scaling:
+    """Watches GradScaler: which gradients carry a loss scale, and which calls are missing."""
+
+    def __init__(self, watcher: Watcher, loop: Loop) -> None:
+        self.watcher = watcher
+        self.loop = loop
+        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}
+        self._steps_since_update = 0
+
+    def install(self) -> None:
+        scaler = torch.amp.GradScaler
+        self.watcher.patches.wrap(scaler, "__init__", self._watched_init)
+        self.watcher.patches.wrap(scaler, "scale", self._watched_scale)
+        self.watcher.patches.wrap(scaler, "unscale_", self._watched_unscale)
+        self.watcher.patches.wrap(scaler, "step", self._watched_step)
+        self.watcher.patches.wrap(scaler, "update", self._watched_update)
+
+    def _watched_init(self, original: Any) -> Any:
+        def init(scaler: Any, *args: Any, **kwargs: Any) -> None:
+            original(scaler, *args, **kwargs)
+            if scaler.is_enabled():
+                self.watcher.ask("scaling", self._born, scaler)
+
+        return init
+
+    def _born(self, scaler: Any) -> None:
+        data = ScalerCall(
+            call="built",
+            scale=float(scaler._init_scale),
+            growth_interval=int(scaler._growth_interval),
+            growth_factor=float(scaler._growth_factor),
+            backoff_factor=float(scaler._backoff_factor),
+        )
+        site = user_site()
+        self.watcher.state(data, site=site, phase="setup", key=("built", site))
+
+    def scale_of(self, loss: torch.Tensor) -> Any:
+        """The factor a GradScaler put on this loss."""
+        known = self._scales.get(id(loss))
+        return known[1] if known is not None and known[0]() is loss else None
+
+    def _watched_scale(self, original: Any) -> Any:
+        def scale(scaler: Any, outputs: Any) -> Any:
+            result = original(scaler, outputs)
+            if scaler.is_enabled():
+                self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
+                if not (self.watcher.matching and self.loop.as_before("scale")):
+                    self.watcher.ask("scaling", self._scaled, scaler)
+            return result
+
+        return scale
+
+    def _scaled(self, scaler: Any) -> None:
+        if self.loop.scaled is None:
+            self.loop.scaled = False
+        self.loop.scale = float(scaler._init_scale)
+        site = user_site()
+        self.loop.note("scale", site)
+        self.watcher.state(ScalerCall(call="scale"), site=site, phase="train", key=("scale", site))
+
+    def _watched_unscale(self, original: Any) -> Any:
+        def unscale(scaler: Any, optimizer: Any) -> Any:
+            result = original(scaler, optimizer)
+            if scaler.is_enabled() and not (self.watcher.matching and self.loop.as_before("unscale_")):
+                self.watcher.ask("scaling", self._unscaled)
+            return result
+
+        return unscale
+
+    def _unscaled(self) -> None:
+        self.loop.scaled = False
+        site = user_site()
+        self.loop.note("unscale_", site)
+        self.watcher.state(ScalerCall(call="unscale_"), site=site, phase="train", key=("unscale_", site))
+
+    def _watched_step(self, original: Any) -> Any:
+        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            account = self.loop.accounts.get(optimizer)
+            taken = account.steps if account else 0
+            matched = self.watcher.matching
+            self.loop.in_scaler_step = not matched
+            try:
+                return original(scaler, optimizer, *args, **kwargs)
+            finally:
+                self.loop.in_scaler_step = False
+                if scaler.is_enabled() and account is not None and account.steps == taken:
+                    self.watcher.ask("scaling", self._skipped, scaler)
+                if scaler.is_enabled() and not matched:
+                    self.watcher.ask("scaling", self._stepped, optimizer, taken)
+
+        return step
+
+    def _skipped(self, scaler: Any) -> None:
+        """The scaler has found infinite gradients and left the step out: keep when, and at which scale."""
+        step = self.watcher.step
+        scale = scaler._scale.detach().reshape(1).float()
+        self.watcher.read(scale, lambda found: self.watcher.writer.point("skipped_at_scale", step, found[0]))
+
+    def _stepped(self, optimizer: Any, taken: int) -> None:
+        account = self.loop.accounts.get(optimizer)
+        skipped = account is not None and account.steps == taken
+        if account is not None and skipped:
+            for backward in account.pending:
+                backward.used = True  # the scaler looked at them and decided to skip: that is use
+        if self.loop.scaled is not None:
+            self.loop.scaled = False
+        self._steps_since_update += 1
+        site = user_site()
+        self.watcher.state(
+            ScalerCall(call="step", skipped=skipped, steps_since_update=self._steps_since_update),
+            site=site,
+            phase="train",
+            key=("step", site, skipped, self._steps_since_update > 2),
+        )
+
+    def _watched_update(self, original: Any) -> Any:
+        def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(scaler, *args, **kwargs)
+            if scaler.is_enabled() and not (self.watcher.matching and self.loop.as_before("update")):
+                self.watcher.ask("scaling", self._updated)
+            return result
+
+        return update
+
+    def _updated(self) -> None:
+        self._steps_since_update = 0
+        site = user_site()
+        self.loop.note("update", site)
+        self.watcher.state(ScalerCall(call="update"), site=site, phase="train", key=("update", site))

@@ -1,0 +1,101 @@
+"""How the processes of a run ended, and which one failed first: the others only lost their partner."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paramedic.record.facts import Backward, Ended, Step
+from paramedic.record.reader import Run
+
+# What ranks say whose partner is gone, or never came.
+_PARTNER_LOST = re.compile(
+    r"Connection (closed|reset) by peer|Broken pipe|Socket (closed|Timeout)|Timed out (waiting|after)|NCCL|Watchdog|"
+    r"remote (worker|process)|recvValue failed|wait timeout|Application timeout caused pair closure"
+)
+MOST_TOLD = 4  # ranks
+_BY_THE_LAUNCHER = -getattr(signal, "SIGTERM", 15)
+
+
+class End(NamedTuple):
+    """The bad end of one process."""
+
+    run: Run
+    how: str  # in words: "ended with ValueError at train.py:31"
+    time: float
+    follows: bool  # it only tells that another one failed
+    signal: str | None = None  # that ended it
+
+    @property
+    def words(self) -> str:
+        return f"rank {self.run.rank} {self.how}, after {self.run.steps:,} steps"
+
+
+def bad_ends(runs: Sequence[Run]) -> list[End]:
+    """The ranks of a run that did not come to their end, causes first."""
+    codes = _exit_codes(runs)
+    ends = [end for run in runs if len(run.ranks) > 1 or run.meta.get("world_size", 1) > 1 if (end := _end(run, codes))]
+    return sorted(ends, key=lambda end: (end.follows, end.time))
+
+
+def failure(runs: Sequence[Run]) -> str | None:
+    """What ended the run, in words; None where nothing did."""
+    ends = bad_ends(runs)
+    if not ends:
+        return next((f"the script {_raised(e)}" for run in runs for e in run.facts(Ended)), None)
+    first, others = ends[0], ends[1:]
+    if not others:
+        return first.words
+    followed = [] if first.follows else sorted(end.run.rank for end in others if end.follows)
+    told = [first.words, *(end.words for end in others if end.run.rank not in followed)][:MOST_TOLD]
+    if followed:
+        told.append(f"rank{'s' * (len(followed) > 1)} {', '.join(map(str, followed))} failed because of it")
+    return "; ".join(told)
+
+
+def _end(run: Run, codes: dict[int, int] | None) -> End | None:
+    ended = run.first(Ended)
+    if ended is not None:
+        return End(run, _raised(ended), ended.time, bool(_PARTNER_LOST.search(ended.message)))
+    if codes is None:
+        return None  # nobody says that anything failed
+    code = codes.get(run.rank)
+    if code is not None and code < 0:
+        name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
+        return End(run, f"was killed by {name}", last_time(run), code == _BY_THE_LAUNCHER, name)
+    if code is not None and code > 0:
+        return End(run, f"left with exit code {code}", last_time(run), follows=False)
+    if "seconds" not in run.meta:
+        return End(run, "was killed, or left by os._exit()", last_time(run), follows=bool(codes))
+    return None
+
+
+def _raised(ended: Ended) -> str:
+    return f"ended with {ended.type} at {ended.line}"
+
+
+def _exit_codes(runs: Sequence[Run]) -> dict[int, int] | None:
+    """Of ranks, as far as their launcher told; None where the run as a whole ended well, or is under way."""
+    launchers = [run for run in runs if run.meta.get("exit_code")]
+    if not launchers:
+        return None
+    told = [ended.exit_codes for run in launchers for ended in run.facts(Ended) if ended.exit_codes]
+    return {int(rank): code for codes in told for rank, code in codes.items()}
+
+
+def ranks_elsewhere(runs: Sequence[Run]) -> str | None:
+    """The ranks of a process group that have no record here, in words."""
+    for run in runs:
+        size = int(run.meta.get("world_size", 1)) if "joined" in run.meta else 1
+        missing = sorted(set(range(size)) - {member.rank for member in run.ranks})
+        if missing:
+            shown = ", ".join(map(str, missing[:MOST_TOLD])) + " …" * (len(missing) > MOST_TOLD)
+            return f"rank{'s' * (len(missing) > 1)} {shown} of {size}"
+    return None
+
+
+def last_time(run: Run) -> float:
+    times = [fact.time for kind in (Step, Backward) for fact in run.facts(kind)]
+    return max(times, default=float(run.meta.get("started", 0)))

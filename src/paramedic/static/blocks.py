@@ -1,0 +1,43 @@
+"""What a line stands in: branches, loops, and blocks without gradients."""
+
+from __future__ import annotations
+
+import ast
+
+from paramedic.static.program import Scope, own_nodes
+from paramedic.static.signs import name_of, names_any
+
+_OFF = ("no_grad", "inference_mode")
+
+
+def around(scope: Scope, line: int) -> list[ast.stmt]:
+    """The compound statements that hold a line, outermost first."""
+    compound = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
+    found = [node for node in own_nodes(scope.body) if isinstance(node, compound)]
+    return [node for node in found if node.lineno < line <= (node.end_lineno or node.lineno)]
+
+
+def without_gradients(scope: Scope, line: int) -> bool:
+    """Whether gradients are off there: by the function's decorator or a with block."""
+    decorators = scope.function.decorator_list if scope.function is not None else []
+    if any(name_of(inner) in _OFF for decorator in decorators for inner in ast.walk(decorator)):
+        return True
+    blocks = [block for block in around(scope, line) if isinstance(block, ast.With | ast.AsyncWith)]
+    return any(names_any(item.context_expr, _OFF) for block in blocks for item in block.items)
+
+
+def loop_around(scope: Scope, line: int) -> ast.For | ast.AsyncFor | None:
+    """The innermost for loop that holds a line."""
+    loops = [block for block in around(scope, line) if isinstance(block, ast.For | ast.AsyncFor)]
+    return loops[-1] if loops else None
+
+
+def last_branch(scope: Scope, line: int) -> ast.If | None:
+    """The last `if` or `elif` of the chain that a line stands in: whatever it does not catch falls through."""
+    branches = [block for block in around(scope, line) if isinstance(block, ast.If)]
+    if not branches:
+        return None
+    branch = branches[-1]
+    while len(branch.orelse) == 1 and isinstance(branch.orelse[0], ast.If):
+        branch = branch.orelse[0]
+    return branch

@@ -1,0 +1,94 @@
+"""What an expression may do to numbers, as far as its text shows: enough to choose among statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from paramedic.static.program import called
+
+_UNDEFINED = ("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "divide", "true_divide", "acos", "asin",
+              "logit")  # fmt: skip
+_WHOLE = ("int", "long", "short", "byte", "uint8", "int8", "int16", "int32", "int64", "floor", "trunc", "floor_divide")
+_BLANK = ("zeros", "zeros_like", "ones", "ones_like", "empty", "empty_like", "full", "full_like")
+_MIRRORS = ("flip", "fliplr", "flipud", "hflip", "vflip", "rot90", "transpose", "mirror")
+
+
+def can_break(node: ast.AST) -> bool:
+    """Whether it makes NaN or infinity of good numbers: a division by what may be zero, a logarithm, a root."""
+    return any(
+        (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div) and not _is_safe(inner.right))
+        or (isinstance(inner, ast.Call) and called(inner) in _UNDEFINED)
+        for inner in ast.walk(node)
+    )
+
+
+def makes_alike(node: ast.AST) -> bool:
+    """Whether it can give one and the same number whatever goes in: whole numbers of fractions, blanks."""
+    return any(
+        (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.FloorDiv))
+        or (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult) and "0" in _texts(inner))
+        for inner in ast.walk(node)
+    ) or names_any(node, (*_WHOLE, *_BLANK))
+
+
+def divides(node: ast.AST) -> bool:
+    """Whether it scales by a division, or by torchvision's conversion, which divides by 255."""
+    divided = any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div) for inner in ast.walk(node))
+    return divided or names_any(node, ("div", "div_", "divide", "true_divide", "ToTensor", "to_tensor"))
+
+
+def subtracts(node: ast.AST) -> bool:
+    """`width - x`: coordinates mirrored one by one."""
+    return any(isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) for inner in ast.walk(node))
+
+
+def reshapes(node: ast.AST) -> bool:
+    """`x.reshape(n, c, h, w)`, without a permute: four axes are made, and none is moved."""
+    moved = names_any(node, ("permute", "transpose", "moveaxis", "movedim", "swapaxes", "rearrange"))
+    calls = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call) and called(inner) in ("reshape", "view")]
+    return not moved and any(len(getattr(c.args[-1], "elts", c.args)) >= 4 for c in calls if c.args)
+
+
+def draws_an_order(node: ast.AST) -> bool:
+    """`y[torch.randperm(len(y))]`: an order that nobody else can follow."""
+    return names_any(node, ("randperm", "permutation", "permuted", "shuffle", "sample"))
+
+
+def counts(node: ast.AST) -> bool:
+    """`torch.arange(ways).repeat(queries)`: labels by their place alone."""
+    return names_any(node, ("arange", "range")) and names_any(node, ("repeat", "tile", "repeat_interleave", "expand"))
+
+
+def mirrors(node: ast.AST) -> bool:
+    """Whether it turns a picture around."""
+    backwards = any(isinstance(inner, ast.Slice) and _text(inner.step) == "-1" for inner in ast.walk(node))
+    return backwards or any(word in name_of(inner).lower() for inner in ast.walk(node) for word in _MIRRORS)
+
+
+def names_any(node: ast.AST, names: Collection[str]) -> bool:
+    """Whether an expression calls or names one of these."""
+    return any(name_of(inner) in names for inner in ast.walk(node))
+
+
+def name_of(node: ast.AST) -> str:
+    """`eval` of both `eval` and `model.eval`."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_safe(divisor: ast.expr) -> bool:
+    """A number, a name written as a constant, something with a number added to it, or kept above a limit."""
+    if isinstance(divisor, ast.Name | ast.Attribute):
+        return name_of(divisor).isupper()
+    if isinstance(divisor, ast.BinOp) and isinstance(divisor.op, ast.Add):
+        return True
+    kept = isinstance(divisor, ast.Call) and called(divisor) in ("clamp", "clamp_min", "clip", "max", "maximum", "len")
+    return kept or isinstance(divisor, ast.Constant)
+
+
+def _texts(node: ast.BinOp) -> list[str]:
+    return [_text(node.left), _text(node.right)]
+
+
+def _text(node: ast.AST | None) -> str:
+    return ast.unparse(node) if node is not None else ""
