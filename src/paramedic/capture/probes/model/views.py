@@ -87,7 +87,7 @@ class Views:
             self.watcher.state(data, site=site, key=("view", site))
 
         if alone:
-            if not self.ops.inside_model() and len(self._items) < MOST_PENDING:
+            if not self.watcher.known.calls.in_forward() and len(self._items) < MOST_PENDING:
                 self._items[tuple(result.shape)] = tell
         elif result.grad_fn is not None:
             self.ops.waiting.append(Waiting(serial(result.grad_fn), tell))
