@@ -33,13 +33,12 @@ def average_at(source: str, line: int, helper: str | None = None) -> Average | N
     body = [node for part in loops[-1].body for node in ast.walk(part)]
     shares = _Shares(body, line, helper)
     for node in body:
-        added = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
-        if added and _is_place(node.target):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is_place(node.target):
             value, averages = _without_length(node.value), list(_quotients(own, node.target, loops[-1]))
             if shares.holds(value) and (averages or value is not node.value):
                 return Average(node.target, False, line if value is not node.value else node.lineno)
         target = _appended_to(node)
-        if target is not None and shares.holds(node.args[0]):  # type: ignore[attr-defined]
+        if target is not None and isinstance(node, ast.Call) and shares.holds(node.args[0]):
             for average in _means(own, target):
                 return Average(target, True, average.lineno)
     return None

@@ -82,18 +82,18 @@ def _twins(run: Run, fewest: int) -> Iterator[Finding]:
     pairs: dict[tuple[str, str], list[TwinInputs]] = {}
     for fact in run.facts(TwinInputs):
         pairs.setdefault((fact.first, fact.second), []).append(fact)
-    for (first, second), facts in pairs.items():
+    for (first, second), looks in pairs.items():
         # Other numbers in every step: a batch that never changes, as of a bandit, says nothing.
-        if len({fact.digest for fact in facts}) >= fewest and all(fact.same for fact in facts):
+        if len({fact.digest for fact in looks}) >= fewest and all(fact.same for fact in looks):
             yield Finding(
                 what=f"{first} and {second}, which the model is given in the same step, hold the same numbers in all "
-                f"{len(facts)} examined steps",
+                f"{len(looks)} examined steps",
                 why="what is made of them is no comparison: the two were meant to differ, as a state and the next or "
                 "two views of a sample do",
                 remedy=f"look at how {second} is made: an array that is stored without .copy() and changed later, or "
                 "two draws from the same seed",
-                where=facts[0].where,
-                evidence=(Evidence(name="equal_batches", value=len(facts), limit="0"),),
+                where=looks[0].where,
+                evidence=(Evidence(name="equal_batches", value=len(looks), limit="0"),),
                 confidence=0.9,
             )
 
