@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -44,10 +46,34 @@ def test_of_a_healthy_run_nothing_is_told(warm_shop: Workshop) -> None:
     assert warm_shop.python("train.py").stdout.splitlines() == ["[] False"] * 4
 
 
-def test_only_errors_can_be_told_at_once() -> None:
+def test_a_certain_warning_is_told_with_its_own_mark(warm_shop: Workshop) -> None:
+    script = LOOKS.replace("{softmax}", "False")
+    early = "torch.optim.lr_scheduler.StepLR(torch.optim.SGD([torch.zeros(1, requires_grad=True)], 0.1), 5).step()\n"
+    warm_shop.write("train.py", script.replace("lookout = ", early + "lookout = "))
+    done = warm_shop.python("train.py")
+    assert "paramedic: ▲ PM607 scheduler-before-optimizer, train.py:" in done.stdout.splitlines()[2], done.stdout
+
+
+def test_no_symptom_is_told_at_once() -> None:
     told = [rule for rule in all_rules() if rule.code in AT_ONCE]
-    assert len(told) == len(AT_ONCE) and {rule.severity for rule in told} == {"error"}
+    assert len(told) == len(AT_ONCE) and {rule.severity for rule in told} == {"error", "warning"}
     assert not any(rule.symptom for rule in told)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="the attendant needs Linux")
+def test_paramedic_watch_tells_it_too(shop: Workshop) -> None:
+    script = TRAIN + "\nimport paramedic\n\nwith paramedic.watch():\n    train(100_000, pause=0.05, softmax=True)\n"
+    shop.write("train.py", script)
+    command = [sys.executable, "train.py"]
+    process = subprocess.Popen(command, cwd=shop.folder, env=shop.env, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    watchdog = threading.Timer(240, process.kill)
+    watchdog.start()
+    said = process.stderr.readline()
+    process.kill()
+    process.communicate()
+    watchdog.cancel()
+    assert said.startswith("paramedic: ✗ PM502 softmax-before-cross-entropy, train.py:"), said
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="the attendant needs Linux")

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from paramedic.capture.reassembly import reassembled
 from workshop import Workshop
 
 LOOP = """
@@ -68,10 +69,19 @@ def command(*args: str) -> list[str]:
 
 def test_shell_at_a_step_has_everything_in_scope_and_the_run_goes_on(shop: Workshop) -> None:
     shop.write("train.py", LOOP.format(extra="pass"))
-    look = "print(len(gradients), loss is squares, type(optimizer).__name__, model.weight.grad is not None, len(batch))"
+    look = (
+        "print(len(gradients), loss is squares, type(optimizer).__name__, model.weight.grad is not None, batch[0] is x)"
+    )
     seen = talk(shop, command("--shell-at", "3", "train.py"), [("In [1]:", look), ("In [2]:", "exit")])
     assert "a shell before the update of step 3" in seen
-    assert "2 True SGD True 2" in seen and "last " in seen and "Verdict" in seen
+    assert "2 True SGD True True" in seen and "last " in seen and "Verdict" in seen
+
+
+def test_a_batch_is_put_together_from_its_tensors() -> None:
+    assert reassembled({"": 1}) == 1
+    assert reassembled({"[0]": 1, "[2]": 3}) == [1, None, 3]
+    assert reassembled({"['ids']": 1, "['more'][0]": 2}) == {"ids": 1, "more": [2]}
+    assert reassembled({"[a(1)]x": 1}) == {"[a(1)]x": 1}
 
 
 def test_a_shell_in_the_code_has_the_variables_of_that_place(shop: Workshop) -> None:

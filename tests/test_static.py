@@ -14,7 +14,16 @@ from paramedic.static.history import Link, history
 from paramedic.static.program import Program, Scope, called, calls_at, statement_at
 from paramedic.static.reads import read_at
 from paramedic.static.rebuilding import rebuilt_at
-from paramedic.static.signs import can_break, counts, divides, draws_an_order, makes_alike, mirrors, reshapes
+from paramedic.static.signs import (
+    can_break,
+    counts,
+    divides,
+    draws_again,
+    draws_an_order,
+    makes_alike,
+    mirrors,
+    reshapes,
+)
 from paramedic.static.sums import added_at
 from paramedic.static.triangles import is_causal
 
@@ -190,6 +199,8 @@ def test_a_program_that_goes_round_in_circles_ends():
         (draws_an_order, "y[torch.randperm(len(y))]", "y[order]"),
         (reshapes, "torch.from_numpy(x.reshape(n, c, h, w))", "x.permute(0, 3, 1, 2).reshape(n, c, h, w)"),
         (reshapes, "x.view((n, 3, 8, 8))", "x.view(n, -1)"),
+        (draws_again, "rng.choice(rare, size=n, replace=True)", "rng.choice(kinds, size=n)"),
+        (draws_again, "resample(rows, n_samples=n)", "resample(rows, replace=False)"),
         (counts, "torch.arange(ways).repeat(queries)", "torch.arange(n)"),
     ],
 )

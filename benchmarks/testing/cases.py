@@ -146,7 +146,7 @@ def summary(results: dict[str, Any]) -> str:
             ", ".join(sick["failed"]) or "–",
             "✓" if code in sick["codes"] else ", ".join(sick["codes"][:1]),
         ]
-        cells.append("not taken apart" if "skipped" in healthy else ", ".join(healthy["failed"]) or "–")
+        cells.append(", ".join(healthy.get("failed", ["not asked"])) or "–")
         for who in ("paramedic", *others):
             key = "failed" if who == "paramedic" else who
             for place, found in ((0, sick), (2, healthy)):
@@ -161,5 +161,9 @@ def summary(results: dict[str, Any]) -> str:
         for who, c in counts.items()
     ]
     lines.append(f"- paramedic names the very code of the case in {named} of {applied}")
-    lines.append(f"- not taken apart, so that no assertion applies: {len(skipped)}: {'; '.join(skipped)}")
+    whole = sum("whole_only" in found for found in results.values())
+    lines.append(
+        f"- could not be taken apart, so that only no_known_fault (assert_no_fault) was asked: {whole} programs"
+    )
+    lines.append(f"- {len(skipped)} sick programs got no test: {'; '.join(skipped)}")
     return "\n".join([*lines, "", *rows])

@@ -26,7 +26,7 @@ def sequences(n: int) -> tuple[torch.Tensor, torch.Tensor]:
     width = max(map(len, rows))
     ids = torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
     labels = ids.clone()
-    labels[labels == PAD] = IGNORED
+    labels[labels == PAD] = IGNORED  # <- PM323
     return ids, labels
 
 
@@ -37,7 +37,7 @@ def main() -> None:
     for step in range(80):
         ids, labels = sequences(24)
         logits = model(ids)
-        loss = F.cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:], ignore_index=IGNORED)  # <- PM323
+        loss = F.cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:], ignore_index=IGNORED)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -21,7 +21,7 @@ from paramedic.capture.apart.handlers import fork_handlers
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
-    from paramedic.capture.attach import Attachment
+    from paramedic.capture.attach import Attachment, Surroundings
 
 CHILD_VARIABLE = "PARAMEDIC_CHILD"
 LOGGING_VARIABLE = "PARAMEDIC_LOGGING"
@@ -125,6 +125,15 @@ def _show_values() -> None:
         voice.say(f"paramedic: exceptions of process {os.getpid()} will be shown without values: {error}")
 
 
+def changed_surroundings(settings: Settings, folder: Path) -> Surroundings | None:
+    """An experiment's change comes first, so that all that is recorded is what the script really gets."""
+    if settings.intervention is None:
+        return None
+    from paramedic.lab.interventions import install
+
+    return install(settings.intervention, folder)
+
+
 def _belongs_to_the_training() -> bool:
     """Ranks and multiprocessing children train along with their parent; a script started as its own job does not."""
     return "RANK" in os.environ or "--multiprocessing-fork" in sys.argv
@@ -136,11 +145,14 @@ def _attach(order: dict[str, Any]) -> None:
         import atexit
 
         from paramedic.capture.attach import attach
+        from paramedic.capture.probe import all_probes
         from paramedic.postmortem import tracebacks
 
+        all_probes()  # imported here, where nothing of the script's has our names
+        settings = Settings.from_dict(order.get("settings", {}))
+        surroundings = changed_surroundings(settings, Path(order["folder"]))
     tracebacks.offer(main=True)
     _show_values()
-    settings = Settings.from_dict(order.get("settings", {}))
     name = f"rank{os.environ['RANK']}" if "RANK" in os.environ else f"p{os.getpid()}"
     attachment: Attachment = attach(
         Path(order["folder"]),
@@ -148,5 +160,6 @@ def _attach(order: dict[str, Any]) -> None:
         meta={"script": order.get("script", ""), "command": order.get("command", "")},
         settings=settings if _belongs_to_the_training() else replace(settings, stop_after=None),
         eager=False,
+        surroundings=surroundings,
     )
     atexit.register(attachment.finish)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from paramedic import descriptors, shelf, startup, together, voice
-from paramedic.boot import load_what_runs_need, tell_children, when_torch_is_imported
+from paramedic.boot import changed_surroundings, load_what_runs_need, tell_children, when_torch_is_imported
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 from paramedic.masking import masked_words
@@ -84,7 +84,8 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
             where.start_from(meta["cwd"])
             if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:
                 where.claim(_package_folder(target.name))
-            attachments.append(attach_here(folder, name=together.record_name(), meta=meta, settings=settings))
+            changed, record = changed_surroundings(settings, folder), together.record_name()
+            attachments.append(attach_here(folder, name=record, meta=meta, settings=settings, surroundings=changed))
             tracebacks.offer(main=False)  # what ends the main thread is shown below
         attachments[-1].around = before + time.perf_counter() - began
 

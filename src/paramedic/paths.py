@@ -144,3 +144,15 @@ def write_private(path: Path, text: str) -> None:
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | _NO_LINK, PRIVATE_FILE)
+
+
+def write_text(path: Path, text: str, *, fix: str) -> None:
+    """A file that was asked for. A name that is not UTF-8 must not cost the report."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise ParamedicError(
+            f"cannot write {path}: {error.strerror}",
+            expected="a file in a folder that exists and may be written to",
+            fix=fix,
+        ) from None

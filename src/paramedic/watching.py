@@ -77,7 +77,11 @@ def _show(diagnosis: Diagnosis) -> None:
 
 
 def watch(
-    *models_and_optimizers: Any, runs: str | None = None, budget: float = DEFAULT_BUDGET, every: int | None = None
+    *models_and_optimizers: Any,
+    runs: str | None = None,
+    budget: float = DEFAULT_BUDGET,
+    every: int | None = None,
+    quiet: bool = False,
 ) -> Watch:
     """Watch the training that follows, in this process.
 
@@ -86,7 +90,8 @@ def watch(
     watch that is already on.
 
     `budget` is the share of the run's time that watching may cost (0: no statistics); with `every`, statistics are
-    taken every so many steps, whatever they cost.
+    taken every so many steps, whatever they cost. What is certain is told while training goes on, in one line on
+    stderr; with `quiet`, only at the end.
     """
     import atexit
 
@@ -106,7 +111,8 @@ def watch(
     folder = runs_folder(load_config(), runs).absolute() / new_run_id()
     meta = {"script": "notebook" if cells.is_notebook() else "paramedic.watch", "command": "", "cwd": os.getcwd()}
     where.start_from(meta["cwd"])  # a cell that was run again has another number now
-    attachment = attach(folder, name="main", meta=meta, settings=Settings(budget=budget, every=every))
+    settings = Settings(budget=budget, every=every, announce=not quiet)
+    attachment = attach(folder, name="main", meta=meta, settings=settings)
     attachment.known.modules.adopt_existing()
     watch = Watch(attachment, folder, owner=True)
     _active.append(watch)

@@ -7,8 +7,9 @@ import os
 import platform
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -21,20 +22,27 @@ from paramedic.capture.probe import all_probes
 from paramedic.capture.values import Values
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import start_folder
-from paramedic.lab.interventions import install
 from paramedic.postmortem import tracebacks
+from paramedic.record.facts import Fact
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings
 from paramedic.sources import lines_to_keep
 
 
+class Surroundings(Protocol):
+    """What an experiment has changed around the script, before anything was watched."""
+
+    on_finish: list[Callable[[], object]]
+
+    def summary(self) -> Fact: ...
+
+
 class Attachment:
     """A watcher at work in this process."""
 
-    def __init__(self, writer: Writer, settings: Settings) -> None:
+    def __init__(self, writer: Writer, settings: Settings, surroundings: Surroundings | None) -> None:
         self.around = 0.0  # seconds that watching took before the script began, and takes after it has ended
-        # An experiment's change comes first, so that all that is recorded is what the script really gets.
-        self.surroundings = install(settings.intervention, writer.path.parent) if settings.intervention else None
+        self.surroundings = surroundings
         self.watcher = watcher = Watcher(writer, settings)
         self.values = Values(watcher)
         self.known = known = Knowledge(watcher)
@@ -93,11 +101,19 @@ def current() -> Attachment | None:
     return _current[0] if _current else None
 
 
-def attach(folder: Path, *, name: str, meta: dict[str, Any], settings: Settings, eager: bool = True) -> Attachment:
+def attach(
+    folder: Path,
+    *,
+    name: str,
+    meta: dict[str, Any],
+    settings: Settings,
+    eager: bool = True,
+    surroundings: Surroundings | None = None,
+) -> Attachment:
     """Begin to watch this process. With `eager` false the record is only created once an optimizer steps."""
     descriptors.spare()
     writer = Writer(folder / f"{name}.db", meta=meta | environment())
-    attachment = Attachment(writer, settings)
+    attachment = Attachment(writer, settings, surroundings)
     _current.append(attachment)
     tracebacks.on_uncaught.append(attachment.failed)
     if eager:

@@ -73,6 +73,12 @@ def functions_heard(probe: object) -> Iterable[tuple[tuple[Any, ...], Callable[.
         yield getattr(method, _FUNCTIONS), method
 
 
+def sources_of(kind: type) -> set[str]:
+    """Without whom a probe of this kind hears nothing."""
+    moments = {moment.source for method in vars(kind).values() for moment in getattr(method, _MOMENTS, ())}
+    return moments | {"ops" for method in vars(kind).values() if hasattr(method, _FUNCTIONS)}
+
+
 def _methods(probe: object, mark: str) -> Iterable[Callable[..., Any]]:
     """In the order of the class's text, so that one moment's listeners within a probe have a known order."""
     for name, value in vars(type(probe)).items():

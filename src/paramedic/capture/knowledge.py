@@ -12,6 +12,7 @@ from torch import nn
 from paramedic.capture import anatomy, moments
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.reassembly import reassembled
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.skipping import Skipping
 from paramedic.capture.sources.backward import BackwardPasses
@@ -84,7 +85,7 @@ class Knowledge:
         found = {
             "model": models[0] if models else None,
             "optimizer": optimizers[-1] if optimizers else None,
-            "batch": self.loaders.last_tensors(),
+            "batch": reassembled(batch) if (batch := self.loaders.last_tensors()) is not None else None,
             "loss": self.passes.last() if self.passes.last is not None else None,
         }
         return {name: value for name, value in found.items() if value is not None}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import paramedic.capture.probes
-from paramedic.record.facts import Fact
+from paramedic.capture.bus import sources_of
+from paramedic.record.facts import Fact, known_as
 
 C = TypeVar("C", bound=type)
 
@@ -18,7 +20,7 @@ class Probe(NamedTuple):
 
     name: str  # as the record and messages call it
     states: tuple[type[Fact], ...]  # kinds of facts
-    build: Callable[..., Any]
+    build: type[Any]
 
 
 _PROBES: dict[str, Probe] = {}
@@ -36,6 +38,26 @@ def probe(name: str, *, states: Sequence[type[Fact]] = ()) -> Callable[[C], C]:
     return declare
 
 
+def lost_with(name: str) -> list[str]:
+    """The kinds of facts that are incomplete once this probe, or this source of the moments it hears of, has failed."""
+    return _kinds(kind for kind in _PROBES.values() if name == kind.name or name in sources_of(kind.build))
+
+
+def seen_in_calls() -> list[str]:
+    """The kinds of facts that only calls of modules and of functions on tensors show."""
+    shown = {"module_calls", "ops"}
+    return _kinds(
+        kind
+        for kind in _PROBES.values()
+        if shown & (sources := sources_of(kind.build)) and not sources - shown - {"backward", "loop", "watcher"}
+    )
+
+
+def _kinds(probes: Iterable[Probe]) -> list[str]:
+    return sorted({known_as(fact).name for kind in probes for fact in kind.states})
+
+
+@cache
 def all_probes() -> tuple[Probe, ...]:
     """Every probe, in the order of their files."""
     for module in pkgutil.walk_packages(paramedic.capture.probes.__path__, prefix="paramedic.capture.probes."):

@@ -27,7 +27,9 @@ from paramedic.capture.deferred import Deferred
 from paramedic.capture.moments import Moment
 from paramedic.capture.names import Registry
 from paramedic.capture.patching import Patches
+from paramedic.capture.probe import lost_with, seen_in_calls
 from paramedic.capture.stopping import StopTraining, is_over
+from paramedic.capture.trainer import Trainer
 from paramedic.capture.turns import Turns
 from paramedic.record.facts import Fact, Gear, ProbeFailed
 from paramedic.record.writer import NOWHERE, Site, Writer
@@ -91,8 +93,8 @@ class Watcher:
         self._match_for = 1  # steps after which that is due
         self._spent_before = 0.0
         self._thread = threading.local()
-        self._trainer: threading.Thread | None = None  # the thread whose training is watched,
-        self.trainer: int | None = None  # and its number
+        self.trainer: int | None = None  # the number of the thread whose training is watched
+        self.elsewhere = Trainer(self, self._thread).elsewhere
         self.closed = False
 
     # Safety -----------------------------------------------------------------------------------------------------
@@ -155,28 +157,6 @@ class Watcher:
         finally:
             self._sampling_cost += time.perf_counter() - started
 
-    def elsewhere(self) -> bool:
-        """Whether a training call comes from a second thread, while the one that is watched trains, too.
-
-        Nothing can be told from the calls of two loops mixed up, so the second thread is left alone for good.
-        """
-        identity = threading.get_ident()
-        if identity == self.trainer:
-            return False
-        if getattr(self._thread, "ignored", False):
-            return True
-        here = next((thread for thread in threading.enumerate() if thread.ident == identity), None)
-        if here is None:
-            return False  # one of torch's own, amid a backward pass
-        if self._trainer is None or not self._trainer.is_alive():
-            self._trainer, self.trainer = here, identity
-            return False
-        if not self.busy:
-            reason = "several threads train at the same time: only the first was watched"
-            self.state(Gear(reason=reason), key="threads")
-        self._thread.ignored = self._thread.busy = True
-        return True
-
     @property
     def busy(self) -> bool:
         return getattr(self._thread, "busy", False)
@@ -185,7 +165,7 @@ class Watcher:
         self.detached.add(probe)
         text = f"{type(error).__name__}: {error}"
         with contextlib.suppress(Exception):
-            self.state(ProbeFailed(probe=probe, error=text))
+            self.state(ProbeFailed(probe=probe, error=text, kinds=lost_with(probe)))
         voice.say(f"paramedic: the probe {probe!r} failed and was detached ({text}). Training continues.")
 
     # Facts ------------------------------------------------------------------------------------------------------
@@ -375,7 +355,7 @@ class Watcher:
             self.compiled = True
             for callback in self.on_gear:
                 callback(self.examining)
-            self.state(Gear(reason=reason, unseen="calls"), key="compiled")
+            self.state(Gear(reason=reason, unseen="calls", kinds=seen_in_calls()), key="compiled")
 
     # Life -------------------------------------------------------------------------------------------------------
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_text, write_verdict
+from paramedic.cli.output import write_verdict
 from paramedic.cli.run import Ignore, Quiet, Select, Verbose, words
 from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.masking import masked_words
-from paramedic.paths import check_outputs
+from paramedic.paths import check_outputs, write_text
 from paramedic.rules.catalogue import select as select_rules
 
 if TYPE_CHECKING:

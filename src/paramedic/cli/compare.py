@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import wants_color
 from paramedic.cli.report import find_run
 from paramedic.cli.run import Quiet, Runs
 from paramedic.cli.verdicts import Html
 from paramedic.config import load_config
 from paramedic.errors import ParamedicError
-from paramedic.reports.screen import speaks_unicode
+from paramedic.reports.screen import speaks_unicode, wants_color
 
 if TYPE_CHECKING:
     from paramedic.parity.report import Story

@@ -10,7 +10,6 @@ import typer
 
 from paramedic import voice
 from paramedic.cli.diagnose import Jobs
-from paramedic.cli.output import write_text
 from paramedic.cli.run import Ignore, Quiet, Runs, Select, words
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.cli.verdicts import Json, Sarif
@@ -18,7 +17,7 @@ from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
 from paramedic.launch import check as check_target
-from paramedic.paths import check_folder, check_outputs
+from paramedic.paths import check_folder, check_outputs, write_text
 from paramedic.rules.catalogue import select as select_rules
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli.output import wants_color
-from paramedic.reports.screen import speaks_unicode
+from paramedic.reports.screen import speaks_unicode, wants_color
 from paramedic.rules.catalogue import find_rule
 
 

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_text
 from paramedic.cli.report import find_run
 from paramedic.cli.run import Runs
 from paramedic.config import load_config, runs_folder
-from paramedic.paths import check_outputs
+from paramedic.paths import check_outputs, write_text
 from paramedic.reports.screen import clean, speaks_unicode
 
 Note = Annotated[str | None, typer.Argument(metavar="[NOTE]", help="What to write down. Without it: show the journal.")]

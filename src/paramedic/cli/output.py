@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 from pathlib import Path
 from typing import Any, TextIO
@@ -11,7 +10,8 @@ from typing import Any, TextIO
 from paramedic import voice
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
-from paramedic.reports.screen import knows_links, speaks_unicode
+from paramedic.paths import write_text
+from paramedic.reports.screen import knows_links, speaks_unicode, wants_color
 
 
 def write_verdict(diagnosis: Diagnosis, *, verbose: int, quiet: bool = False, stream: TextIO | None = None) -> None:
@@ -53,18 +53,6 @@ def rendered(diagnosis: Diagnosis, kind: str, **more: Any) -> str:
     return str(render(diagnosis, **more))
 
 
-def write_text(path: Path, text: str, *, fix: str) -> None:
-    """A file that was asked for. A name that is not UTF-8 must not cost the report."""
-    try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise ParamedicError(
-            f"cannot write {path}: {error.strerror}",
-            expected="a file in a folder that exists and may be written to",
-            fix=fix,
-        ) from None
-
-
 def write_event_files(record: Path, folder: Path | None) -> None:
     """TensorBoard's files of this run; nothing when no folder was given for them."""
     if folder is None:
@@ -80,9 +68,3 @@ def write_event_files(record: Path, folder: Path | None) -> None:
             fix=f"paramedic report {record} --tensorboard elsewhere",
         ) from None
     voice.say(f"paramedic: wrote event files; look at them with: tensorboard --logdir {folder}")
-
-
-def wants_color(stream: TextIO) -> bool:
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()

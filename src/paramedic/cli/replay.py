@@ -12,11 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_text
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, launch
 from paramedic.masking import MASK
-from paramedic.paths import check_outputs
+from paramedic.paths import check_outputs, write_text
 from paramedic.reports.screen import clean, speaks_unicode
 from paramedic.settings import Settings
 

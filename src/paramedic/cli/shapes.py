@@ -12,9 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from paramedic import voice
-from paramedic.cli.output import write_text
 from paramedic.cli.script import ScriptCommand, target_of
-from paramedic.paths import check_outputs
+from paramedic.paths import check_outputs, write_text
 
 Input = Annotated[
     list[str] | None, typer.Option("--input", metavar="SIZES", help="Of FILE.py:Net: 2,3,32,32 or 2,16:int.")

@@ -11,9 +11,9 @@ import typer
 
 from paramedic import voice
 from paramedic.cli import panels
-from paramedic.cli.output import write_event_files, write_file, write_text
+from paramedic.cli.output import write_event_files, write_file
 from paramedic.errors import ParamedicError
-from paramedic.paths import check_folder, check_outputs
+from paramedic.paths import check_folder, check_outputs, write_text
 
 if TYPE_CHECKING:
     from paramedic.findings import Diagnosis

@@ -1,4 +1,4 @@
-"""While the run goes on: tell an error as soon as its evidence is complete, in one line, once.
+"""While the run goes on: tell an error or a warning as soon as its evidence is complete, in one line, once.
 
 Runs in a thread of the attendant, so that the training process has no part in it. An alarm that is taken back later
 would be worse than one that comes late. So only rules are asked whose evidence no later step can undo (something was
@@ -23,8 +23,10 @@ from paramedic.rules.rule import Rule
 AT_ONCE = frozenset((
     "PM101", "PM102", "PM103", "PM105", "PM108", "PM304", "PM316", "PM414", "PM501", "PM502", "PM503", "PM504",
     "PM505", "PM508", "PM509", "PM515", "PM605",
+    # Warnings: what is seen of a schedule, a checkpoint, a list of modules, targets and the graph behind a target.
+    "PM406", "PM512", "PM517", "PM607", "PM609",
 ))  # fmt: skip
-CERTAIN = 0.95  # the least confidence of a finding that is told
+CERTAIN = {"error": 0.95, "warning": 0.92}  # the least confidence of a finding that is told
 FIRST, LATEST, GROWTH = 3.0, 300.0, 1.5  # seconds between two looks, at first and at most
 SHARE = 1 / 20  # of one core that looking may take
 FEWEST_STEPS = 10  # between two looks that confirm each other
@@ -60,7 +62,7 @@ class Lookout:
 
 
 def _is_certain(finding: Finding) -> bool:
-    return finding.severity == "error" and finding.confidence >= CERTAIN and finding.consequence_of is None
+    return finding.confidence >= CERTAIN.get(finding.severity or "", 2.0) and finding.consequence_of is None
 
 
 def _name(finding: Finding) -> tuple[object, ...]:
@@ -73,7 +75,7 @@ def line(finding: Finding) -> str:
 
     spot = "".join(f", {part}" for part in place(finding.where)[:1])
     since = "" if finding.where.step is None else f", since step {finding.where.step:,}"
-    return f"paramedic: {MARKS['error']} {finding.code} {finding.name}{spot}{since}: {finding.what}"
+    return f"paramedic: {MARKS[finding.severity or 'error']} {finding.code} {finding.name}{spot}{since}: {finding.what}"
 
 
 def start(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]) -> None:

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from paramedic import voice
-from paramedic.cli.output import wants_color
 from paramedic.cure.edit import apply
 from paramedic.cure.patch import unified
 from paramedic.cure.proof import Proof, Trial
 from paramedic.cure.session import Outcome, Uncured
 from paramedic.reports import json as contract
 from paramedic.reports import sarif
-from paramedic.reports.screen import Screen, speaks_unicode
+from paramedic.reports.screen import Screen, speaks_unicode, wants_color
 from paramedic.reports.words import places, plural
 
 INDENT = 9

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from paramedic import voice
-from paramedic.cli.output import wants_color, write_text
 from paramedic.findings import LossCurve
 from paramedic.lab.experiment import Result
 from paramedic.lab.reasoning import Reading
 from paramedic.lab.session import cost
 from paramedic.lab.verdict import WORDS, Conclusion
+from paramedic.paths import write_text
 from paramedic.reports import html as page
 from paramedic.reports import json as contract
 from paramedic.reports.pictures import of_record
-from paramedic.reports.screen import Screen, speaks_unicode
+from paramedic.reports.screen import Screen, speaks_unicode, wants_color
 from paramedic.reports.terminal import render as render_findings
 from paramedic.reports.words import plural
 from paramedic.rules.experiments import SWEEP, smooth

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from paramedic.errors import ParamedicError
 from paramedic.record.reader import Run, reading, trained
-from paramedic.reports import confusion, layers, magnitudes, series
+from paramedic.reports import confusion, layers, magnitudes, series, specimens
 from paramedic.reports.chart import Chart
 from paramedic.reports.confusion import Confusion
 from paramedic.reports.heat import Heat
+from paramedic.reports.specimens import Sheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,7 @@ class Pictures:
     charts: tuple[Chart, ...] = ()
     maps: tuple[Heat, ...] = ()
     confusion: Confusion | None = None
+    batches: tuple[Sheet, ...] = ()
     problem: str = ""  # why something is missing
 
 
@@ -36,6 +38,8 @@ def of(run: Run) -> Pictures:
     """A picture that cannot be drawn must not cost the report."""
     try:
         maps = (*layers.maps(run), *magnitudes.maps(run))
-        return Pictures(charts=tuple(series.charts(run)), maps=maps, confusion=confusion.last(run))
+        return Pictures(
+            charts=tuple(series.charts(run)), maps=maps, confusion=confusion.last(run), batches=specimens.sheets(run)
+        )
     except Exception as error:
         return Pictures(problem=f"The charts could not be drawn: {type(error).__name__}: {error}")

@@ -37,6 +37,12 @@ def speaks_unicode(stream: TextIO) -> bool:
     return True
 
 
+def wants_color(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
 def knows_links(stream: TextIO) -> bool:
     """Whether this terminal opens links (OSC 8). Others may print the address, so only known ones get them."""
     wish = os.environ.get("FORCE_HYPERLINK")

@@ -1,7 +1,7 @@
 """What a run could not see. A rule that read such facts and found nothing has not looked, and must not be called clear.
 
-Nobody has to declare what a rule reads: the record notes it while the rule is asked. What stands behind the facts is
-in `record/sources.py`.
+Nobody has to declare what a rule reads: the record notes it while the rule is asked. What stands behind the facts
+is said by the decorators of the probes, and for what sources state themselves in `record/sources.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ def unseen(run: Run) -> dict[str, str]:
     reasons: dict[str, str] = {}
     for event in run.facts(Gear):
         if event.unseen == "calls" and event.step < ENOUGH:
-            reasons.update(dict.fromkeys(EXAMINED_CALLS, str(event.reason)))
+            reasons.update(dict.fromkeys([*EXAMINED_CALLS, *event.kinds], str(event.reason)))
     for failed in run.facts(ProbeFailed):
         lost = [kind for kind, probes in STATED_BY.items() if failed.probe in probes]
-        reasons.update(dict.fromkeys(lost, f"the probe {failed.probe} failed at step {failed.step}"))
+        reasons.update(dict.fromkeys([*lost, *failed.kinds], f"the probe {failed.probe} failed at step {failed.step}"))
     return reasons
 
 

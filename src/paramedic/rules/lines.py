@@ -109,10 +109,15 @@ def put_together(links: list[Link]) -> Link | None:
     return None
 
 
+def in_common(one: list[Link], other: list[Link]) -> list[Link]:
+    """The statements that two values have both gone through, in one and the same call of their function."""
+    places = {(link.where.file, link.line, link.calls) for link in other}
+    return [link for link in one if (link.where.file, link.line, link.calls) in places]
+
+
 def common(one: list[Link], other: list[Link]) -> Link | None:
     """The last statement that two values have both gone through, best one that takes something apart."""
-    places = {(link.where.file, link.line, link.calls) for link in other}
-    shared = [link for link in one if (link.where.file, link.line, link.calls) in places]
+    shared = in_common(one, other)
     statements = [(link, statement_at(link.scope, link.line)) for link in shared]
     parting = [link for link, s in statements if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple)]
     return next(iter(parting or shared), None)

@@ -55,6 +55,17 @@ def draws_an_order(node: ast.AST) -> bool:
     return names_any(node, ("randperm", "permutation", "permuted", "shuffle", "sample"))
 
 
+def draws_again(node: ast.AST) -> bool:
+    """Rows drawn with replacement: `resample(rows)`, `rng.choice(rows, replace=True)`, `SMOTE().fit_resample(x, y)`."""
+    for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
+        replaced = {word.arg: ast.unparse(word.value) for word in call.keywords}.get("replace")
+        if called(call) in ("fit_resample", "resample") and replaced != "False":
+            return True
+        if called(call) in ("choice", "sample") and replaced == "True":
+            return True
+    return False
+
+
 def counts(node: ast.AST) -> bool:
     """`torch.arange(ways).repeat(queries)`: labels by their place alone."""
     return names_any(node, ("arange", "range")) and names_any(node, ("repeat", "tile", "repeat_interleave", "expand"))

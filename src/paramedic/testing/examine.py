@@ -22,7 +22,7 @@ def findings_of(training: Callable[[], Any]) -> tuple[Finding, ...]:
         training()
         return ()
     with tempfile.TemporaryDirectory() as folder:
-        watching = watch(runs=folder)
+        watching = watch(runs=folder, quiet=True)
         with contextlib.suppress(Exception):
             training()
         found = watching.stop(show=False).alarms

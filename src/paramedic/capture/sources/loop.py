@@ -135,10 +135,6 @@ class Loop:
         """id of a parameter -> number of the optimizer that holds it."""
         return held_by({optimizer: account.number for optimizer, account in self.accounts.items()})
 
-    def newest(self) -> int:
-        """The number of the optimizer that came last; -1 before the first."""
-        return max((account.number for account in self.accounts.values()), default=-1)
-
     def accounts_of(self, identity: int) -> list[Account]:
         """The accounts of the optimizers that hold the parameter with this id."""
         return [self.accounts[optimizer] for optimizer in self.owners.of(identity) if optimizer in self.accounts]

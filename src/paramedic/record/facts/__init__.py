@@ -41,6 +41,7 @@ from paramedic.record.facts.data import (
     Repeats,
     SamplerFit,
     Selection,
+    Specimens,
     Thinned,
     Tokens,
 )
@@ -319,6 +320,7 @@ __all__ = [
     "Snapshot",
     "Softmax",
     "SoftmaxOverQueries",
+    "Specimens",
     "StaleBackward",
     "Stall",
     "Step",

@@ -209,6 +209,20 @@ class Confusion(Fact):
     rows: Sequence[tuple[int, Sequence[tuple[int, int]]]] = ()  # of few classes: label, and (answer, how often) of each
 
 
+@fact("specimens", missing="no batch was looked at")
+class Specimens(Fact):
+    """A few samples of a batch as people see them, with labels and answers."""
+
+    kind: str  # "pictures", "rows" or "tokens"
+    shape: Sequence[int]  # of the whole input
+    batch: int  # samples in it
+    samples: Sequence[str | Sequence[float]]  # pixels in base64, or numbers
+    labels: Sequence[float] = ()  # one per sample, where there is one
+    answers: Sequence[float] = ()
+    size: Sequence[int] = ()  # of a picture: height, width, colours
+    range: Sequence[float] = ()  # of its values: what is black, what is white
+
+
 @fact("exchanged_transform", missing="no transform was exchanged")
 class ExchangedTransform(Fact):
     """A transform put into a dataset after it was split."""

@@ -14,6 +14,7 @@ class ProbeFailed(Fact):
 
     probe: str
     error: str
+    kinds: Sequence[str] = ()  # of facts that are incomplete without it
 
 
 @fact("gear", missing="everything could be examined")
@@ -22,6 +23,7 @@ class Gear(Fact):
 
     reason: str
     unseen: str | None = None  # "calls"
+    kinds: Sequence[str] = ()  # of facts that are incomplete therefore
 
 
 @fact("intervention", missing="this run is not an experiment")

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 from paramedic.findings import Severity
 from paramedic.record.facts import EvalForward, FedRows, Forward, Loader, Overlap, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import common, edited_at, model_input_history
+from paramedic.rules.lines import (
+    argument_history,
+    common,
+    edited_at,
+    first_link,
+    in_common,
+    model_input_history,
+    outermost,
+)
 from paramedic.rules.splits import training_before, users
 from paramedic.rules.support import many
 from paramedic.static.history import Link
+from paramedic.static.signs import draws_again
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -63,6 +72,10 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
             if shared is not None and shared[0] > share:
                 found.append((number, other, *shared))
                 break
+            link = _oversampled(run, loaders[number], loaders[other])
+            if event is not None and link is not None and event.shared_contents > share * max(event.contents, 1):
+                yield _copied(event, loaders[number], link)
+                return
     clean = set(only_evaluated) - {number for number, *_ in found}
     for number, other, part, count, how in found:
         yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
@@ -98,6 +111,27 @@ def _parted(run: Run, evaluated: FedRows) -> Link | None:
     trained = [call for call in run.facts(TrainForward) if call.module == evaluated.module]
     seen = model_input_history(run, evaluated.where)
     return common(seen, model_input_history(run, trained[0].where)) if trained else None
+
+
+def _oversampled(run: Run, loader: Loader, train: Loader) -> Link | None:
+    """Where rows are drawn with replacement before the data is parted: one half of a pair lands on each side."""
+    mine = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
+    theirs = argument_history(run, train.where, ("DataLoader",), 0, "dataset")
+    return first_link(in_common(mine, theirs), draws_again)
+
+
+def _copied(event: Overlap, loader: Loader, link: Link) -> Finding:
+    part = event.shared_contents / max(event.contents, 1)
+    return Finding(
+        what=f"{part:.0%} of the samples that {loader.variable or 'the evaluation loader'} gave "
+        f"({many(event.shared_contents, 'sample')}) are also trained on (by content)",
+        why="rows are drawn with replacement before the data is parted, so copies of one row are on both sides",
+        remedy="split first; oversample only the training part afterwards",
+        **edited_at(loader.where, outermost(link)),
+        evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
+        confidence=0.9,
+        severity="error",
+    )
 
 
 def _finding(loader: Loader, train: Loader, part: float, count: int, how: str, *, others_clean: bool) -> Finding:

@@ -80,20 +80,20 @@ def _twins(run: Run, fewest: int) -> Iterator[Finding]:
                 confidence=0.95,
             )
     pairs: dict[tuple[str, str], list[TwinInputs]] = {}
-    for fact in run.facts(TwinInputs):
-        pairs.setdefault((fact.first, fact.second), []).append(fact)
-    for (first, second), looks in pairs.items():
+    for given in run.facts(TwinInputs):
+        pairs.setdefault((given.first, given.second), []).append(given)
+    for (first, second), inputs in pairs.items():
         # Other numbers in every step: a batch that never changes, as of a bandit, says nothing.
-        if len({fact.digest for fact in looks}) >= fewest and all(fact.same for fact in looks):
+        if len({given.digest for given in inputs}) >= fewest and all(given.same for given in inputs):
             yield Finding(
                 what=f"{first} and {second}, which the model is given in the same step, hold the same numbers in all "
-                f"{len(looks)} examined steps",
+                f"{len(inputs)} examined steps",
                 why="what is made of them is no comparison: the two were meant to differ, as a state and the next or "
                 "two views of a sample do",
                 remedy=f"look at how {second} is made: an array that is stored without .copy() and changed later, or "
                 "two draws from the same seed",
-                where=looks[0].where,
-                evidence=(Evidence(name="equal_batches", value=len(looks), limit="0"),),
+                where=inputs[0].where,
+                evidence=(Evidence(name="equal_batches", value=len(inputs), limit="0"),),
                 confidence=0.9,
             )
 

@@ -8,7 +8,7 @@ from torch.distributions import Categorical
 
 
 class Corridor:
-    length = 8
+    length = 9
 
     def __init__(self, count, rng):
         self.count, self.rng = count, rng
@@ -26,7 +26,7 @@ class Corridor:
         self.place = np.clip(self.place + np.where(action == 1, 1, -1), 0, self.length - 1)
         self.clock += 1
         small, large = self.place == 0, self.place == self.length - 1
-        reward = 0.4 * small + 1.0 * large
+        reward = 0.45 * small + 1.0 * large
         done = small | large | (self.clock >= 24)
         self.reset(done)
         return reward.astype(np.float32), done.astype(np.float32)
@@ -53,7 +53,7 @@ def main():
     ap.add_argument("--envs", type=int, default=16)
     ap.add_argument("--horizon", type=int, default=8)
     ap.add_argument("--updates", type=int, default=400)
-    ap.add_argument("--entropy-cost", type=float, default=0.08)
+    ap.add_argument("--entropy-cost", type=float, default=0.1)
     ap.add_argument("--gamma", type=float, default=0.97)
     args = ap.parse_args()
     torch.manual_seed(81)

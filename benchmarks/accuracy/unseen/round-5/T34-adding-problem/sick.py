@@ -34,7 +34,7 @@ def make_run(net, lr, clip):
 
 
 net = Recurrent()
-run = make_run(net, lr=0.01, clip=0.5)
+run = make_run(net, lr=0.03, clip=0.15)
 opt = torch.optim.SGD(run["params"], lr=run["lr"], momentum=0.9)
 history = []
 for step in range(1, 801):

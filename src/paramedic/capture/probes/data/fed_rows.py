@@ -54,7 +54,7 @@ class FedRows:
             self._evaluate(call, rows)
 
     def _train(self, model: Any, rows: torch.Tensor) -> None:
-        newest = self.watcher.known.loop.newest()
+        newest = max((account.number for account in self.watcher.known.loop.accounts.values()), default=-1)
         if self._model is None or self._model() is not model or (newest > self._optimizer >= 0):
             self._model = weakref.ref(model)
             self._trained, self._tested_first = set(), set()  # a new fold, or another try, begins from scratch

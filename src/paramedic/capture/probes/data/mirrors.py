@@ -26,7 +26,7 @@ CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how wel
 AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
 
 
-@probe("mirrors")
+@probe("mirrors", states=[MirrorsFact])
 class Mirrors:
     """Counts the samples whose target fits their picture, and those whose mirrored target does, both clearly."""
 

@@ -22,7 +22,7 @@ from paramedic.capture.sources.datasets import root_of
 from paramedic.capture.untouched import Notes, attributes, integers, length_of, stored
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import built_at
-from paramedic.record.facts import Selection
+from paramedic.record.facts import ExchangedTransform, Selection
 from paramedic.record.thinning import thinned
 from paramedic.record.writer import NOWHERE, Site
 
@@ -31,7 +31,7 @@ LOOKED_AT = 128  # elements of an attribute
 DEEPEST = 3  # datasets within datasets
 
 
-@probe("selections", states=[Selection])
+@probe("selections", states=[ExchangedTransform, Selection])
 class Selections:
     """Tells the indices behind Subsets and samplers, once per loader, where several ranks train one model."""
 

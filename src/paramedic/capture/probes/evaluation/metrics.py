@@ -21,10 +21,14 @@ from paramedic.capture.where import user_frame, user_site
 from paramedic.record.facts import (
     AnswersCompared,
     ArgmaxAcrossSamples,
+    AverageOfAverages,
     BroadcastComparison,
+    Confusion,
+    CounterNotReset,
     FlatArgmax,
     ScoresCompared,
     Threshold,
+    WrongDenominator,
 )
 from paramedic.record.writer import Site
 
@@ -51,7 +55,19 @@ class Decision(NamedTuple):
 
 
 @probe(
-    "metrics", states=[AnswersCompared, ArgmaxAcrossSamples, BroadcastComparison, FlatArgmax, ScoresCompared, Threshold]
+    "metrics",
+    states=[
+        AnswersCompared,
+        ArgmaxAcrossSamples,
+        AverageOfAverages,
+        BroadcastComparison,
+        Confusion,
+        CounterNotReset,
+        FlatArgmax,
+        ScoresCompared,
+        Threshold,
+        WrongDenominator,
+    ],
 )
 class Metrics:
     """Follows decisions (argmax, round, a threshold) to the comparison with the labels."""

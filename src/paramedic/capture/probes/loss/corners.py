@@ -22,7 +22,7 @@ LOOKS = 16  # per place
 BEGIN, END = 0, 2  # the columns of x0 and x1
 
 
-@probe("corners")
+@probe("corners", states=[CornersFact])
 class Corners:
     """An intersection begins at the larger of two beginnings and ends at the smaller of two ends.
 

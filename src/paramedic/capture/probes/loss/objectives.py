@@ -36,7 +36,7 @@ DISTANCES = (
 _Objective = partial[ClippedSurrogate] | partial[Entropy] | partial[LogProb]  # all but which way it is pushed
 
 
-@probe("objectives", states=[Divergence, Pushed, Quotient])
+@probe("objectives", states=[ClippedSurrogate, Divergence, Entropy, LogProb, Pushed, Quotient])
 class Objectives:
     """Looks at the arithmetic of losses while examining."""
 

@@ -23,7 +23,7 @@ from paramedic.capture.probe import probe
 from paramedic.capture.probes.machine.exhaustion import is_exhaustion, tell_exhaustion
 from paramedic.capture.watcher import Watcher
 from paramedic.record import facts
-from paramedic.record.facts import DeviceMemory, MemoryPeak, ProbeFailed, Process
+from paramedic.record.facts import DeviceMemory, MemoryPeak, OutOfMemory, ProbeFailed, Process
 
 OFTEN, RARELY = 0.025, 1.0  # seconds between two polls, at least and at most
 POLLS = 100  # a poll each time that the run has become longer by this part: short runs need points too
@@ -35,7 +35,7 @@ MOST_PROCESSES = 100  # told of: workers are born anew each epoch
 SMALL = 30 << 20  # children below this are not worth a line
 
 
-@probe("memory", states=[DeviceMemory, facts.Memory, MemoryPeak, ProbeFailed, Process])
+@probe("memory", states=[DeviceMemory, facts.Memory, MemoryPeak, OutOfMemory, Process])
 class Memory:
     """Writes series named memory:<what>:<process or device>, in bytes."""
 

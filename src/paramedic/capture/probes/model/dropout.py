@@ -22,7 +22,7 @@ ATTENTION = "scaled_dot_product_attention"  # its dropout is on whenever `dropou
 CALLS_PER_SITE = 40
 
 
-@probe("dropout")
+@probe("dropout", states=[DropoutFact])
 class Dropout:
     """Compares the `training` argument of each functional dropout with the mode of the module that calls it."""
 

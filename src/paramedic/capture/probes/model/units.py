@@ -34,7 +34,7 @@ class Layer:
     samples: int = 0
 
 
-@probe("units")
+@probe("units", states=[UnitsFact])
 class Units:
     """Adds up what examined training steps show; the sum starts anew when the step number has grown fourfold."""
 

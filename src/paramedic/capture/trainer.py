@@ -1,0 +1,42 @@
+"""The thread that trains: one per process is watched."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from paramedic.record.facts import Gear
+
+if TYPE_CHECKING:
+    from paramedic.capture.watcher import Watcher
+
+
+class Trainer:
+    """Tells the first thread that trains from others."""
+
+    def __init__(self, watcher: Watcher, marks: threading.local) -> None:
+        self.watcher = watcher
+        self._marks = marks  # of each thread: is it busy with us, is it ignored for good
+        self._thread: threading.Thread | None = None
+
+    def elsewhere(self) -> bool:
+        """Whether a training call comes from a second thread, while the one that is watched trains, too.
+
+        Nothing can be told from the calls of two loops mixed up, so the second thread is left alone for good.
+        """
+        identity = threading.get_ident()
+        if identity == self.watcher.trainer:
+            return False
+        if getattr(self._marks, "ignored", False):
+            return True
+        here = next((thread for thread in threading.enumerate() if thread.ident == identity), None)
+        if here is None:
+            return False  # one of torch's own, amid a backward pass
+        if self._thread is None or not self._thread.is_alive():
+            self._thread, self.watcher.trainer = here, identity
+            return False
+        if not self.watcher.busy:
+            reason = "several threads train at the same time: only the first was watched"
+            self.watcher.state(Gear(reason=reason), key="threads")
+        self._marks.ignored = self._marks.busy = True
+        return True
