@@ -5,7 +5,18 @@ from __future__ import annotations
 import torch
 
 MOST = 1_000_000  # elements of a batch whose padding is counted for the log
-TAIL_NAMES = ("value", "rows", "padded_rows", "shortest", "longest", "padding", "agreeing", "copied")
+TAIL_NAMES = (
+    "value",
+    "rows",
+    "padded_rows",
+    "shortest",
+    "longest",
+    "padding",
+    "agreeing",
+    "copied",
+    "empty",
+    "covered",
+)
 
 
 def as_sequences(target: torch.Tensor, prediction: torch.Tensor) -> torch.Tensor | None:
@@ -26,18 +37,22 @@ def as_sequences(target: torch.Tensor, prediction: torch.Tensor) -> torch.Tensor
 def tails(labels: torch.Tensor, inputs: torch.Tensor | None) -> torch.Tensor:
     """The numbers named in TAIL_NAMES: runs of one value at the ends of rows, and where the inputs end likewise.
 
-    Copied: the labels are the inputs themselves.
+    Copied: the labels are the inputs themselves. Empty: places that are padding of token ids, an id that stands nowhere
+    else; covered: those of them whose label is the one value.
     """
     value = labels[:, -1].mode().values
     lengths = run_at_end(labels == value)
-    agreeing = copied = torch.zeros((), device=labels.device)
+    agreeing = copied = empty = covered = torch.zeros((), device=labels.device)
     if inputs is not None and inputs.shape[0] == labels.shape[0]:
         padded = (inputs == 0).all(-1) if inputs.dim() == 3 else inputs == inputs[:, -1].mode().values
         theirs = run_at_end(padded)
         agreeing = ((lengths - theirs).abs() <= 1).logical_and(lengths > 0).logical_and(theirs > 0).sum()
-        copied = (labels == inputs).all() if labels.shape == inputs.shape else copied
+        if labels.shape == inputs.shape:
+            copied = (labels == inputs).all()
+            alone = padded.sum() == theirs.sum()
+            empty, covered = theirs.sum() * alone, torch.minimum(lengths, theirs).sum() * alone
     numbers = [value, lengths.new_tensor(len(lengths)), (lengths > 0).sum(), lengths.min(), lengths.max()]
-    return torch.stack([n.double() for n in (*numbers, lengths.sum(), agreeing, copied)])
+    return torch.stack([n.double() for n in (*numbers, lengths.sum(), agreeing, copied, empty, covered)])
 
 
 def padding_share(tensors: list[tuple[str, torch.Tensor]]) -> float | None:

@@ -25,7 +25,7 @@ def at(event: Fact, place: Sequence[object] | None) -> Where:
 
 
 def labels_made_at(run: Run, event: Fact, how: str) -> Where:
-    """Where the labels of an event are made ("shifted", "left_out"), if a library's loop is all that its line starts.
+    """Where the labels of an event are made ("shifted", "left_out", "padded"), if its line only starts a loop.
 
     Such a loop takes the optimizer's steps, too, from that very line of the user's.
     """

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, places, tokens
+from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, places, tokens, unflattened
 from paramedic.capture.code.masks import triangle_at
 from paramedic.capture.facts import tensors_in
 from paramedic.capture.where import user_site
@@ -20,7 +20,7 @@ def future(subject: Subject) -> dict[str, Any] | None:
     output are then changed one by one, and the least influence counts: the answer must hold for the one that is
     predicted, whichever it is.
     """
-    outputs = subject.run(subject.batch)
+    outputs = unflattened(subject, subject.run(subject.batch))
     length = places(subject, outputs)
     if length is None:
         return None
@@ -56,7 +56,7 @@ def _later(subject: Subject, length: int, wanted: str | None, cut: int) -> Batch
 
 def _gap(subject: Subject, outputs: list[torch.Tensor], batch: Batch, length: int, cut: int) -> float | None:
     """How far early outputs moved; None when the change made no difference anywhere."""
-    both = zip(outputs, subject.run(batch), strict=True)
+    both = zip(outputs, unflattened(subject, subject.run(batch)), strict=True)
     pairs = [(a, b) for a, b in both if a.dim() == 3 and a.shape[:2] == (subject.size, length)]
     if all(torch.equal(a, b) for a, b in pairs):
         return None

@@ -157,6 +157,17 @@ def _of_size(tensors: list[torch.Tensor], size: int) -> list[torch.Tensor]:
     return [t for t in tensors if t.dim() > 0 and t.shape[0] == size]
 
 
+def unflattened(subject: Subject, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Outputs that forward() has flattened for the loss, (N * T, C), place by place again: (N, T, C)."""
+    size = subject.size
+    lengths = {t.shape[1] for _, t in subject.inputs if t.dim() == 2 and t.shape[0] == size and t.dtype == torch.int64}
+    if len(lengths) != 1 or size < 2:
+        return outputs
+    length = lengths.pop()
+    flat = [o.dim() == 2 and o.shape[0] == size * length for o in outputs]
+    return [o.reshape(size, length, -1) if is_flat else o for o, is_flat in zip(outputs, flat, strict=True)]
+
+
 def places(subject: Subject, outputs: list[torch.Tensor]) -> int | None:
     """The length of the sequences that go in and come out, place by place."""
     size = subject.size
@@ -177,7 +188,7 @@ def tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, tor
         def change(path: str, given: torch.Tensor, wanted: str = wanted) -> torch.Tensor:
             return given.roll(1, 0) if path == wanted else given
 
-        pairs = zip(outputs, subject.run(subject.changed(change)), strict=True)
+        pairs = zip(outputs, unflattened(subject, subject.run(subject.changed(change))), strict=True)
         if any(a.dim() == 3 and not torch.equal(a, b) for a, b in pairs):
             kept.append((wanted, tensor))
     return kept
@@ -185,7 +196,7 @@ def tokens(subject: Subject, outputs: list[torch.Tensor]) -> list[tuple[str, tor
 
 def present(subject: Subject) -> float | None:
     """By how much the output at a place changes with the token at the same place: the least of all token inputs."""
-    outputs = subject.run(subject.batch)
+    outputs = unflattened(subject, subject.run(subject.batch))
     length = places(subject, outputs)
     if length is None:
         return None
@@ -202,7 +213,7 @@ def present(subject: Subject) -> float | None:
         def change(path: str, given: torch.Tensor, wanted: str = wanted, new: torch.Tensor = changed) -> torch.Tensor:
             return new if path == wanted else given
 
-        after = subject.run(subject.changed(change))
+        after = unflattened(subject, subject.run(subject.changed(change)))
         pairs = [(a, b) for a, b in zip(outputs, after, strict=True) if a.dim() == 3 and a.shape[:2] == (size, length)]
         influence.append(max(distance(a[:, here], b[:, here]) for a, b in pairs))
     return min(influence, default=None)

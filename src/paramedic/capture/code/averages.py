@@ -38,7 +38,7 @@ def average_at(source: str, line: int, helper: str | None = None) -> Average | N
             if shares.holds(value) and (averages or value is not node.value):
                 return Average(node.target, False, line if value is not node.value else node.lineno)
         target = _appended_to(node)
-        if target is not None and shares.holds(node.args[0]):  # type: ignore[attr-defined]
+        if target is not None and isinstance(node, ast.Call) and shares.holds(node.args[0]):
             for average in _means(own, target):
                 return Average(target, True, average.lineno)
     return None

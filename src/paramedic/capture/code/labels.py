@@ -14,12 +14,13 @@ from paramedic.record.facts import LabelSites
 from paramedic.record.site import Site
 
 LEFT_OUT = "-100"
+ROOM = ("zeros", "full", "ones", "zeros_like", "full_like", "pad_sequence", "pad")
 
 
 def label_sites(loader: Any) -> LabelSites:
     """The lines that shift the labels of a loader's batches, and that choose which of them do not count."""
     codes = [code for code in _codes(loader) if is_users(code.co_filename)]
-    return LabelSites(shifted=_first(codes, _shifted), left_out=_first(codes, _left_out))
+    return LabelSites(shifted=_first(codes, _shifted), left_out=_first(codes, _left_out), padded=_first(codes, _padded))
 
 
 def _codes(loader: Any) -> Iterator[CodeType]:
@@ -73,6 +74,17 @@ def _left_out(function: ast.FunctionDef, module: ast.Module) -> int | None:
             chosen = node.args[0] if ast.unparse(node.args[-1]) == LEFT_OUT else None
         if isinstance(chosen, ast.Compare) and len(chosen.ops) == 1 and isinstance(chosen.ops[0], ast.Eq):
             return _same_as_another(chosen.comparators[0], module) or chosen.lineno
+    return None
+
+
+def _padded(function: ast.FunctionDef, module: ast.Module) -> int | None:
+    """`labels = torch.zeros(rows, width)`, `pad_sequence(labels, …)`: what room the labels of a batch are put into."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
+            name = node.value.func.attr if isinstance(node.value.func, ast.Attribute) else ""
+            target = node.targets[0].id.lower()
+            if name.removeprefix("new_") in ROOM and any(word in target for word in ("label", "tag", "target")):
+                return node.lineno
     return None
 
 

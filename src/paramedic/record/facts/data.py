@@ -25,9 +25,10 @@ class LabelSites:
 
     shifted: Site | None = None
     left_out: Site | None = None
+    padded: Site | None = None
 
     def of(self, how: str) -> Site | None:
-        return self.shifted if how == "shifted" else self.left_out
+        return {"shifted": self.shifted, "left_out": self.left_out, "padded": self.padded}[how]
 
 
 @part
@@ -160,10 +161,11 @@ class Input(Fact):
     largest_feature_mean: float
     constant_features: float
     whole_numbers: float  # share
-    roughness: float  # of pictures, as they are
-    roughness_interleaved: float  # of pictures, if colours came last
+    roughness: float  # of pictures or series, as they are
+    roughness_interleaved: float  # of them, if colours or channels came last
     typical: float
     loader: int | None = None
+    reshaped_at: Site | None = None  # the only line of the program that may have made it so
 
 
 @fact("tokens", missing="no token ids were seen")

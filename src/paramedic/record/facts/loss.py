@@ -158,6 +158,8 @@ class Padding(Fact):
     copied: float  # 1: the labels are the inputs themselves
     ignore_index: int
     total: int
+    empty: float = 0.0  # places where the inputs hold an id that is nothing but padding
+    covered: float = 0.0  # of those, how many have that label
 
 
 @fact("ctc", missing="no CTC loss is used")
@@ -191,6 +193,29 @@ class Shift(Fact):
 
     agreement: Mapping[str, float]  # places -> share of labels that agree
     hidden: LeftOut | None = None
+
+
+@fact("forecast", missing="no target was compared with a series of numbers")
+class Forecast(Fact):
+    """How many targets are the number that stands in the model's series at the same place, and one place later."""
+
+    same: float  # share
+    next: float  # share
+
+
+@fact("edges", missing="no target has four numbers per row")
+class Edges(Fact):
+    """Targets of four numbers, read as two corners: the rows in which one edge lies before the other."""
+
+    rows: int
+    bad_x: float  # rows that end before they begin
+    bad_y: float
+    straight_x: float  # sizes of the other rows, added up
+    straight_y: float
+    turned_x: float  # of those rows
+    turned_y: float
+    narrowest: float
+    mirrored_at: Site | None = None  # the only line of the program that may have turned them
 
 
 @fact("mirrors", missing="no target is a picture")

@@ -251,6 +251,8 @@ class Asked(Fact):
     future: float | None = None  # by how much an output changes with later tokens
     future_at: Site | None = None
     future_mask: Site | None = None
+    later_numbers: float | None = None  # by how much an output of a model of series changes with later numbers
+    later_numbers_at: Site | None = None
     size: int | None = None  # samples in the batch
     mixed_by: str | None = None  # the class of the module that mixes samples
     batch_first: bool | None = None
@@ -295,6 +297,14 @@ class Average(Fact):
     backwards: bool
     kind: str  # "part", "most" or "still"
     share: float  # of the way
+
+
+@fact("stillness", missing="no copy of the trained model was called")
+class Stillness(Fact):
+    """A copy of the trained model that is called in every step: whether it is other than it was first seen."""
+
+    source: str
+    moved: bool
 
 
 @fact("set_back", missing="no trained model loaded its copy's weights")

@@ -109,6 +109,15 @@ class TwinInputs(Fact):
     digest: str
 
 
+@fact("mixed_reductions", missing=_NONE)
+class MixedReductions(Fact):
+    """A divergence summed over the batch that is added to a mean over the batch."""
+
+    name: str | None
+    samples: int
+    weight: float
+
+
 @fact("loss_of_earlier_steps", missing=_NONE)
 class LossOfEarlierSteps(Fact):
     """A loss that contains losses which were back-propagated before."""

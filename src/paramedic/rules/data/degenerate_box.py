@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
-from paramedic.record.facts import Batch, Boxes, Corners, Forward, Input, Loader, LossCall, Model
+from paramedic.record.facts import Batch, Boxes, Corners, Edges, Forward, Input, Loader, LossCall, Model
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import Places, argument_history, edited_at, first_link, loop_history, part_of, with_gradients
-from paramedic.rules.support import at, many
+from paramedic.rules.support import at, by_place, many
 from paramedic.static.history import Link
 from paramedic.static.signs import names_any, subtracts
 
@@ -49,7 +49,7 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     ## Options
     `share`: share of boxes with swapped corners above which they are assumed to be in another format.
     """
-    turned = _turned_in_training(run)
+    turned = _turned_in_training(run) or _turned_targets(run)
     if turned is not None:
         yield turned
         return
@@ -81,7 +81,7 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
         )
         places = edited_at(intersected[0].where, _boxes_made(run, intersected[0]))
         yield _finding(places, what, _OTHER_FORMAT, _TO_CORNERS, bad)
-    elif not judged and not intersected:
+    elif not judged and not intersected and not run.facts(Edges):
         raise Abstain("no boxes came out of a loader or were intersected")
 
 
@@ -106,6 +106,35 @@ def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> F
                 "a mirrored box needs its corners exchanged: its left edge has become the right one",
                 "where boxes are flipped: boxes[:, [0, 2]] = width - boxes[:, [2, 0]]",
                 bad,
+            )
+    return None
+
+
+def _turned_targets(run: Run, *, fewest: int = 200, share: float = 0.05) -> Finding | None:
+    """Targets that begin before they end along one axis, always, and along the other only in some rows.
+
+    Two points have no order along either axis, and other numbers are not of a size with each other.
+    """
+    for edges in by_place(run.facts(Edges)).values():
+        rows = sum(e.rows for e in edges)
+        for axis, other in (("x", "y"), ("y", "x")):
+            bad = sum(getattr(e, f"bad_{axis}") for e in edges)
+            if rows < fewest or any(getattr(e, f"bad_{other}") for e in edges) or not share < bad / rows < 1 - share:
+                continue
+            straight = sum(getattr(e, f"straight_{axis}") for e in edges) / (rows - bad)
+            turned = sum(getattr(e, f"turned_{axis}") for e in edges) / bad
+            across = sum(getattr(e, f"straight_{other}") for e in edges) / rows
+            alike = max(straight, turned) < 1.3 * min(straight, turned) and across < 4 * straight < 16 * across
+            if not alike or min(e.narrowest for e in edges) < 0.02 * across:
+                continue
+            mirrored = "horizontally" if axis == "x" else "vertically"
+            return _finding(
+                Places(where=at(edges[0], edges[0].mirrored_at), also=()),
+                f"{many(int(bad), 'target')} of {rows:,} end before they begin along {axis}, and none along {other}: "
+                f"boxes that were mirrored {mirrored} and kept the order of their corners",
+                "a mirrored box needs its corners exchanged: its left edge has become the right one",
+                "where boxes are flipped: boxes[:, [0, 2]] = width - boxes[:, [2, 0]]",
+                int(bad),
             )
     return None
 

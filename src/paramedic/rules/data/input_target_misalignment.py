@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paramedic.record.facts import Confusion, Loader, Trial
+from paramedic.record.facts import Confusion, Input, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
+from paramedic.rules.outcome import outcome
+from paramedic.rules.support import at as place
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
+
+Table = Sequence[tuple[int, Sequence[tuple[int, int]]]]  # label, and how often it got each answer
 
 
 @rule(
@@ -45,6 +52,7 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     `structured`: how far the features depend on each other; 1 is what pure noise has.
     """
     yield from _renumbered(run)
+    yield from _nothing_carries_over(run)
     if not run.facts(Trial):
         raise Abstain("needs experiments (paramedic diagnose)")
     lab = Lab(run)
@@ -102,6 +110,65 @@ def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Fi
             evidence=(Evidence(name="classes_answered_by_another", value=len(moved), limit="0"),),
             confidence=0.96,
         )
+
+
+def _nothing_carries_over(run: Run, *, fewest: int = 150, learnt: float = 0.8) -> Iterator[Finding]:
+    """The training data was learnt, and in every evaluation answers and labels are independent of each other.
+
+    Models that are given nothing but ids may have to memorise for long before anything carries over.
+    """
+    tables = {(event.line, event.step): event for event in run.facts(Confusion, phase="eval") if event.rows}
+    large = [event for event in tables.values() if sum(total for _, total, *_ in event.labels) >= fewest]
+    if not large or len(large) < len(tables) or not run.facts(Input, phase="train"):
+        return
+    with contextlib.suppress(Abstain):
+        judged = outcome(run)
+        if judged.bad or judged.prior is None or judged.curve.end > learnt * judged.prior:
+            return
+        varied = [event for event in large if _varies(event.rows)]
+        if len(varied) < 2 or any(_by_chance(event.rows) is None for event in varied):
+            return
+        last = max(varied, key=lambda event: event.step)
+        expected = _by_chance(last.rows) or 0.0
+        total = sum(total for _, total, *_ in last.labels)
+        right = sum(n for label, answers in last.rows for answer, n in answers if label == answer)
+        loader = run.first(Loader)
+        yield Finding(
+            what=f"the training loss fell to {judged.curve.end:.3g} (guessing gives {judged.prior:.3g}), but "
+            f"in the evaluation {right} of {total:,} answers are right, and chance alone gives {expected:.0f}",
+            why="the model has memorised its samples, and nothing carries over to others: most likely inputs and "
+            "labels are those of different samples",
+            remedy="look at ten samples next to their labels, then at where the two are read, sorted or shuffled "
+            "(file names sorted as text: 1, 10, 2)",
+            where=place(loader, loader.reader) if loader is not None else last.where,
+            severity="warning",
+            evidence=(Evidence(name="right_answers", value=right, limit=f"> {expected:.0f} by chance"),),
+            confidence=0.86,
+        )
+
+
+def _varies(rows: Table) -> bool:
+    """Neither one answer nor one label for nearly all."""
+    labels = [sum(n for _, n in answers) for _, answers in rows]
+    given: Counter[int] = Counter()
+    for _, answers in rows:
+        given.update(dict(answers))
+    return max(labels) <= 0.8 * sum(labels) and max(given.values()) <= 0.8 * sum(labels)
+
+
+def _by_chance(rows: Table) -> float | None:
+    """How many answers would be right if answers and labels were independent; None if they are not."""
+    table = {(label, answer): n for label, answers in rows for answer, n in answers}
+    total = sum(table.values())
+    labels = {label: sum(n for (each, _), n in table.items() if each == label) for label, _ in table}
+    answers = {answer: sum(n for (_, each), n in table.items() if each == answer) for _, answer in table}
+    expected = {(i, j): labels[i] * answers[j] / total for i in labels for j in answers}
+    surprise = sum((table.get(place, 0) - e) ** 2 / e for place, e in expected.items())
+    freedom = (len(labels) - 1) * (len(answers) - 1)
+    right = sum(n for (label, answer), n in table.items() if label == answer)
+    hits = sum(e for (label, answer), e in expected.items() if label == answer)
+    independent = surprise < freedom + 4 * math.sqrt(2 * freedom) and right < hits + 2 * math.sqrt(hits)
+    return hits if independent else None
 
 
 # In an audit: the data itself, before any training.

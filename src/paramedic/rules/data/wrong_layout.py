@@ -9,7 +9,7 @@ from paramedic.findings import Severity
 from paramedic.record.facts import CrossedRows, Forward, Input, ScramblingView, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, first_link, model_input_history
-from paramedic.rules.support import shape
+from paramedic.rules.support import at, shape
 from paramedic.static.history import Link
 from paramedic.static.signs import reshapes
 
@@ -79,6 +79,11 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
         if otherwise > limit * here:
             continue
         channels = event.shape[1]
+        if len(event.shape) == 3 and otherwise > smoother * here:
+            continue  # what is visible in pictures is not in series
+        if len(event.shape) == 3:
+            yield _series(event, here, otherwise, smoother)
+            return
         yield Finding(
             what=f"the pictures that reach {event.module} look scrambled: neighbouring pixels differ by {here:.3g}, "
             f"and by {otherwise:.3g} if the {channels} colours are read as the last axis",
@@ -90,6 +95,20 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
             confidence=0.88,
         )
         return
+
+
+def _series(event: Input, here: float, otherwise: float, smoother: float) -> Finding:
+    _, channels, places = event.shape
+    return Finding(
+        what=f"the series that reach {event.module} look scrambled: neighbours differ by {here / event.calls:.3g}, and "
+        f"by {otherwise / event.calls:.3g} if the {channels} channels are read as the last axis",
+        why=f"series of {places} × {channels} were reshaped to {channels} × {places}, which moves no axis",
+        remedy="x.transpose(1, 2), or np.swapaxes(x, 1, 2), instead of reshape or view",
+        where=at(event, event.reshaped_at),
+        severity="warning",
+        evidence=(Evidence(name="roughness_ratio", value=round(otherwise / here, 3), limit=f"> {smoother:g}"),),
+        confidence=0.88,
+    )
 
 
 def _reshaped(run: Run) -> Link | None:

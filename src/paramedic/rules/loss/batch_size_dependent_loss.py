@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from paramedic.findings import Severity
-from paramedic.record.facts import Backward, LossCall, Optimizer
+from paramedic.record.facts import Backward, LossCall, MixedReductions, Optimizer
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import outcome, pushes
 from paramedic.rules.support import by_place
@@ -27,6 +27,7 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Sums with a learning rate that fits, as is usual for variational auto-encoders, stay a note.
     """
+    yield from map(_mixed, run.facts(MixedReductions))
     for calls in by_place(run.facts(LossCall, phase="train")).values():
         call = calls[0]
         passes = [e for e in run.facts(Backward) if e.function == call.function and e.direct]
@@ -47,6 +48,19 @@ def check(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="reduction", value="sum", limit="mean"),),
             confidence=0.85 if blown else 0.6,
         )
+
+
+def _mixed(op: MixedReductions) -> Finding:
+    name = op.name or "the divergence"
+    return Finding(
+        what=f"{name} is summed over the {op.samples} samples of a batch, and added to a mean over them",
+        why=f"it weighs {op.samples} times as much as it should, and the more the larger the batch: the divergence is "
+        "pushed to zero, and the latent code carries nothing",
+        remedy=f"divide {name} by the number of samples, and sum or average both terms over the same axes",
+        where=op.where,
+        evidence=(Evidence(name="weight", value=round(abs(op.weight), 4), limit=f"{1 / op.samples:.3g}"),),
+        confidence=0.9,
+    )
 
 
 def _blown_up(run: Run, passes: list[Backward]) -> bool:

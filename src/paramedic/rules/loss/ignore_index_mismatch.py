@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from paramedic.record.facts import BadLabels, LossCall, Padding
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import at
+from paramedic.rules.support import at, labels_made_at
 
 _USUAL_MARKERS = (-1, -100, 255)
 
@@ -44,6 +44,7 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     padded = [event for event in run.facts(Padding) if event.value != event.ignore_index]
     convincing = [e for e in padded if e.agreeing >= share * e.rows and e.longest > e.shortest]
     if len(convincing) < 3 or len(convincing) < 0.8 * len(run.facts(Padding)):
+        yield from _as_a_class(run, padded)
         return
     if all(event.copied for event in convincing):
         raise Abstain("the labels are the inputs: padding may be how an autoencoder says where a sequence ends")
@@ -62,6 +63,29 @@ def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
             Evidence(name="rows_agreeing", value=f"{int(padding.agreeing)} of {int(padding.rows)}"),
         ),
         confidence=0.93,
+    )
+
+
+def _as_a_class(run: Run, padded: list[Padding], *, share: float = 0.2, fewest: int = 3) -> Iterator[Finding]:
+    """Every place that is padding has one and the same label, which other places may have as well."""
+    events = [event for event in padded if event.phase == "train"]
+    empty, total = sum(e.empty for e in events), sum(e.total for e in events)
+    whole = all(e.covered == e.empty and not e.copied for e in events)
+    if len([e for e in events if e.empty]) < fewest or not whole or empty < share * total:
+        return
+    value, ignored = int(events[0].value), int(events[0].ignore_index)
+    if len({e.value for e in events}) > 1:
+        return
+    yield Finding(
+        what=f"all {empty:,.0f} places that are padding have the label {value}, and the loss counts them: they are "
+        f"{empty / total:.0%} of all labels",
+        why="the model is rewarded for the class of the padding, which drowns the places that matter; and what is "
+        "measured so looks better than it is",
+        remedy=f"pad the labels with {ignored}, which the loss leaves out",
+        where=labels_made_at(run, events[0], "padded"),
+        severity="warning",
+        evidence=(Evidence(name="padding_share", value=round(empty / total, 4), limit=f"< {share:g}"),),
+        confidence=0.88,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from paramedic.record.facts import LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import applied_at
-from paramedic.rules.support import by_place, measured
+from paramedic.rules.support import at, by_place, measured
 
 _BEYOND: dict[str, tuple[str, ...]] = {
     "sigmoid": ("below_0", "above_1"),
@@ -115,9 +115,14 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
             reach = f"{_sigmoid(-1):.2f} to {_sigmoid(1):.2f}" if binary else "never near 0 or 1"
         elif activation in ("relu", "softplus") and binary and low >= 0 and _negatives(calls) > share:
             reach = "at least 0.5"
+        elif activation == "sigmoid" and not binary and calls[0].numbers.rows and high - low > 0.3:
+            reach = f"at most {_largest_share(calls[0]):.2f}"
+        elif activation == "relu" and not binary and low == 0 and len(calls) > 2:
+            yield _dead_logits(calls)
+            continue
         else:
             continue
-        bounds = "-1 to 1" if activation == "tanh" else "at least 0"
+        bounds = {"tanh": "-1 to 1", "sigmoid": "0 to 1"}.get(activation, "at least 0")
         call = next((call for call in calls if call.made_at), calls[0])
         yield Finding(
             what=f"the logits that F.{call.function} gets come out of {activation}: they are {bounds}",
@@ -130,6 +135,25 @@ def _bounded_logits(run: Run, share: float) -> Iterator[Finding]:
             ),
             confidence=0.92,
         )
+
+
+def _largest_share(call: LossCall) -> float:
+    """The highest probability that a class can get when its logit is 1 and all others are 0."""
+    classes = call.input.shape[1] if len(call.input.shape) > 1 else 2
+    return math.e / (math.e + classes - 1)
+
+
+def _dead_logits(calls: list[LossCall]) -> Finding:
+    """Every distribution can still be expressed, but the gradient of a logit that is cut off is zero."""
+    call = next((call for call in calls if call.made_at), calls[0])
+    return Finding(
+        what="the logits that F.cross_entropy gets come out of relu: none is below 0",
+        why="a class whose score is cut off at 0 gets no gradient and cannot be pushed further down, or up again",
+        remedy="remove the relu from the output layer: this loss expects unbounded logits",
+        where=at(call, call.made_at[1:] if call.made_at else None),
+        evidence=(Evidence(name="logit_min", value=0.0, limit="any"),),
+        confidence=0.9,
+    )
 
 
 def _negatives(calls: list[LossCall]) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Asked, Shift
+from paramedic.record.facts import Asked, Forecast, Shift
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, why_not
@@ -10,9 +10,9 @@ from paramedic.static.program import program
 from paramedic.static.triangles import is_causal
 
 
-@rule("PM417", "future-leak", severity="error", needs=[Asked, Shift])
+@rule("PM417", "future-leak", severity="error", needs=[Asked])
 def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """A model that predicts the next token can see it.
+    """A model that predicts the next token, or the next number of a series, can see it.
 
     The labels are the inputs one place later, and a copy of the model changes its output at early places when only
     later inputs are changed.
@@ -31,14 +31,23 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     ## Options
     `tolerance`: relative change of an output that still counts as rounding.
     """
-    asked = [(event, event.future) for event in run.facts(Asked) if event.future is not None]
+    if not run.facts(Shift) and not run.facts(Forecast):
+        raise Abstain("no labels were compared with the sequence that they belong to")
+    asked = [event for event in run.facts(Asked) if event.future is not None or event.later_numbers is not None]
     if not asked:
         raise Abstain(why_not(run) or "no model with an output for each place of a sequence could be probed")
     shifts = [event.agreement for event in run.facts(Shift)]
-    if not shifts or not all(found["1"] > 0.9 for found in shifts):
-        return
-    for event, change in asked:
-        if change > tolerance:
+    if shifts and all(found["1"] > 0.9 for found in shifts):
+        yield from _tokens(run, asked, tolerance)
+    forecasts = run.facts(Forecast)
+    if len(forecasts) > 1 and all(f.next > 0.95 and f.same < 0.5 for f in forecasts):
+        yield from _numbers(asked, tolerance)
+
+
+def _tokens(run: Run, asked: list[Asked], tolerance: float) -> Iterator[Finding]:
+    for event in asked:
+        change = event.future
+        if change is not None and change > tolerance:
             mask, seen = _wrong_mask(run, event), at(event, event.future_at)
             yield Finding(
                 what=f"{event.module} predicts the next token, but its outputs change by {change:.1%} when "
@@ -48,6 +57,23 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
                 if mask
                 else "mask the future: is_causal=True or a tgt_mask in attention, no bidirectional layers",
                 where=at(event, mask) if mask else seen,
+                evidence=(Evidence(name="change", value=round(change, 5), limit="0"),),
+                confidence=0.95,
+            )
+            return
+
+
+def _numbers(asked: list[Asked], tolerance: float) -> Iterator[Finding]:
+    for event in asked:
+        change = event.later_numbers
+        if change is not None and change > tolerance:
+            yield Finding(
+                what=f"{event.module} predicts the next number of a series, but its outputs change by {change:.1%} "
+                "when only later numbers are changed",
+                why="information flows backwards in time: the number to be predicted is visible",
+                remedy="pad a convolution on the left only, F.pad(x, (pad, 0)); a causal mask in attention; no "
+                "bidirectional layers",
+                where=at(event, event.later_numbers_at),
                 evidence=(Evidence(name="change", value=round(change, 5), limit="0"),),
                 confidence=0.95,
             )

@@ -4,7 +4,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from paramedic.record.facts import Average, Copy, Load, Model, Optimizer, SetBack
+from paramedic.record.facts import Average, Copy, EvalForward, Load, LossCall, Model, Optimizer, SetBack, Stillness
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at
@@ -41,6 +41,7 @@ def check(run: Run) -> Iterator[Finding]:
     yield from _set_back(run)
     yield from _without_buffers(run)
     yield from _averaged(run)
+    yield from _never_moved(run)
 
 
 def _following_itself(run: Run) -> Iterator[Finding]:
@@ -166,6 +167,36 @@ def _untouched(run: Run, name: str, event: Copy, load: Load | None) -> Finding:
         evidence=(Evidence(name="batches_seen", value=0, limit=f"{event.source_batches:.0f} as its source"),),
         confidence=0.95,
     )
+
+
+def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
+    """A copy helps to compute the targets of a distance, among other numbers such as rewards, and is never updated.
+
+    A teacher's answers are the targets themselves; a network that gives the values of next states has to follow.
+    """
+    distances = [
+        c for c in run.facts(LossCall, phase="train") if c.function in ("mse_loss", "smooth_l1_loss", "huber_loss")
+    ]
+    plain = [c for c in distances if c.target_maker is None and not c.target.requires_grad]
+    moved = {event.module for event in run.facts(Average) if event.kind != "still"}
+    moved |= {event.module for event in run.facts(Stillness) if event.moved}
+    for event in run.facts(Stillness):
+        name, steps = event.module or "", event.last_step - event.step
+        asked = [e for e in run.facts(EvalForward) if e.module == name and not e.grad]
+        inside = asked and plain and asked[0].where.function == plain[0].where.function
+        seen_to_the_end = event.last_step > run.steps // 2
+        if steps < fewest or name in moved or not seen_to_the_end or not inside or len(plain) < len(distances):
+            continue
+        load = next((load for load in run.facts(Load) if load.module == name), None)
+        yield Finding(
+            what=f"{name}, a copy of {event.source} that helps to make the targets, has not changed in {steps:,} steps",
+            why="the targets are made with the values of the start, so only one step of reward can ever be learnt",
+            remedy=f"every few hundred steps {name}.load_state_dict({event.source}.state_dict()), or a little of it in "
+            "each",
+            where=load.where if load is not None else asked[0].where,
+            evidence=(Evidence(name="steps_without_change", value=steps, limit=f"< {fewest}"),),
+            confidence=0.86,
+        )
 
 
 def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:

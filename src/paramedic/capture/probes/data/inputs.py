@@ -10,6 +10,7 @@ from torch import nn
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
+from paramedic.capture.code.reshapes import only_reshape
 from paramedic.capture.facts import LARGE, readable, sample, tensors_in
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
@@ -22,6 +23,7 @@ NAMES = (
     "constant_features", "whole_numbers", "roughness", "roughness_interleaved", "typical",
 )  # fmt: skip
 COLOURS = (3, 4)
+SERIES = range(3, 65)  # channels
 SMALLEST = 8  # pixels along a side, to speak of a texture
 
 
@@ -68,8 +70,9 @@ class Inputs:
         seen = self._seen.get(key)
         if seen is not None and seen.calls >= LOOKS:
             return
+        linear = isinstance(call.module, nn.Linear)
         with torch.no_grad():
-            self._add(key, seen, _by_feature(x, isinstance(call.module, nn.Linear)), _texture(x))
+            self._add(key, seen, _by_feature(x, linear), x.new_zeros(2) if linear else _texture(x))
         if key not in self._about:
             facts = {"class_": type(call.module).__name__, "shape": list(x.shape), "grad": call.grad, "loader": loader}
             self._about[key] = (Call(None, None, call.path, call.site, call.training, call.grad, call.step), facts)
@@ -105,6 +108,7 @@ class Inputs:
         numbers = [seen.low.min(), seen.high.max(), mean.mean(), overall, spread.max(), spread.median()]
         numbers += [mean.abs().max(), (seen.low == seen.high).sum(), seen.whole, *seen.texture]
         numbers.append(torch.stack(seen.typical).median())
+        facts["reshaped_at"] = only_reshape(call.site)
         data = {**facts, "calls": seen.calls, "features": mean.numel(), "samples": seen.count}
 
         def use(found: list[float]) -> None:
@@ -125,8 +129,11 @@ def _texture(x: torch.Tensor) -> torch.Tensor:
     """How much neighbouring pixels differ: in the pictures as they are, and if their colours were the last axis.
 
     The second is less when pictures of height × width × colours were reshaped, not permuted, to colours × height ×
-    width. Zeros for everything that is no colour picture.
+    width. The same of series, (channels, time) against (time, channels). Zeros for everything else.
     """
+    if x.dim() == 3 and x.shape[1] in SERIES and x.shape[2] >= 2 * x.shape[1]:
+        few = x[:64].detach().contiguous()
+        return torch.stack([_roughness(few, 2), _roughness(few.view(len(few), x.shape[2], x.shape[1]), 1)])
     if x.dim() != 4 or x.shape[1] not in COLOURS or min(x.shape[2:]) < SMALLEST:
         return x.new_zeros(2)
     few = x[:8].detach().contiguous()

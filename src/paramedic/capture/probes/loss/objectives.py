@@ -198,7 +198,7 @@ class Objectives:
             return
         made = self._known(source) if source is not None else None
         measured = source if source is not None and source.dim() == 0 else value
-        closed = _closed_form(measured.grad_fn)
+        closed = is_closed_form(measured.grad_fn)
         place, step = made[0] if made is not None else site, self.watcher.step
 
         def tell(numbers: list[float]) -> None:
@@ -209,7 +209,7 @@ class Objectives:
         self.watcher.read(measured.detach().reshape(1).float(), tell)
 
 
-def _closed_form(node: Any) -> bool:
+def is_closed_form(node: Any) -> bool:
     """A square of something that is no difference, and an exponential: 1 + logvar - mu² - exp(logvar).
 
     An estimate from samples squares a difference (z - mu), and may well be negative.

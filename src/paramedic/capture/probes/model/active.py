@@ -16,6 +16,7 @@ from paramedic.capture import moments
 from paramedic.capture.active.company import padding, row
 from paramedic.capture.active.future import future
 from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
+from paramedic.capture.active.series import later_numbers
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on
@@ -33,7 +34,7 @@ ROUNDS = 2
 MOST_MODELS = 3
 MOST_VALUES = 2_000_000  # in a batch
 MOST_PARAMETERS = 20_000_000
-FORWARDS = 22  # that a round takes, roughly
+FORWARDS = 25  # that a round takes, roughly
 GRACE = 0.6  # seconds that it may cost at the beginning, whatever the budget
 SLOWER = 20  # times, that a host is slower than its accelerator
 PATIENCE = 5.0  # seconds without an answer, beside what a round should take on one core
@@ -115,6 +116,7 @@ class Active:
         data: dict[str, Any] = {"names": _argument_names(model), "mask_left_out": _mask_left_out(model, batch)}
         subject = Subject(model, batch)
         questions = {"mixing": mixing, "present": present, "row": row, "padding": padding, "future": future}
+        questions["later_numbers"] = later_numbers
         with torch.no_grad():
             before = subject.run(batch)
             answers = {}
@@ -124,6 +126,8 @@ class Active:
                 return {**data, "reason": "it gives different outputs for the same input in eval mode"}
             answers["ignored"] = _answer(ignored, subject)  # the last one: it trains, which may change the answers
         later = answers.pop("future") or {"gap": None, "site": None, "mask": None}
+        numbers = answers.pop("later_numbers") or {"gap": None, "site": None}
+        data |= {"later_numbers": numbers["gap"], "later_numbers_at": numbers["site"]}
         data |= {**answers, "future": later["gap"], "future_at": later["site"], "future_mask": later["mask"]}
         data["size"] = subject.size
         return data | self._about_module(model, answers["mixing"])

@@ -17,11 +17,12 @@ from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.followers import shapes
 from paramedic.capture.watcher import Watcher
 from paramedic.capture.where import user_site
-from paramedic.record.facts import Average, SetBack
+from paramedic.record.facts import Average, SetBack, Stillness
 from paramedic.record.writer import NOWHERE, Site
 
 T = torch.Tensor
 MOST_LOOKS = 200
+OFTEN = 5  # examined steps in which a copy was called
 TENSORS, ELEMENTS = 4, 32  # that are looked at of each model
 
 
@@ -32,7 +33,7 @@ class Pair(NamedTuple):
     source: weakref.ref[nn.Module]
 
 
-@probe("averages", states=[Average, SetBack])
+@probe("averages", states=[Average, SetBack, Stillness])
 class Averages:
     """Compares a few elements of both after each step, from one step to the next."""
 
@@ -49,6 +50,7 @@ class Averages:
         self._addresses: tuple[set[int], set[int]] = (set(), set())  # of the copies and of the sources
         self._backwards: Site = NOWHERE  # where a source was written to with a copy, since the last step
         self._looks = 0
+        self._first: dict[int, tuple[int, torch.Tensor]] = {}  # step, and a copy as it was then
 
     @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
@@ -87,6 +89,17 @@ class Averages:
 
         self.watcher.read(mine.sum().reshape(1), use)
 
+    def _compare_with_first(self, copy: nn.Module, source: nn.Module, now: torch.Tensor) -> None:
+        """Of a copy that is called in every step: is it still what it was when it was first seen?"""
+        step, first = self._first.setdefault(id(copy), (self.watcher.step, now))
+        steps = self.watcher.step - step
+        if now.device.type != "cpu" or first.shape != now.shape or self._times[id(copy)] < OFTEN or not steps:
+            return
+        moved = not torch.equal(first, now)
+        fact = Stillness(source=self.watcher.registry.root_name(source), moved=moved)
+        name = self.watcher.registry.root_name(copy)
+        self.watcher.state(fact, module=name, phase="train", key=("stillness", id(copy), moved))
+
     @on(moments.step_taken)
     def _stepped(self) -> None:
         version = (self.watcher.registry.version, len(self._seen))
@@ -124,6 +137,7 @@ class Averages:
         if mine is None or theirs is None:
             return
         self._before[id(copy)] = (step, mine, theirs)
+        self._compare_with_first(copy, source, mine)
         if known is None or known[0] != step - 1 or known[1].device != mine.device:
             return
         self._looks += 1

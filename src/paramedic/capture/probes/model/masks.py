@@ -113,6 +113,11 @@ class Masks:
     def _by_hand(self, mask: torch.Tensor, *, ignored: bool, over: str) -> None:
         """Compare it with the ids that were embedded, if it is a mask of their positions and nothing else."""
         flat = mask.squeeze()
+        if flat.dim() == 3 and flat.shape[1] == flat.shape[2]:  # by query: a key that no query may see is left out
+            flat = (flat if ignored else ~flat).all(1)
+            ignored = True
+            if flat.device.type != "cpu" or not flat.any():
+                return  # nothing is said of padding: the mask is causal
         known = self._embedded.get(flat.shape)
         ids = known() if known is not None else None
         if ids is not None and flat.dim() == 2 and flat.shape[0] > 1 and readable(ids):

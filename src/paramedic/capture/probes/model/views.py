@@ -38,6 +38,7 @@ class Views:
         self.watcher = watcher
         self.ops = watcher.known.ops
         self._pending: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}  # inputs made so, not used yet
+        self._items: dict[tuple[int, ...], Any] = {}  # shapes of single samples made so, before a model was given any
         self._rows: dict[int, tuple[weakref.ref[torch.Tensor], tuple[int, int], Site]] = {}  # two axes made one
 
     @on(moments.step_taken, moments.round_over)
@@ -65,9 +66,12 @@ class Views:
             cut = CuttingView(function=func.__name__, from_=list(x.shape), to=list(result.shape))
             self.watcher.state(cut, site=site, key=("cutting view", site))
         found = scrambled(list(x.shape), list(result.shape))
-        if not found or x.dim() < 3 or not x.dtype.is_floating_point:
+        if not found or not x.dtype.is_floating_point:
             return
         before, after = found[0]
+        alone = x.dim() == 2  # (time, features) -> (features, time): of one sample
+        if alone and (x.requires_grad or _fits_together(before, after) or sorted(before) != sorted(after)):
+            return
         if _fits_together(before, after) and (_is_product(x) or _is_computed(caller)):
             return
         data = ScramblingView(
@@ -82,7 +86,10 @@ class Views:
         def tell() -> None:
             self.watcher.state(data, site=site, key=("view", site))
 
-        if result.grad_fn is not None:
+        if alone:
+            if not self.watcher.known.calls.in_forward() and len(self._items) < MOST_PENDING:
+                self._items[tuple(result.shape)] = tell
+        elif result.grad_fn is not None:
             self.ops.waiting.append(Waiting(serial(result.grad_fn), tell))
         elif self.watcher.known.calls.in_forward() or _colours_moved(x.shape, result.shape):
             tell()
@@ -117,7 +124,11 @@ class Views:
 
     @on(moments.model_called)
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
-        """A model was called: with a reshaped input?"""
+        """A model was called: with a reshaped input, or a batch of reshaped samples?"""
+        for _, tensor in tensors_in((args, kwargs)) if self._items else ():
+            made = [size for size in tensor.shape[1:] if size > 1] if tensor.dim() > 2 else []
+            if tuple(made) in self._items:
+                self._items.pop(tuple(made))()
         if self._pending:
             for _, tensor in tensors_in((args, kwargs)):
                 known = self._pending.get(id(tensor))

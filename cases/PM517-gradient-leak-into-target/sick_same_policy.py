@@ -1,0 +1,31 @@
+"""A clipped objective whose old log-probabilities come from the policy as it is now: the ratio is always 1."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+
+def log_prob(policy, state, action):
+    return policy(state).log_softmax(-1).gather(1, action[:, None]).squeeze(1)
+
+
+policy = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(policy.parameters(), lr=3e-3)
+right = torch.randn(4, 3)
+for rollout in range(30):
+    state = torch.randn(128, 4)
+    with torch.no_grad():
+        action = torch.multinomial(policy(state).softmax(-1), 1).squeeze(1)
+    reward = ((state @ right).argmax(1) == action).float()
+    advantage = reward - reward.mean()
+    for _ in range(4):
+        old = log_prob(policy, state, action)  # <- PM517
+        ratio = torch.exp(log_prob(policy, state, action) - old)
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    if rollout % 10 == 9:
+        print(rollout + 1, "reward", reward.mean().item())
