@@ -74,9 +74,16 @@ def _reduction(node: Any) -> Reduction | None:
         if kind not in ("Mul", "Div", "Neg") or len(inputs) != 1:
             return None
         if kind != "Neg":
-            factor = node._saved_other if kind == "Div" or node._saved_other is not None else node._saved_self
-            if factor is None or factor.numel() != 1 or factor.device.type != "cpu" or not float(factor):
+            factor = _number(node._saved_other) or (_number(node._saved_self) if kind == "Mul" else None)
+            if not factor:
                 return None
-            weight = weight / float(factor) if kind == "Div" else weight * float(factor)
+            weight = weight / factor if kind == "Div" else weight * factor
         node = inputs[0]
     return None
+
+
+def _number(saved: Any) -> float | None:
+    """A factor that the graph keeps: a plain number, or a tensor of one on the host."""
+    if isinstance(saved, T):
+        return float(saved) if saved.numel() == 1 and saved.device.type == "cpu" else None
+    return float(saved) if isinstance(saved, int | float) else None
