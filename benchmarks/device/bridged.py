@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._device import _device_constructors
 from torch.utils.data import RandomSampler, SubsetRandomSampler, WeightedRandomSampler, dataset
 
 
@@ -71,6 +72,7 @@ def port() -> None:
     def packed(batch: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
         return pack(batch, lengths.cpu() if isinstance(lengths, torch.Tensor) else lengths, *args, **kwargs)
 
+    _device_constructors()  # torch remembers its own functions by this, which those below are not
     for name in ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"):
         draw_there(name)
     torch.from_numpy = lambda array: from_numpy(array).to(device)

@@ -4,7 +4,18 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from paramedic.record.facts import Average, Copy, EvalForward, Load, LossCall, Model, Optimizer, SetBack, Stillness
+from paramedic.record.facts import (
+    Average,
+    Copy,
+    EvalForward,
+    Load,
+    LossCall,
+    Model,
+    Optimizer,
+    SetBack,
+    Stillness,
+    TrainForward,
+)
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at
@@ -180,6 +191,7 @@ def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
     plain = [c for c in distances if c.target_maker is None and not c.target.requires_grad]
     moved = {event.module for event in run.facts(Average) if event.kind != "still"}
     moved |= {event.module for event in run.facts(Stillness) if event.moved}
+    moved |= {event.module for event in run.facts(TrainForward)}  # it was trained itself, at another time
     for event in run.facts(Stillness):
         name, steps = event.module or "", event.last_step - event.step
         asked = [e for e in run.facts(EvalForward) if e.module == name and not e.grad]
