@@ -124,8 +124,8 @@ class Account:
 
     def gradients(self, some: bool, passes: int) -> str:
         """How old the gradients are that it is about to use, if there are `some`, after so many passes of the run."""
-        if some and (self.pending or self.new_by_hand()):
-            return "new"
+        if some and (self.pending or self.unknown or self.new_by_hand()):
+            return "new"  # or not known: unwatched steps came before, which may have ended amid one
         if passes > self.passes:
             return "untouched"  # there was a backward pass, for the sake of other optimizers
         return "old" if some else "none"
