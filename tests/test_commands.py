@@ -66,7 +66,7 @@ def test_the_json_is_the_contract(sick: Workshop) -> None:
     (finding,) = found["findings"]
     assert set(finding) == {
         "code", "name", "severity", "confidence", "what", "why", "try", "evidence", "where", "consequence_of",
-        "split", "samples", "known", "columns", "files",
+        "split", "samples", "known", "columns", "files", "also",
     }  # fmt: skip
     assert set(finding["where"]) == {"file", "line", "function", "module", "step", "rank"}
     assert all({"name", "value", "limit"} <= set(evidence) for evidence in finding["evidence"]) and finding["evidence"]
