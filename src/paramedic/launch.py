@@ -95,12 +95,11 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     children.install()
     passed_on = replace(settings, notify=None).as_dict()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": passed_on})
-    before = 0.0  # seconds until the script begins
+    before = _age()  # seconds until the script begins, but for what is called next
     when_torch_is_imported(lambda: _harmless(attach))
     with shelf.theirs():
         if settings.startup is not None:
             startup.call(settings.startup, RunHandle(folder=folder, script=target.name, command=target.command))
-        before = _age()
         code, error, interrupted = _run(target, pdb=settings.pdb)
         if os.getpid() != process:
             sys.exit(code)  # a fork of the script: it is not for this process to report

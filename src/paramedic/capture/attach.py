@@ -41,6 +41,7 @@ class Attachment:
     """A watcher at work in this process."""
 
     def __init__(self, writer: Writer, settings: Settings, surroundings: Surroundings | None) -> None:
+        self.process = os.getpid()
         self.around = 0.0  # seconds that watching took before the script began, and takes after it has ended
         self.surroundings = surroundings
         self.watcher = watcher = Watcher(writer, settings)
