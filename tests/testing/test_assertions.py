@@ -64,7 +64,7 @@ def test_a_model_that_learns_is_left_as_it_was() -> None:
 def test_softmax_before_the_loss_is_named() -> None:
     model = net(nn.Softmax(dim=1))
     failure = fails(lambda: testing.assert_learns(model, F.cross_entropy, batch(), optimizer=adam(model)), "PM502")
-    assert failure.code == "PM502" and "guessing gives" in str(failure)
+    assert failure.code == "PM502" and "drop the softmax" in str(failure)
 
 
 def test_the_optimizer_is_named_when_a_change_of_it_helps() -> None:
