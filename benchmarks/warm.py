@@ -108,7 +108,7 @@ if __name__ == "__main__":
     import importlib
 
     sys.path.pop(0)  # this folder
-    from paramedic.capture.apart.handlers import fork_handlers
+    from paramedic.program.fork_handlers import fork_handlers
 
     for name in PRELOADED:
         importlib.import_module(name)

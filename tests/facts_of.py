@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch
 
-from paramedic.capture import where
 from paramedic.capture.attach import attach
+from paramedic.program import where
 from paramedic.record.reader import Run, open_runs
 from paramedic.settings import Settings
 

@@ -4,7 +4,7 @@ from collections import UserDict
 
 import torch
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 
 
 class Anything:

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from paramedic.errors import ParamedicError
+from paramedic.interventions.roles import Batch
+from paramedic.interventions.twins import Twin
 from paramedic.lab import scratch
 from paramedic.lab.classical import examine
 from paramedic.lab.meanings import fit
-from paramedic.lab.roles import Batch
-from paramedic.lab.twins import Twin
 
 
 def test_roles_in_a_batch() -> None:

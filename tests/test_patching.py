@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from paramedic.capture.patching import Patches
+from paramedic.patching import Patches
 from workshop import TRAIN, Workshop
 
 

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from paramedic.lab.meetings import Meetings
-from paramedic.lab.surroundings import LOSSES
-from paramedic.lab.uses import Roles, Uses
+from paramedic.interventions.meetings import Meetings
+from paramedic.interventions.surroundings import LOSSES
+from paramedic.interventions.uses import Roles, Uses
 
 X, Y = torch.randn(8, 4), torch.randint(0, 3, (8,))
 NET = nn.Linear(4, 3)

@@ -3,70 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.abc
-import importlib.util
+import importlib
 import json
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from paramedic import shelf, voice
-from paramedic.capture.apart.handlers import fork_handlers
-from paramedic.settings import Settings
+from paramedic.settings import LOGGING_VARIABLE, Settings
+from paramedic.torch_import import OnTorchImport, when_torch_is_imported
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment, Surroundings
 
 CHILD_VARIABLE = "PARAMEDIC_CHILD"
-LOGGING_VARIABLE = "PARAMEDIC_LOGGING"
-
-
-class _OnTorchImport(importlib.abc.MetaPathFinder):
-    """Finds torch where it is, but has its loader call us when torch is complete.
-
-    It stays in place until torch is really imported: many libraries first only ask whether torch is there.
-    """
-
-    def __init__(self, then: Callable[[], None]) -> None:
-        self.then = then
-        self.asking = False
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name != "torch" or self.asking:
-            return None
-        self.asking = True
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self.asking = False
-        loader = spec.loader if spec is not None else None
-        if loader is not None:
-            execute = loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                if self in sys.meta_path:
-                    sys.meta_path.remove(self)
-                execute(module)
-                self.then()
-
-            loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
-def when_torch_is_imported(then: Callable[[], None]) -> None:
-    fork_handlers()
-    if "torch" in sys.modules:
-        then()
-    else:
-        sys.meta_path.insert(0, _OnTorchImport(then))
 
 
 def tell_children(folder: Path, options: dict[str, Any]) -> None:
@@ -86,7 +39,7 @@ def attach_child() -> None:
         return
     if order.get("parent") == os.getpid():
         return
-    if any(isinstance(finder, _OnTorchImport) for finder in sys.meta_path):
+    if any(isinstance(finder, OnTorchImport) for finder in sys.meta_path):
         return  # python reads the same folder twice where lib64 is a link to lib
     shelf.make_room(shelf.script_folder(sys.orig_argv))  # Python will look there first, and has not begun to
     if any("multiprocessing" in word for word in sys.orig_argv):
@@ -104,7 +57,7 @@ def attach_child() -> None:
 def load_what_runs_need() -> None:
     """Where names are taken, nothing of ours may be imported while the script runs."""
     if shelf.is_needed():
-        for package in ("postmortem", "record", "capture", "capture.stats"):
+        for package in ("program", "bundle", "contracts", "postmortem", "record", "capture", "capture.stats"):
             found = importlib.import_module(f"paramedic.{package}")
             for module in pkgutil.iter_modules(found.__path__, prefix=f"{found.__name__}."):
                 with contextlib.suppress(ImportError):  # what is for accelerators only
@@ -129,7 +82,7 @@ def changed_surroundings(settings: Settings, folder: Path) -> Surroundings | Non
     """An experiment's change comes first, so that all that is recorded is what the script really gets."""
     if settings.intervention is None:
         return None
-    from paramedic.lab.interventions import install
+    from paramedic.interventions import install
 
     return install(settings.intervention, folder)
 

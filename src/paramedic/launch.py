@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from paramedic import descriptors, shelf, startup, together, voice
-from paramedic.boot import changed_surroundings, load_what_runs_need, tell_children, when_torch_is_imported
+from paramedic.boot import changed_surroundings, load_what_runs_need, tell_children
 from paramedic.config import new_run_id
 from paramedic.errors import ParamedicError
 from paramedic.masking import masked_words
@@ -32,6 +32,7 @@ from paramedic.paths import check_input
 from paramedic.postmortem import children, shell, tracebacks
 from paramedic.settings import Settings
 from paramedic.startup import RunHandle
+from paramedic.torch_import import when_torch_is_imported
 
 if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
@@ -78,8 +79,8 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
         began = time.perf_counter()
         with shelf.ours():
             load_what_runs_need()
-            from paramedic.capture import where
             from paramedic.capture.attach import attach as attach_here
+            from paramedic.program import where
 
             where.start_from(meta["cwd"])
             if target.is_module and target.name.partition(".")[0] not in LAUNCHERS:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from paramedic.boot import LOGGING_VARIABLE
+from paramedic.settings import LOGGING_VARIABLE
 
 _NAMES = ("paramedic-console", "paramedic-file")
 _log = logging.getLogger("paramedic")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.errors import ParamedicError
+from paramedic.findings.words import headline
 from paramedic.paths import write_private
-from paramedic.reports.words import headline
 
 if TYPE_CHECKING:
     from paramedic.findings import Diagnosis
@@ -139,7 +139,7 @@ def _judged(folder: Path) -> Entry:
 
 def table(entries: Sequence[Entry], *, width: int | None) -> Iterator[str]:
     """A heading and a line per run; the script comes last and is cut where the line would not fit."""
-    from paramedic.reports.words import number
+    from paramedic.findings.words import number
 
     rows = [("run", "age", "verdict", "steps", "loss", "script")]
     for entry in entries:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 DEFAULT_BUDGET = 0.02
+LOGGING_VARIABLE = "PARAMEDIC_LOGGING"  # how setup_logging() was called, for processes that are started later
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Settings:
     select: tuple[str, ...] = ()  # of these rules
     ignore: tuple[str, ...] = ()
 
-    intervention: str | None = None  # what an experiment changes around the script (see lab/interventions)
+    intervention: str | None = None  # what an experiment changes around the script (see interventions/)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

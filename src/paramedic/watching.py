@@ -95,9 +95,9 @@ def watch(
     """
     import atexit
 
-    from paramedic.capture import where
     from paramedic.capture.attach import attach, current
     from paramedic.config import load_config, new_run_id, runs_folder
+    from paramedic.program import where
 
     if _active:
         raise ParamedicError(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from paramedic.lab import report as experiments
 from paramedic.lab.experiment import Result
 from paramedic.lab.reasoning import Reading
 from paramedic.lab.verdict import Cause, Conclusion
-from paramedic.reports import experiments
 
 from .records import Recording
 from .samples import HEALTHY

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import paramedic
+from paramedic.contracts.contract import Contract, ContractBroken
 from paramedic.errors import ParamedicError
-from paramedic.shapes.contract import Contract, ContractBroken
 from workshop import Workshop
 
 SCRIPT = """

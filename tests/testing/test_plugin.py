@@ -84,6 +84,6 @@ def test_the_same_checks_without_pytest(shop: Workshop) -> None:
 
 def test_torch_is_not_imported_before_it_is_needed(shop: Workshop) -> None:
     program = (
-        "import sys, paramedic, paramedic.testing.plugin, paramedic.shapes.contract; print('torch' in sys.modules)"
+        "import sys, paramedic, paramedic.testing.plugin, paramedic.contracts.contract; print('torch' in sys.modules)"
     )
     assert shop.python("-c", program).stdout.strip() == "False"

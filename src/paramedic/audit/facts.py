@@ -9,7 +9,7 @@ import numpy as np
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.dense_labels import is_dense, shares
 from paramedic.audit.models.signal import Signal
-from paramedic.reports.words import plural
+from paramedic.findings.words import plural
 
 SHOWN = 64  # classes of pixels or tokens; more are a vocabulary
 

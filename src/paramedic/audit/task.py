@@ -8,7 +8,7 @@ import numpy as np
 
 from paramedic.audit.chunk import Array, Values
 from paramedic.audit.sketches.pictures import is_image_shape
-from paramedic.reports.words import plural
+from paramedic.findings.words import plural
 
 TASKS = ("classification", "regression", "multi-label", "segmentation", "detection", "sequence", "unlabelled")
 SHADES = 64  # different values; pictures have more

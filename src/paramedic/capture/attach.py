@@ -21,8 +21,8 @@ from paramedic.capture.knowledge import Knowledge
 from paramedic.capture.probe import all_probes
 from paramedic.capture.values import Values
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import start_folder
 from paramedic.postmortem import tracebacks
+from paramedic.program.where import start_folder
 from paramedic.record.facts import Fact
 from paramedic.record.writer import Writer
 from paramedic.settings import Settings

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import torch
 from torch import nn
 
 from paramedic.capture.stats.layout import flatten, pieces
-from paramedic.capture.untouched import elements, entries, may_have_entries, shown_key
 from paramedic.record.facts import Tensor
 
 PIECE = 1 << 18  # elements that are copied at a time
@@ -114,20 +111,6 @@ def _counted(x: torch.Tensor, floats: bool) -> torch.Tensor:
 
 def _squares(x: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
     return (torch.where(torch.isfinite(x), x - mean, 0.0) ** 2).sum()
-
-
-def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """All tensors in nested lists, tuples, dicts and dataclass-like outputs, with the path to each."""
-    if isinstance(value, torch.Tensor):
-        yield path, value
-    elif depth > 4:
-        return
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(islice(elements(value), 64)):
-            yield from tensors_in(item, f"{path}[{index}]", depth + 1)
-    elif type(value) is dict or may_have_entries(type(value)):
-        for key, item in entries(value):
-            yield from tensors_in(item, f"{path}[{shown_key(key)}]", depth + 1)
 
 
 def content_hash(tensor: torch.Tensor) -> str:

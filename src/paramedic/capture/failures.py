@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Any
 
 from paramedic.capture.sources.datasets import reader
-from paramedic.capture.where import frame_site, is_users, locals_of
 from paramedic.errors import message_of
+from paramedic.program.where import frame_site, is_users, locals_of
 from paramedic.record.writer import NOWHERE, Site
 
 _FUNCTIONAL = os.path.join("torch", "nn", "functional.py")

@@ -17,8 +17,8 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 from paramedic.capture.sizes import size_of
-from paramedic.capture.untouched import attributes, count_in, element, elements, names_in, shown_key
-from paramedic.capture.where import is_users, locals_of, user_frame
+from paramedic.program.untouched import attributes, count_in, element, elements, names_in, shown_key
+from paramedic.program.where import is_users, locals_of, user_frame
 
 MOST_VISITS = 20_000
 DEEPEST = 7

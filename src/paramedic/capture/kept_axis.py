@@ -9,7 +9,7 @@ import torch
 
 from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.code.trees import tree
-from paramedic.capture.where import shown_path, user_frame, variable_name
+from paramedic.program.where import shown_path, user_frame, variable_name
 from paramedic.record.writer import Site
 
 _KEEP = {"gather", "take_along_dim", "unsqueeze"}

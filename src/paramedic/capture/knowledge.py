@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.bundle.file import load as load_bundle
+from paramedic.capture import moments
+from paramedic.capture.crashes import Crashes
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.reassembly import reassembled
@@ -29,8 +31,7 @@ from paramedic.capture.sources.scaling import Scaling
 from paramedic.capture.sources.seeds import Seeds
 from paramedic.capture.sources.workers import Workers
 from paramedic.capture.watcher import Watcher
-from paramedic.postmortem.bundle import load as load_bundle
-from paramedic.postmortem.crashes import Crashes
+from paramedic.program import anatomy
 from paramedic.record.writer import NOWHERE, Site
 
 

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
-from paramedic.capture.untouched import attributes, elements, shown_key
-from paramedic.capture.where import user_frame, variable_name
+from paramedic.program import anatomy
+from paramedic.program.anatomy import full_name
+from paramedic.program.untouched import attributes, elements, shown_key
+from paramedic.program.where import user_frame, variable_name
 from paramedic.record.writer import NOWHERE, Site
-
-_WRAPPERS = ("DistributedDataParallel", "DataParallel", "OptimizedModule", "FullyShardedDataParallel")
 
 
 class Birth(NamedTuple):
@@ -103,7 +102,7 @@ class Registry:
         for candidate in [root] if root is not None else self.roots():
             for name, found in anatomy.named_modules(candidate):
                 if found is module:
-                    return join(self.root_name(candidate), name, candidate)
+                    return full_name(self.root_name(candidate), name, candidate)
         return self.root_name(module)
 
     def module_names(self) -> dict[int, str]:
@@ -112,7 +111,7 @@ class Registry:
             names: dict[int, str] = {}
             for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in anatomy.modules(module))):
                 for path, module in anatomy.named_modules(root):
-                    names.setdefault(id(module), join(self.root_name(root), path, root))
+                    names.setdefault(id(module), full_name(self.root_name(root), path, root))
             self._module_names, self._modules_version = names, self._version
         return self._module_names
 
@@ -122,18 +121,12 @@ class Registry:
             names: dict[int, str] = {}
             for root in sorted(self.roots(), key=lambda module: -sum(1 for _ in anatomy.parameters(module))):
                 for name, parameter in anatomy.named_parameters(root):
-                    names.setdefault(id(parameter), join(self.root_name(root), name, root))
+                    names.setdefault(id(parameter), full_name(self.root_name(root), name, root))
             self._parameter_names, self._named_version = names, self._version
         return self._parameter_names
 
     def parameter_name(self, parameter: torch.Tensor) -> str:
         return self.parameter_names().get(id(parameter)) or f"a tensor of shape {tuple(parameter.shape)}"
-
-
-def join(root_name: str, inner: str, root: nn.Module) -> str:
-    if type(root).__name__ in _WRAPPERS:
-        inner = inner.removeprefix("_orig_mod").removeprefix("module").lstrip(".")
-    return f"{root_name}.{inner}" if inner else root_name
 
 
 def _short(name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from paramedic.capture.sources.clock import BACKWARD, DATA, OPTIMIZER, OTHER, Clock
-from paramedic.capture.where import frame_site, is_users
+from paramedic.program.where import frame_site, is_users
 from paramedic.record.facts import LineSample
 
 QUICKEST, SLOWEST = 0.05, 0.5  # seconds between two looks

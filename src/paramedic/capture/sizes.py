@@ -17,7 +17,7 @@ import torch
 from torch.utils import data as torch_data
 
 from paramedic.capture.code.trees import tree
-from paramedic.capture.untouched import length_of, on_class, stored
+from paramedic.program.untouched import length_of, on_class, stored
 
 _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 DEEPEST = 8  # datasets within datasets

@@ -16,8 +16,8 @@ from types import FrameType
 import psutil
 
 from paramedic import descriptors
-from paramedic.capture.where import shown_path
 from paramedic.postmortem.stacks import parse
+from paramedic.program.where import shown_path
 from paramedic.record.facts import Child
 
 DEEPEST = 60  # frames per stack

@@ -26,11 +26,11 @@ from paramedic.capture.bus import Bus
 from paramedic.capture.deferred import Deferred
 from paramedic.capture.moments import Moment
 from paramedic.capture.names import Registry
-from paramedic.capture.patching import Patches
 from paramedic.capture.probe import lost_with, seen_in_calls
 from paramedic.capture.stopping import StopTraining, is_over
 from paramedic.capture.trainer import Trainer
 from paramedic.capture.turns import Turns
+from paramedic.patching import Patches
 from paramedic.record.facts import Fact, Gear, ProbeFailed
 from paramedic.record.writer import NOWHERE, Site, Writer
 from paramedic.settings import Settings

@@ -74,7 +74,7 @@ def cure(
     outcome = _cured(target, words(select), words(ignore), runs, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
     if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
         raise _no_run(target, outcome)
-    from paramedic.reports.cure import show
+    from paramedic.cure.report import show
 
     written = _write(outcome) if write and outcome.confirmed else []
     show(outcome, quiet=quiet, written=written)
@@ -96,8 +96,8 @@ def _cured(
     """Make the runs that it takes."""
     from paramedic.cure.project import Project
     from paramedic.cure.session import Session
+    from paramedic.lab.report import Progress
     from paramedic.lab.runner import Runner, prepare
-    from paramedic.reports.experiments import Progress
 
     config = load_config()
     rules = select_rules(chosen=chosen or config.select, ignored=ignored or config.ignore)
@@ -122,7 +122,7 @@ def _write(outcome: Outcome) -> list[str]:
 
 
 def _save(outcome: Outcome, *, json: Path | None, sarif: Path | None, diff: Path | None) -> None:
-    from paramedic.reports.cure import render_json, render_sarif
+    from paramedic.cure.report import render_json, render_sarif
 
     if diff is not None:
         diff.write_bytes(outcome.project.patch())

@@ -64,10 +64,10 @@ def diagnose(
 
       paramedic diagnose --only one-batch,twin --steps 500 train.py
     """
+    from paramedic.lab import report
     from paramedic.lab.catalogue import chosen
     from paramedic.lab.session import Options, Session
     from paramedic.past_runs import conclude
-    from paramedic.reports import experiments as report
 
     if folds and not 2 <= folds <= 20:
         raise ParamedicError(f"--folds {folds} makes no sense", expected="2 to 20", fix="--folds 5")

@@ -61,7 +61,7 @@ def replay(
 
       paramedic replay main-step17.pt -- train.py --epochs 3
     """
-    from paramedic.postmortem.bundle import load
+    from paramedic.bundle.file import load
 
     check_outputs(test)
     content = load(bundle)
@@ -150,7 +150,7 @@ def _shown(words: list[str], is_module: bool) -> str:
 
 
 def _warn(content: dict[str, Any]) -> None:
-    from paramedic.postmortem.bundle import torch_version
+    from paramedic.bundle.file import torch_version
 
     made, here = clean(content["versions"]["torch"]), torch_version()
     if made != here:

@@ -334,7 +334,7 @@ def _watch(
 
 def _notify(target: str | None, diagnosis: Diagnosis) -> None:
     if target is not None:
-        from paramedic.reports.words import headline, verdict
+        from paramedic.findings.words import headline, verdict
 
         said = f"paramedic: {diagnosis.run.script} has ended: {headline(diagnosis)}. {verdict(diagnosis)}"
         codes = [finding.code for finding in diagnosis.alarms]

@@ -42,11 +42,10 @@ def why(
 
       paramedic why train.py --epochs 3
     """
-    from paramedic.lab import checking
+    from paramedic.lab import checking, report
     from paramedic.lab.runner import Runner, prepare
     from paramedic.lab.session import Options, Session
     from paramedic.past_runs import conclude
-    from paramedic.reports import experiments as report
 
     target, config = target_of(ctx), load_config()
     check_target(target)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from paramedic.findings import Diagnosis, LossCurve
-from paramedic.reports.words import number
+from paramedic.findings.words import number
 
 # What people say, and the rules whose finding contradicts it.
 _ABOUT_DATA: tuple[tuple[str, tuple[str, ...]], ...] = (

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paramedic import voice
+from paramedic.findings.words import headline, number, place, plural
 from paramedic.journal import assumptions, book
 from paramedic.journal.book import Entry
 from paramedic.masking import masked_text
 from paramedic.own_code import commit_of
 from paramedic.record.reader import Run
-from paramedic.reports.words import headline, number, place, plural
 
 if TYPE_CHECKING:
     from paramedic.findings import Diagnosis, Finding

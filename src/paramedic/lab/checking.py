@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from paramedic.diagnosis import diagnose, rank
 from paramedic.findings import Diagnosis, Finding
+from paramedic.findings.words import plural
 from paramedic.lab.experiment import Experiment
 from paramedic.lab.verdict import SILENT, Conclusion, cause_of
 from paramedic.paths import write_private
 from paramedic.reports import json as contract
-from paramedic.reports.words import plural
 from paramedic.rules.rule import Rule
 from paramedic.settings import Settings
 

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from paramedic.capture import where
 from paramedic.errors import ParamedicError
 from paramedic.lab.experiment import Order
 from paramedic.launch import Target, launch
 from paramedic.paths import PRIVATE_FILE, make_private_folder
+from paramedic.program import where
 from paramedic.settings import Settings
 
 OUTPUT = "output.txt"

@@ -16,7 +16,7 @@ class Experiment:
 
     name: str
     changed: str  # in words
-    order: str  # of interventions, see lab/interventions; empty: the script does not run at all
+    order: str  # of interventions, see interventions/; empty: the script does not run at all
     asks: str  # the question that it answers
     steps: int | None = None  # instead of as many as the baseline took
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
-from paramedic.capture.where import is_users, locals_of, shown_path
 from paramedic.postmortem.lookup import Missing, Unknown, evaluate
 from paramedic.postmortem.statements import statement_at
+from paramedic.program.where import is_users, locals_of, shown_path
 
 MOST_VALUES = 10  # per frame
 _HIDDEN = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)

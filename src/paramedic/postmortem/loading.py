@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any, NamedTuple
 
-from paramedic.capture.where import locals_of
 from paramedic.postmortem.frames import At
+from paramedic.program.where import locals_of
 
 _FETCH = "torch/utils/data/_utils/fetch.py"
 _MISSING = object()

@@ -71,7 +71,7 @@ def _name(finding: Finding) -> tuple[object, ...]:
 
 def line(finding: Finding) -> str:
     """Such as "paramedic: ✗ PM502 softmax-before-cross-entropy, train.py:41, since step 0: …"."""
-    from paramedic.reports.words import MARKS, place
+    from paramedic.findings.words import MARKS, place
 
     spot = "".join(f", {part}" for part in place(finding.where)[:1])
     since = "" if finding.where.step is None else f", since step {finding.where.step:,}"

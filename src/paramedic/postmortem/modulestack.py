@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from paramedic.capture.where import is_users, locals_of, variable_name
 from paramedic.postmortem.frames import At
 from paramedic.postmortem.summarize import is_module
+from paramedic.program.where import is_users, locals_of, variable_name
 
 
 class Running(NamedTuple):
@@ -51,12 +51,14 @@ def _runs_a_module(code: CodeType) -> bool:
 def _named(found: list[tuple[Any, dict[str, Any]]], caller: FrameType | None) -> list[Running]:
     if not found:
         return []
-    from paramedic.capture.names import join
+    from paramedic.program.anatomy import full_name
 
     root = found[0][0]
     name = variable_name(caller, root) or type(root).__name__
     names = {id(module): path for path, module in reversed(list(root.named_modules(remove_duplicate=False)))}
     return [
-        Running(join(name, names[id(module)], root) if id(module) in names else type(module).__name__, module, inputs)
+        Running(
+            full_name(name, names[id(module)], root) if id(module) in names else type(module).__name__, module, inputs
+        )
         for module, inputs in found
     ]

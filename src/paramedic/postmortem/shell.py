@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Any
 
 from paramedic import voice
-from paramedic.capture.where import is_users, locals_of, shown_path
 from paramedic.postmortem.summarize import brief, is_module, is_tensor
+from paramedic.program.where import is_users, locals_of, shown_path
 
 _TOLD = ("model", "optimizer", "batch", "loss", "gradients")
 
@@ -101,7 +101,7 @@ def namespace(frame: FrameType) -> dict[str, Any]:
             found.setdefault(name, value)
     model: Any = found.get("model")
     if is_module(model):
-        from paramedic.capture import anatomy
+        from paramedic.program import anatomy
 
         found.setdefault(
             "gradients", {name: p.grad for name, p in anatomy.named_parameters(model) if p.grad is not None}

@@ -8,7 +8,7 @@ import os
 import re
 from typing import NamedTuple
 
-from paramedic.capture.where import is_users, shown_path
+from paramedic.program.where import is_users, shown_path
 
 MOST_FRAMES = 12  # shown per thread
 _FRAME = re.compile(r'  File "(.*)", line (\d+|\?\?\?) in (.*)')

@@ -33,7 +33,7 @@ def install(*, tensor_repr: bool = False) -> None:
     With `tensor_repr` tensors print as one line of facts instead of their numbers, from now on; call it again
     without to have torch's own back. `paramedic run` needs none of this.
     """
-    from paramedic.boot import when_torch_is_imported
+    from paramedic.torch_import import when_torch_is_imported
 
     if sys.excepthook is not _main_hook:
         _previous["main"] = sys.excepthook
@@ -96,7 +96,7 @@ def _install_in_ipython() -> None:
 def _set_tensor_repr(ours: bool) -> None:
     import torch
 
-    from paramedic.capture.patching import Patches
+    from paramedic.patching import Patches
     from paramedic.postmortem.tensors import summary
 
     patches = _previous.setdefault("repr", Patches())

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from paramedic.capture.where import locals_of
 from paramedic.errors import message_of
 from paramedic.postmortem import kernel, stacks
 from paramedic.postmortem.frames import of_traceback
 from paramedic.postmortem.places import crash_file, text_of
+from paramedic.program.where import locals_of
 
 _NAMED = re.compile(r"DataLoader worker \(pid(?:\(s\))? ([\d, ]+)\)")
 _ADVICE = "fewer workers, a smaller batch or a lower prefetch_factor need less"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from paramedic.reports.words import number
+from paramedic.findings.words import number
 
 LOG_FROM = 2  # powers of ten between the lowest and the highest value from which the axis is logarithmic
 HUGE = 300  # the power of ten beyond which the arithmetic of the axes itself overflows

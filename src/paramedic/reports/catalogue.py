@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from paramedic.findings.words import MARKS, plural
 from paramedic.record.facts.fact import meaning
 from paramedic.reports import prose
 from paramedic.reports.screen import Screen
 from paramedic.reports.terminal import STYLES
-from paramedic.reports.words import MARKS, plural
 from paramedic.rules.catalogue import FAMILIES
 from paramedic.rules.rule import Rule
 

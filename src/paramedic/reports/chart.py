@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from paramedic.findings import Finding, LossCurve
+from paramedic.findings.words import number, plural
 from paramedic.reports.axes import Tick, finite, step_axis, value_axis
-from paramedic.reports.words import number, plural
 
 WIDTH = 1000  # thousandths of the page
 TALL, LOW = 300, 190  # pixels

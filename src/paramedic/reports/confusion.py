@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paramedic.findings.words import percent
 from paramedic.record.facts import Confusion as Compared
 from paramedic.record.reader import Run
-from paramedic.reports.words import percent
 
 SHADES = 10
 

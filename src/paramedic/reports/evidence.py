@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramedic.findings import Evidence
-from paramedic.reports.words import number, plural
+from paramedic.findings.words import number, plural
 
 MOST_ROWS = 8
 FEW_NUMBERS = 4  # stand in a line; more of them in a table

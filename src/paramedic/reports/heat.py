@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from paramedic.findings.words import number, plural
 from paramedic.reports import png
-from paramedic.reports.words import number, plural
 
 # Viridis: equal steps look equal, also in grey and to those who do not see red or green.
 _ANCHORS = ("440154", "482878", "3e4a89", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725")

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramedic.findings import Diagnosis, Finding, RunFacts
-from paramedic.reports import chart, prose, words
+from paramedic.findings import Diagnosis, Finding, RunFacts, words
+from paramedic.reports import chart, prose
 from paramedic.reports.evidence import Measured, measured
 from paramedic.reports.pictures import Pictures
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from paramedic.findings import Diagnosis, Finding
+from paramedic.findings.words import number, places
 from paramedic.reports.place import file_of
-from paramedic.reports.words import number, places
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what no XML file may hold
 

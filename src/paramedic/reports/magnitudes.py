@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from paramedic.findings.words import number, percent
 from paramedic.record.reader import Run
 from paramedic.record.summary import EDGES, HISTOGRAM
 from paramedic.reports import heat
 from paramedic.reports.heat import Columns, Heat
 from paramedic.reports.layers import shortened
-from paramedic.reports.words import number, percent
 
 TITLES = {"gradient": "Magnitudes of gradients", "output": "Magnitudes of activations"}
 PARTS = (0.05, 0.5, 0.95)  # of the elements, from the smallest on

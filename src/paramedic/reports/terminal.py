@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from paramedic.config import DEFAULT_RUNS
 from paramedic.findings import Diagnosis, Finding, RunFacts
-from paramedic.reports.screen import Screen
-from paramedic.reports.words import (
+from paramedic.findings.words import (
     MARKS,
     PARTS,
     bar,
@@ -28,6 +27,7 @@ from paramedic.reports.words import (
     tone,
     verdict,
 )
+from paramedic.reports.screen import Screen
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 VERDICT_STYLES = {"sick": "bold red", "healthy": "bold green", "inconclusive": "bold yellow"}

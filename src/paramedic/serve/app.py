@@ -10,8 +10,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paramedic.findings import words
 from paramedic.past_runs import RUNNING, age, state_of
-from paramedic.reports import html, words
+from paramedic.reports import html
 from paramedic.rules.rule import Rule
 from paramedic.serve.listing import Listing
 from paramedic.serve.tail import Overlay, Parts, Tail

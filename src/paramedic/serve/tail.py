@@ -13,9 +13,9 @@ from typing import Any
 
 from paramedic.diagnosis import UNDER_WAY, cut_short, diagnose, recorded_losses
 from paramedic.errors import ParamedicError
-from paramedic.findings import Diagnosis
+from paramedic.findings import Diagnosis, words
 from paramedic.record.reader import Run, reading, trained
-from paramedic.reports import html, overlay, pictures, words
+from paramedic.reports import html, overlay, pictures
 from paramedic.reports.pictures import Pictures
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.rule import Rule

@@ -22,7 +22,7 @@ class _Decorator(ModuleType):
 
     def __call__(self, contract: str) -> Callable[[F], F]:
         """The shapes of a function's tensors, inputs -> outputs: "B T, B -> B C". Names have one size per call."""
-        from paramedic.shapes.declared import declare
+        from paramedic.contracts.declared import declare
 
         return declare(contract)
 

@@ -12,7 +12,7 @@ from torch.nn.modules import module as hooks
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from paramedic import voice
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 
 
 @contextlib.contextmanager

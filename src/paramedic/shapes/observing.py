@@ -8,9 +8,9 @@ from typing import cast
 import torch
 from torch import nn
 
-from paramedic.capture.where import is_users
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
+from paramedic.program.where import is_users
 from paramedic.shapes.annotating import comments
 from paramedic.shapes.sources import from_class, from_script
 from paramedic.shapes.symbols import Batch, Seen, Symbol, find_symbols, named

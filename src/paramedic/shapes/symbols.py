@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 
 Shape = tuple[int, ...]
 Seen = dict[Hashable, list[Shape]]  # by place: the shapes seen there, in order

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 from paramedic.shapes.symbols import Batch, Seen, find_symbols, named, text
 from paramedic.testing.restore import restored
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.where import is_users
+from paramedic.program.where import is_users
 from paramedic.shapes.symbols import Seen
 
 Wanted = Callable[[CodeType], bool]

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
 from paramedic.errors import ParamedicError
+from paramedic.program.tensors import tensors_in
 
 TARGET_KEYS = ("labels", "label", "targets", "target", "y")
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 from paramedic.testing.restore import seed_all
 
 Batch = tuple[tuple[Any, ...], dict[str, Any]]

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.facts import tensors_in
 from paramedic.findings import Finding
+from paramedic.program.tensors import tensors_in
 from paramedic.testing.case import Case, Step
 from paramedic.testing.failure import Cause, cause_of
 from paramedic.testing.fitting import Fit, fit, rebuilt

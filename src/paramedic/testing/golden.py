@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
 from paramedic.errors import ParamedicError
+from paramedic.program.tensors import tensors_in
 from paramedic.testing import updating
 from paramedic.testing.case import Case
 from paramedic.testing.failure import Cause, CheckFailed

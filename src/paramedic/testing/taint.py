@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 from paramedic.testing.changing import Batch, changed, frozen_run
 
 

@@ -11,9 +11,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance
 from paramedic.capture.code.trees import definition
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.padding import run_at_end
-from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import is_users, shown_path, user_site
 
 MOST_ALONE = 8  # samples that are asked by themselves
 MOST_KEPT = 20_000_000  # values, while the line is looked for

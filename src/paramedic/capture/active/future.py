@@ -8,8 +8,8 @@ import torch
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, places, tokens, unflattened
 from paramedic.capture.code.masks import triangle_at
-from paramedic.capture.facts import tensors_in
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import user_site
 from paramedic.record.writer import Site
 
 

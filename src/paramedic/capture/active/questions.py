@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 
 Batch = tuple[tuple[Any, ...], dict[str, Any]]
 TOLERANCE = 1e-4  # of the outputs' size

@@ -8,8 +8,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance
-from paramedic.capture.facts import tensors_in
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import user_site
 
 FEWEST = 8  # places
 

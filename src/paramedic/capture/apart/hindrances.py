@@ -12,8 +12,8 @@ import threading
 import torch
 
 from paramedic.capture.apart import kernel
-from paramedic.capture.apart.handlers import foreign_handler
-from paramedic.capture.where import is_users
+from paramedic.program.fork_handlers import foreign_handler
+from paramedic.program.where import is_users
 
 MOST_MEMORY = 4 << 30  # bytes of this process: after a fork the first write to each page costs
 _WAITS = re.compile(r"\bos\.wait3?\(|\bos\.wait(pid|4)\(\s*(-1|0)\b|\bP_ALL\b|\bfrom os import .*\bwait")

@@ -8,8 +8,8 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from paramedic.capture.code.trees import definition, tree
-from paramedic.capture.untouched import on_class, stored
-from paramedic.capture.where import is_users, shown_path
+from paramedic.program.untouched import on_class, stored
+from paramedic.program.where import is_users, shown_path
 from paramedic.record.facts import LabelSites
 from paramedic.record.site import Site
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from paramedic.capture.code.trees import tree
-from paramedic.capture.where import start_folder
+from paramedic.program.where import start_folder
 from paramedic.record.writer import Site
 
 _TRIANGLES = {"triu", "tril", "triu_", "tril_", "generate_square_subsequent_mask"}

@@ -6,7 +6,7 @@ import ast
 from types import CodeType
 
 from paramedic.capture.code.trees import definition
-from paramedic.capture.where import is_users, shown_path
+from paramedic.program.where import is_users, shown_path
 from paramedic.record.writer import Site
 
 

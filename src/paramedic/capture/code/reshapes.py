@@ -6,7 +6,7 @@ import ast
 import os
 
 from paramedic.capture.code.trees import tree
-from paramedic.capture.where import start_folder
+from paramedic.program.where import start_folder
 from paramedic.record.writer import Site
 
 

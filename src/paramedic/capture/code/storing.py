@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from paramedic.capture.code.trees import tree
 from paramedic.capture.holders import Holder
-from paramedic.capture.untouched import attributes
-from paramedic.capture.where import is_users, shown_path
+from paramedic.program.untouched import attributes
+from paramedic.program.where import is_users, shown_path
 from paramedic.record.writer import NOWHERE, Site
 
 _ADDS = {"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"}

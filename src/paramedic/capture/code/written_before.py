@@ -10,7 +10,7 @@ from torch import nn
 from paramedic import cells
 from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.code.trees import definition
-from paramedic.capture.where import frame_site, is_users, locals_of, shown_path, user_frame
+from paramedic.program.where import frame_site, is_users, locals_of, shown_path, user_frame
 from paramedic.record.writer import NOWHERE, Site
 
 ANYWHERE = 1 << 30  # a line below all others

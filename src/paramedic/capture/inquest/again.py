@@ -18,9 +18,9 @@ from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.tracer import Op, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site
 from paramedic.errors import ParamedicError, message_of
 from paramedic.postmortem.tensors import summary
+from paramedic.program.where import frame_site
 from paramedic.record import facts
 
 CLEAN, REPRODUCED, IMPOSSIBLE = 0, 1, 2

@@ -26,8 +26,8 @@ from paramedic.capture.inquest.spikes import Spikes, norm_of
 from paramedic.capture.inquest.tracer import look
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import shown_path, user_site
 from paramedic.errors import message_of
+from paramedic.program.where import shown_path, user_site
 from paramedic.record.facts import BadParameter, Bundle, Edge, NonFinite, PoisonedStep
 from paramedic.record.facts.storing import restored
 from paramedic.record.writer import Site

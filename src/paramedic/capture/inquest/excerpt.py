@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.inquest.lending import lent
-from paramedic.capture.where import locals_of
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import locals_of
 
 _NOT_AGAIN = ("next", "open", "input", "exec", "eval", "step", "zero_grad", "save", "load", "__next__")
 _COLLECTING = ("append", "extend", "update", "insert")

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from paramedic.capture import anatomy
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
@@ -23,7 +22,8 @@ from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure, testimony
 from paramedic.capture.inquest.tracer import MOST_SECONDS, Seen, Tracer, look
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site
+from paramedic.program import anatomy
+from paramedic.program.where import frame_site
 from paramedic.record.facts import Gear
 from paramedic.record.writer import NOWHERE, Site
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 
 MOST = 1 << 30  # bytes; of more, nothing is copied
 

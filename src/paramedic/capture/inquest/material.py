@@ -12,14 +12,14 @@ from typing import Any
 
 import torch
 
+from paramedic.bundle.file import is_plain, save
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import Conclusion, frames
 from paramedic.capture.inquest.randomness import RandomState, random_state
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
 from paramedic.masking import is_secret, masked_text, masked_words
-from paramedic.postmortem.bundle import is_plain, save
+from paramedic.program.where import frame_site, is_users
 from paramedic.record.writer import Site
 
 

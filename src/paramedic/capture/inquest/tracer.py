@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paramedic.capture.facts import local, readable
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.writer import Site
 
 # Their results are whatever lay in memory, until something is written there.

@@ -18,7 +18,7 @@ from paramedic.capture.sources.loop import Loop
 from paramedic.capture.sources.module_calls import ModuleCalls
 from paramedic.capture.sources.ops import DERIVATIVE, OpMode
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Backward
 from paramedic.record.writer import Site
 

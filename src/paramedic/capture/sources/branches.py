@@ -8,7 +8,7 @@ import torch
 
 from paramedic.capture.facts import address, sample, wide
 from paramedic.capture.graph import kinds_behind, reach
-from paramedic.capture.where import user_frame, variable_name
+from paramedic.program.where import user_frame, variable_name
 
 SUM_NAMES = ("target_row_min", "target_row_max", "target_row_filled")
 

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from paramedic.capture import moments
-from paramedic.capture.anatomy import state
 from paramedic.capture.sources.snapshots import Snapshots
-from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.anatomy import state
+from paramedic.program.untouched import entries
+from paramedic.program.where import user_site
 from paramedic.record.facts import Load
 
 MOST_KEYS = 12

@@ -16,7 +16,7 @@ from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 from paramedic.capture import moments
 from paramedic.capture.boxes import boxes
 from paramedic.capture.bus import on
-from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, tensors_in, values
+from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, values
 from paramedic.capture.failures import raised_at, raised_in_reader, sample_in_traceback
 from paramedic.capture.nearby import brought_near, nearby
 from paramedic.capture.padding import padding_share
@@ -28,10 +28,11 @@ from paramedic.capture.sources.iterations import Iteration, begin, begin_anew, d
 from paramedic.capture.sources.loader_settings import described
 from paramedic.capture.sources.numbering import Numbering
 from paramedic.capture.sources.samples import Samples
-from paramedic.capture.untouched import Notes, integers
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, user_site
 from paramedic.errors import message_of
+from paramedic.program.tensors import tensors_in
+from paramedic.program.untouched import Notes, integers
+from paramedic.program.where import built_at, user_site
 from paramedic.record.facts import BadInput, BadSample, Batch, Values
 from paramedic.record.writer import NOWHERE, Site
 

@@ -14,7 +14,7 @@ from torch.utils import data as torch_data
 
 from paramedic.capture.code.storing import filled_in
 from paramedic.capture.sizes import size_of
-from paramedic.capture.untouched import (
+from paramedic.program.untouched import (
     attributes,
     element,
     integer,
@@ -24,7 +24,7 @@ from paramedic.capture.untouched import (
     on_class,
     stored,
 )
-from paramedic.capture.where import is_users, shown_path
+from paramedic.program.where import is_users, shown_path
 from paramedic.record.facts import Filled, GeneratorPart, LabelOrder, SamplerFit
 from paramedic.record.site import Site
 

@@ -16,8 +16,8 @@ from paramedic.capture.sources.datasets import (
     sampler_fit,
     speaks_of,
 )
-from paramedic.capture.untouched import integer, stored
-from paramedic.capture.where import user_frame, variable_name
+from paramedic.program.untouched import integer, stored
+from paramedic.program.where import user_frame, variable_name
 from paramedic.record.facts import Loader
 from paramedic.record.site import Site
 

@@ -11,7 +11,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.closures import guarded, has_closure
 from paramedic.capture.milestones import Milestones
@@ -33,7 +33,8 @@ from paramedic.capture.sources.optimizers import (
 from paramedic.capture.sources.owners import Owners, held_by
 from paramedic.capture.sources.reached_optimizers import ReachedOptimizers
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import built_at, user_site
+from paramedic.program import anatomy
+from paramedic.program.where import built_at, user_site
 from paramedic.record import facts
 from paramedic.record.writer import NOWHERE, Site
 

@@ -21,7 +21,7 @@ from paramedic.capture.padding import TAIL_NAMES, as_sequences, tails
 from paramedic.capture.sources.branches import SUM_NAMES, branches, row_sums
 from paramedic.capture.sources.module_calls import ModuleCalls
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import BadLabels, KLDiv, Labels, LossCall, LossValues, NoLabels, Padding
 from paramedic.record.site import MadeAt
 from paramedic.record.writer import NOWHERE, Site

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import nn
 
-from paramedic.capture import anatomy
 from paramedic.capture.facts import own_parameters
-from paramedic.capture.names import join
+from paramedic.program import anatomy
+from paramedic.program.anatomy import full_name
 from paramedic.record.facts import ModePart
 
 
@@ -14,7 +14,7 @@ def mode_dependent_modules(root: nn.Module, name: str) -> list[ModePart]:
     """The modules that behave differently in train() and eval()."""
     return [
         ModePart(
-            path=join(name, path, root),
+            path=full_name(name, path, root),
             class_=type(module).__name__,
             training=module.training,
             trainable=any(p.requires_grad for p in own_parameters(module).values()),

@@ -10,20 +10,22 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, tensors_in, values
+from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, values
 from paramedic.capture.graph import producer, serial, serials
 from paramedic.capture.inquest.randomness import random_state
 from paramedic.capture.moments import Call
-from paramedic.capture.names import join
 from paramedic.capture.sources.mode_dependent import mode_dependent_modules
 from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.sources.rebuilt import Rebuilt
 from paramedic.capture.sources.unused import Unused
-from paramedic.capture.untouched import on_class, stored
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.program import anatomy
+from paramedic.program.anatomy import full_name
+from paramedic.program.tensors import tensors_in
+from paramedic.program.untouched import on_class, stored
+from paramedic.program.where import is_users, shown_path, user_site
 from paramedic.record.facts import BadInput, EvalForward, Forward, ModePart, ModuleCall, TrainForward
 from paramedic.record.writer import Site
 
@@ -378,7 +380,7 @@ class ModuleCalls:
         known = self._paths.get(id(root))
         if known is None or known[0] != version:
             name = self.watcher.registry.root_name(root)
-            known = (version, {id(m): join(name, path, root) for path, m in anatomy.named_modules(root)})
+            known = (version, {id(m): full_name(name, path, root) for path, m in anatomy.named_modules(root)})
             self._paths[id(root)] = known
         return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
 

@@ -10,17 +10,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.written import function_around
 from paramedic.capture.code.written_before import WrittenBefore
 from paramedic.capture.facts import own_parameters
-from paramedic.capture.names import hidden_in, join
+from paramedic.capture.names import hidden_in
 from paramedic.capture.probes.model.freezes import tell_misspelt
 from paramedic.capture.sources.by_hand import ByHand
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, shown_path, source_at
 from paramedic.logbook import model_seen
+from paramedic.program import anatomy
+from paramedic.program.anatomy import full_name
+from paramedic.program.where import built_at, shown_path, source_at
 from paramedic.record.facts import Hidden, Model, ModulePart, ParameterPart
 from paramedic.record.writer import Site
 
@@ -94,13 +96,13 @@ class Modules:
         repeated: list[list[str]] = []
         for path, module in anatomy.named_modules(root, again=True):
             if id(module) in first_path:
-                repeated.append([join(name, first_path[id(module)], root), join(name, path, root)])
+                repeated.append([full_name(name, first_path[id(module)], root), full_name(name, path, root)])
                 continue
             first_path[id(module)] = path
             site = registry.birth_site(module)
             modules.append(
                 ModulePart(
-                    path=join(name, path, root),
+                    path=full_name(name, path, root),
                     class_=type(module).__name__,
                     own_parameters=[n for n, p in own_parameters(module).items() if p.requires_grad],
                     children=len(module._modules),
@@ -119,7 +121,7 @@ class Modules:
                 handed_over=self._handed_over(root, name, repeated[:100]),
                 parameters=[
                     ParameterPart(
-                        name=join(name, path, root),
+                        name=full_name(name, path, root),
                         shape=list(p.shape),
                         numel=p.numel(),
                         dtype=str(p.dtype).removeprefix("torch."),
@@ -139,7 +141,7 @@ class Modules:
     def _handed_over(self, root: nn.Module, name: str, repeated: list[list[str]]) -> list[str]:
         """Of the modules that stand in several places of a list, those that the list's builder got as an argument."""
         registry, found = self.watcher.registry, []
-        by_path = {join(name, path, root): module for path, module in anatomy.named_modules(root)}
+        by_path = {full_name(name, path, root): module for path, module in anatomy.named_modules(root)}
         for path in dict.fromkeys(first for first, _ in repeated):
             holder = by_path.get(path.rpartition(".")[0])
             if holder is None:
@@ -155,7 +157,7 @@ class Modules:
         groups: dict[str, list[tuple[str, nn.Module | torch.Tensor]]] = {}
         lines: dict[str, Site] = {}
         for inner, found in hidden_in(root):
-            path = join(name, inner, root)
+            path = full_name(name, inner, root)
             holder = path.partition("[")[0]
             groups.setdefault(holder, []).append((path, found))
             if not isinstance(found, nn.Module):

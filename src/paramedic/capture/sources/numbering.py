@@ -7,7 +7,7 @@ from typing import Any
 
 import torch.utils.data as torch_data
 
-from paramedic.capture.untouched import Notes, integer, integers, length_of, stored
+from paramedic.program.untouched import Notes, integer, integers, length_of, stored
 from paramedic.record.writer import Site
 
 MOST_OF_A_LINE = 32  # loaders that are told apart; a script may build a new one for every batch

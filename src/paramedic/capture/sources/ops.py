@@ -17,12 +17,12 @@ from paramedic.capture.bus import on
 from paramedic.capture.facts import describe, same_up_to_ones
 from paramedic.capture.graph import kinds_behind, nearest_leaves, producer, reach, serial, serials, terms
 from paramedic.capture.kept_axis import axis_kept_at
-from paramedic.capture.patching import before_next_backward
 from paramedic.capture.sources.cut import Cut
 from paramedic.capture.sources.functions import ACTIVATIONS, ARITHMETIC, COMPARISON, CUTS, FLAT, ORDER, SOFTMAX
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_restoring, is_users, user_site
+from paramedic.patching import before_next_backward
+from paramedic.program.where import is_restoring, is_users, user_site
 from paramedic.record.facts import Broadcast, ConstantTerm, Flat, Softmax, Terms
 from paramedic.record.writer import Site
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import torch
 from torch.optim import Optimizer
 
-from paramedic.capture import anatomy
 from paramedic.capture.sources.ledger import Account, Backward
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 from paramedic.record.facts import Discard, Group, Rates, StaleBackward, Step
 from paramedic.record.facts import Optimizer as OptimizerFact
 from paramedic.record.writer import Site

@@ -14,8 +14,8 @@ from torch.utils import data as torch_data
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.data.selections import together
 from paramedic.capture.sources.datasets import in_root
-from paramedic.capture.untouched import integers
 from paramedic.capture.watcher import Watcher
+from paramedic.program.untouched import integers
 from paramedic.record.facts import Contents, Overlap, Repeats
 from paramedic.record.thinning import thinned
 

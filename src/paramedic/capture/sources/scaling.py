@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import user_site
 from paramedic.record.facts import ScalerCall
 
 

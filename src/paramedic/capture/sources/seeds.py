@@ -11,7 +11,7 @@ import numpy
 import torch
 
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users, user_frame, user_site
+from paramedic.program.where import frame_site, is_users, user_frame, user_site
 from paramedic.record.facts import Seed
 from paramedic.record.site import Site
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from paramedic.capture.anatomy import state as read_state
 from paramedic.capture.facts import address
-from paramedic.capture.untouched import entries
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.anatomy import state as read_state
+from paramedic.program.untouched import entries
+from paramedic.program.where import user_site
 from paramedic.record.facts import LateSave, Snapshot
 from paramedic.record.writer import Site
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
 from paramedic.errors import ParamedicError
+from paramedic.program.tensors import tensors_in
 from paramedic.testing.case import as_call
 from paramedic.testing.changing import changed, distance, frozen_run, noise_floor
 from paramedic.testing.failure import Cause, CheckFailed

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 from paramedic.testing.case import Case, as_call
 from paramedic.testing.failure import Cause, CheckFailed
 from paramedic.testing.fitting import adam, advance

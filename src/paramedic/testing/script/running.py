@@ -17,9 +17,9 @@ from torch import nn
 from torch.nn.modules import module as hooks
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from paramedic.capture.where import is_users, locals_of
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, check
+from paramedic.program.where import is_users, locals_of
 from paramedic.testing.restore import random_state
 from paramedic.testing.script.loops import Loop, loop_of
 from paramedic.testing.script.recipes import remembered

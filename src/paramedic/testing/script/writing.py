@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture.facts import tensors_in
 from paramedic.launch import Target
+from paramedic.program.tensors import tensors_in
 from paramedic.testing.case import as_call
 from paramedic.testing.changing import frozen_run
 from paramedic.testing.restore import restored

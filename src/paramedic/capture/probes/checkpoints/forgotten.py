@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import address, tensors_in
+from paramedic.capture.facts import address
 from paramedic.capture.probe import probe
-from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_users, locals_of
+from paramedic.program import anatomy
+from paramedic.program.tensors import tensors_in
+from paramedic.program.untouched import attributes
+from paramedic.program.where import is_users, locals_of
 from paramedic.record import facts
 from paramedic.record.writer import Site
 

@@ -10,12 +10,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program import anatomy
+from paramedic.program.where import user_site
 from paramedic.record.facts import Overwritten
 from paramedic.record.writer import NOWHERE, Site
 

@@ -11,7 +11,7 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at
+from paramedic.program.where import built_at
 from paramedic.record.facts import Resumed
 from paramedic.record.writer import Site
 

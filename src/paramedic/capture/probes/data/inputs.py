@@ -11,10 +11,11 @@ from torch import nn
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.reshapes import only_reshape
-from paramedic.capture.facts import LARGE, readable, sample, tensors_in
+from paramedic.capture.facts import LARGE, readable, sample
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
+from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import Input
 
 LOOKS = 12  # calls that are measured, per layer and mode

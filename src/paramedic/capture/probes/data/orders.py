@@ -12,9 +12,9 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
 from paramedic.capture.sizes import size_of
-from paramedic.capture.untouched import has_method, integer, integers, names_in, stored
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.program.untouched import has_method, integer, integers, names_in, stored
+from paramedic.program.where import user_frame, user_site, variable_name
 from paramedic.record.facts import Order
 
 MOST_TOLD = 20  # passes of a loader

@@ -19,9 +19,9 @@ from paramedic.capture.probe import probe
 from paramedic.capture.probes.data.transforms import Transforms
 from paramedic.capture.sizes import size_of
 from paramedic.capture.sources.datasets import root_of
-from paramedic.capture.untouched import Notes, attributes, integers, length_of, stored
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at
+from paramedic.program.untouched import Notes, attributes, integers, length_of, stored
+from paramedic.program.where import built_at
 from paramedic.record.facts import ExchangedTransform, Selection
 from paramedic.record.thinning import thinned
 from paramedic.record.writer import NOWHERE, Site

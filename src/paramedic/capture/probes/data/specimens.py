@@ -10,10 +10,11 @@ import torch
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
+from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import Specimens as Shown
 
 SAMPLES = 8  # of a batch

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from torch.utils import data as torch_data
 
 from paramedic.capture.sources.datasets import root_of
-from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import shown_path, user_frame
+from paramedic.program.untouched import attributes
+from paramedic.program.where import shown_path, user_frame
 from paramedic.record.facts import ExchangedTransform
 from paramedic.record.writer import NOWHERE, Site
 

@@ -19,7 +19,7 @@ from paramedic.capture.inquest.tracer import only_nan
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import NonFinite
 from paramedic.record.facts.storing import restored
 from paramedic.record.writer import Site

@@ -14,7 +14,7 @@ from paramedic.capture.code.averages import Average, average_at, gives_share
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.evaluation.tallies import look_up
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, locals_of
+from paramedic.program.where import frame_site, locals_of
 from paramedic.record.facts import AverageOfAverages
 
 MOST_PLACES = 50

@@ -11,7 +11,7 @@ import torch
 
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import AFTER_NEWS, Watcher
-from paramedic.capture.where import is_users
+from paramedic.program.where import is_users
 
 
 @probe("gradmode")

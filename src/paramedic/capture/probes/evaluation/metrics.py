@@ -17,7 +17,7 @@ from paramedic.capture.probes.evaluation.confusions import Confusions
 from paramedic.capture.probes.evaluation.tallies import Tallies
 from paramedic.capture.probes.loss.class_targets import classes
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site
+from paramedic.program.where import user_frame, user_site
 from paramedic.record.facts import (
     AnswersCompared,
     ArgmaxAcrossSamples,

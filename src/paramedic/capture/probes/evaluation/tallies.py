@@ -18,9 +18,9 @@ from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
 from paramedic.capture.code.tallies import Counter, counter_at
 from paramedic.capture.sizes import size_of
-from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, locals_of, shown_path, user_frame
+from paramedic.program.untouched import attributes
+from paramedic.program.where import frame_site, locals_of, shown_path, user_frame
 from paramedic.record.facts import CounterNotReset, WrongDenominator
 from paramedic.record.site import Site
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.where import user_frame, variable_name
+from paramedic.program.where import user_frame, variable_name
 
 MOST_VALUES = 200
 _RISING = {

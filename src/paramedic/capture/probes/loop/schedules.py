@@ -17,9 +17,9 @@ from paramedic.capture.code.written import calls_method
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.loop.plateaus import MOST_VALUES, meaning, number
 from paramedic.capture.sources.ledger import Account
-from paramedic.capture.untouched import Notes, stored
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import source_at, user_frame, user_site
+from paramedic.program.untouched import Notes, stored
+from paramedic.program.where import source_at, user_frame, user_site
 from paramedic.record.facts import Schedule, SchedulerStep
 from paramedic.record.writer import NOWHERE, Site
 

@@ -13,7 +13,7 @@ from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.graph import kinds_behind, reach
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import AdvantageWithGraph
 from paramedic.record.writer import Site
 

@@ -10,7 +10,7 @@ from paramedic.capture.facts import readable
 from paramedic.capture.nearby import nearby
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import ClassTarget
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")

@@ -11,7 +11,7 @@ import torch
 from paramedic.capture.facts import readable, sample
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Corners as CornersFact
 from paramedic.record.writer import Site
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from paramedic.capture.nearby import nearby
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record import facts
 from paramedic.record.writer import Site
 

@@ -15,7 +15,7 @@ from paramedic.capture.graph import reach
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Drawn
 from paramedic.record.writer import Site
 

@@ -9,7 +9,7 @@ from paramedic.capture.bus import on
 from paramedic.capture.graph import terms
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import LossOfEarlierSteps
 
 

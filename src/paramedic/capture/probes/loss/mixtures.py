@@ -16,7 +16,7 @@ from paramedic.capture.facts import readable
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.ledger import Account
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Mixture
 from paramedic.record.writer import Site
 

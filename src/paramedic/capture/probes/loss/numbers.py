@@ -13,7 +13,7 @@ from paramedic.capture.probe import probe
 from paramedic.capture.sources.cut import Cut
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import ConstantTerm
 from paramedic.record.writer import Site
 

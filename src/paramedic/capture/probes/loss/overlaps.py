@@ -14,7 +14,7 @@ from paramedic.capture.graph import kinds_behind, producer, serial
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.program.where import user_frame, user_site, variable_name
 from paramedic.record.facts import OverlapTerm
 
 T = torch.Tensor

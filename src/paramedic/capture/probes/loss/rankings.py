@@ -13,7 +13,7 @@ from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind, producer
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame, user_site, variable_name
+from paramedic.program.where import user_frame, user_site, variable_name
 from paramedic.record.facts import RankedDistance
 
 T = torch.Tensor

@@ -11,7 +11,7 @@ from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.loss.objectives import is_closed_form
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, locals_of, user_frame
+from paramedic.program.where import frame_site, locals_of, user_frame
 from paramedic.record.facts import MixedReductions
 
 T = torch.Tensor

@@ -15,7 +15,7 @@ from paramedic.capture.graph import serial
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Broadcast
 from paramedic.record.writer import Site
 

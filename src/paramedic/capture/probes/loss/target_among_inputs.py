@@ -10,11 +10,12 @@ import torch
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import user_site
 from paramedic.record.facts import GivenTarget
 from paramedic.record.writer import Site
 

@@ -15,7 +15,7 @@ from paramedic.capture.code.trees import tree
 from paramedic.capture.facts import readable, sample, wide
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import start_folder, user_site
+from paramedic.program.where import start_folder, user_site
 from paramedic.record.facts import Edges
 from paramedic.record.writer import Site
 

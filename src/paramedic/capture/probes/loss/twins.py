@@ -12,11 +12,12 @@ import torch
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.code.storing import assigned_at
-from paramedic.capture.facts import address, content_hash, readable, tensors_in
+from paramedic.capture.facts import address, content_hash, readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import locals_of, user_frame, user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import locals_of, user_frame, user_site
 from paramedic.record.facts import TwinBranches, TwinInputs
 from paramedic.record.writer import Site
 

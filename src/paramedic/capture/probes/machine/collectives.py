@@ -17,9 +17,9 @@ from paramedic.capture.probe import probe
 from paramedic.capture.sampler import part_of
 from paramedic.capture.sources.clock import BACKWARD
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import OWN, frame_site, is_users, shown_path, user_frame
 from paramedic.errors import message_of
 from paramedic.masking import masked_text
+from paramedic.program.where import OWN, frame_site, is_users, shown_path, user_frame
 from paramedic.record.facts import Collective, Waiting
 from paramedic.record.writer import NOWHERE
 

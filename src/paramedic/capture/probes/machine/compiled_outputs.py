@@ -16,10 +16,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 
 _Receive = Callable[[int, torch.Tensor], None]
 _receiver: list[_Receive] = []  # the probe of this process; what was compiled for one that is gone calls nobody

@@ -11,7 +11,7 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_users, shown_path, user_site
+from paramedic.program.where import is_users, shown_path, user_site
 from paramedic.record.facts import Compile, Recompile
 from paramedic.record.writer import NOWHERE, Site
 

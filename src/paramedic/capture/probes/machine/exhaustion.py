@@ -13,12 +13,12 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from paramedic.capture import anatomy
 from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.host import address_space, limit
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_users, locals_of, shown_path
 from paramedic.errors import message_of
+from paramedic.program import anatomy
+from paramedic.program.where import is_users, locals_of, shown_path
 from paramedic.record.facts import LargeTensor, OutOfMemory
 from paramedic.record.writer import Site
 

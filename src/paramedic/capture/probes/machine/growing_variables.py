@@ -16,13 +16,13 @@ import torch
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.storing import is_begun_anew, is_window, stored_at
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph_life import has_graph, is_spent, summed
 from paramedic.capture.holders import Holder, ends, holders
 from paramedic.capture.probe import probe
-from paramedic.capture.untouched import count_in, is_users_code
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.untouched import count_in, is_users_code
+from paramedic.program.where import user_site
 from paramedic.record.facts import Hoard, Retained
 from paramedic.record.site import Site
 

@@ -15,15 +15,16 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.written import assigns_attribute
 from paramedic.capture.facts import address
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.modules import assigned_at
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import built_at, user_frame, user_site
 from paramedic.errors import message_of
+from paramedic.program import anatomy
+from paramedic.program.where import built_at, user_frame, user_site
 from paramedic.record.facts import Exchange, Owner, Unreduced, Wrapper
 from paramedic.record.site import Site
 

@@ -17,8 +17,8 @@ from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
 from paramedic.capture.sampler import part_of
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
 from paramedic.paths import write_private
+from paramedic.program.where import frame_site, is_users
 from paramedic.record.facts import Child, Stall
 from paramedic.record.writer import NOWHERE, Site
 

@@ -13,8 +13,8 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.capture.where import shown_path
 from paramedic.paths import make_private_folder
+from paramedic.program.where import shown_path
 from paramedic.record import facts
 
 WARM_UP = 2  # steps that the profiler sees but does not write

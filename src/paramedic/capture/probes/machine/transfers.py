@@ -12,7 +12,7 @@ import torch
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.clock import MOVE
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import OWN, is_users, user_site
+from paramedic.program.where import OWN, is_users, user_site
 from paramedic.record.facts import Sync
 
 T = torch.Tensor

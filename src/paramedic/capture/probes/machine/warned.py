@@ -8,7 +8,7 @@ from typing import Any
 
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_frame
+from paramedic.program.where import user_frame
 
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 

@@ -21,11 +21,12 @@ from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on
 from paramedic.capture.code.overwritten import overwritten
-from paramedic.capture.facts import own_parameters, readable, tensors_in
+from paramedic.capture.facts import own_parameters, readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.masks import argument_name
 from paramedic.capture.watcher import Watcher
+from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import Asked
 from paramedic.record.facts.storing import restored
 

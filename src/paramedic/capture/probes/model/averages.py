@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.followers import shapes
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program import anatomy
+from paramedic.program.where import user_site
 from paramedic.record.facts import Average, SetBack, Stillness
 from paramedic.record.writer import NOWHERE, Site
 

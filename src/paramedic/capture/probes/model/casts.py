@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program import anatomy
+from paramedic.program.where import user_site
 from paramedic.record.facts import Autocast, Cast
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, some_values
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.marks import Marks, keep, mark
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 from paramedic.record import facts
 from paramedic.record.facts import Cut
 

@@ -13,16 +13,16 @@ import torch
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.written_shapes import Declared, Dims, forward_shapes, line_shapes
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import shown_path, source_at, user_site
+from paramedic.contracts.contract import Contract, fit, sizes_in_words
+from paramedic.contracts.declared import listen
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import shown_path, source_at, user_site
 from paramedic.record import facts
 from paramedic.record.writer import Site
-from paramedic.shapes.contract import Contract, fit, sizes_in_words
-from paramedic.shapes.declared import listen
 
 MOST_CLASSES = 200
 

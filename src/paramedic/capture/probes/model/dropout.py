@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from paramedic.capture import moments
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import OWN, frame_site, locals_of, user_frame
+from paramedic.program.where import OWN, frame_site, locals_of, user_frame
 from paramedic.record.facts import Dropout as DropoutFact
 from paramedic.record.writer import Site
 

@@ -10,13 +10,14 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
+from paramedic.program import anatomy
+from paramedic.program.where import frame_site, is_users
 from paramedic.record.facts import Copy
 from paramedic.record.writer import NOWHERE, Site
 

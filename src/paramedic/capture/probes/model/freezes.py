@@ -13,12 +13,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_restoring, is_users, locals_of, shown_path, user_frame, user_site
+from paramedic.program import anatomy
+from paramedic.program.where import frame_site, is_restoring, is_users, locals_of, shown_path, user_frame, user_site
 from paramedic.record.facts import Freeze
 from paramedic.record.writer import Site
 

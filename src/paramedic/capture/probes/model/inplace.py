@@ -13,8 +13,8 @@ from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users
 from paramedic.errors import message_of
+from paramedic.program.where import frame_site, is_users
 from paramedic.record import facts
 
 T = torch.Tensor

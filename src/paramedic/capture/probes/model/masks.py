@@ -14,13 +14,14 @@ from torch.nn import functional as F
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.nearby import nearby
 from paramedic.capture.padding import run_at_end
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import user_site
 from paramedic.record.facts import Mask, MaskAdded, MaskAsFactor, Tokens
 from paramedic.record.writer import Site
 

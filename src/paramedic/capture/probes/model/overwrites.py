@@ -13,7 +13,7 @@ from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import is_users, shown_path
+from paramedic.program.where import is_users, shown_path
 from paramedic.record.facts import OverwrittenProbability
 from paramedic.record.writer import Site
 

@@ -12,11 +12,11 @@ import torch
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph import kinds_behind
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
+from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import Offered
 
 MOST_ANSWERS = 16

@@ -17,13 +17,14 @@ from torch.optim import Optimizer
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import local, tensors_in
+from paramedic.capture.facts import local
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.copies import Copies
 from paramedic.capture.stats import Batch, Collector, layout, prepare
 from paramedic.capture.stats.calm import undisturbed
 from paramedic.capture.stopwatch import Stopwatch
 from paramedic.capture.watcher import Watcher
+from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import NotSummarised
 from paramedic.record.samples import NewSample
 

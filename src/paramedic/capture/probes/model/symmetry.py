@@ -15,7 +15,7 @@ from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record import facts
 from paramedic.record.writer import NOWHERE, Site
 

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.probes.model.averages import some_of
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 from paramedic.record.facts import Teacher
 
 MOST_LOOKS = 64

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import address, readable
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program import anatomy
+from paramedic.program.where import user_site
 from paramedic.record.facts import Untied
 from paramedic.record.writer import Site
 

@@ -13,7 +13,7 @@ from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, sample
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Units as UnitsFact
 from paramedic.record.writer import Site
 

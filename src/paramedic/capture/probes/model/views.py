@@ -16,13 +16,13 @@ from torch.nn import functional as F
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.graph import kinds_behind, serial
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.waiting import Waiting
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import frame_site, is_users, user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import frame_site, is_users, user_site
 from paramedic.record.facts import CrossedRows, CuttingView, NormalisedAcrossSamples, ScramblingView
 from paramedic.record.writer import Site
 

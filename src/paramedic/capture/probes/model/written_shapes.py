@@ -14,7 +14,7 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paramedic.capture.where import is_users
+from paramedic.program.where import is_users
 
 COMMENT = re.compile(r"#\s*\(((?:[A-Za-z_]\w*|\d+)(?:\s*,\s*(?:[A-Za-z_]\w*|\d+))+|[A-Za-z_]\w*\s*,)\s*\)\s*$")
 DOCUMENTED = re.compile(r"^\s*(\w+)\s*:\s*(?:[\w. ]*\bshape\s*)?[(\[]([\w*. ]+(?:,[\w*. ]*)+)[)\]]", re.MULTILINE)

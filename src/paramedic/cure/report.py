@@ -1,0 +1,180 @@
+"""Reports of `paramedic cure`: each edit as a diff with its proof, and as JSON."""
+
+from __future__ import annotations
+
+import json as json_module
+import math
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from paramedic import voice
+from paramedic.cure.edit import apply
+from paramedic.cure.patch import unified
+from paramedic.cure.proof import Proof, Trial
+from paramedic.cure.session import Outcome, Uncured
+from paramedic.findings.words import places, plural
+from paramedic.reports import json as contract
+from paramedic.reports import sarif
+from paramedic.reports.screen import Screen, speaks_unicode, wants_color
+
+INDENT = 9
+BARS = "▁▂▃▄▅▆▇█"
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show(outcome: Outcome, *, quiet: bool, written: Sequence[str]) -> None:
+    """The diffs with their proofs, what could not be cured, and the verdict last."""
+    stream = voice.stream()
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100) if stream.isatty() else 80
+    screen = Screen(width=width, color=wants_color(stream), unicode=speaks_unicode(stream))
+    if not quiet:
+        screen.blank()
+        for proof in outcome.confirmed:
+            _proof(screen, proof)
+        for uncured in outcome.uncured:
+            _uncured(screen, uncured, [proof for proof in outcome.refuted if proof.finding is uncured.finding])
+    screen.line(("Verdict: ", "bold"), verdict(outcome, written))
+    voice.say(str(screen), end="")
+
+
+def verdict(outcome: Outcome, written: Sequence[str] = ()) -> str:
+    """One or two sentences: what is left, and what to type."""
+    diagnosis = outcome.first.diagnosis
+    if diagnosis is None or not outcome.first.alarms:
+        result = outcome.first.result
+        ended = "" if result.status in ("ended", "stopped") else f" The script {result.status}: {result.reason}"
+        return f"nothing to cure. No alarm in {plural(result.steps, 'step')}.{ended}"
+    done, left = len(outcome.confirmed), len(outcome.last.alarms)
+    if not done:
+        return f"not cured. {plural(left, 'finding')} left, no edit is confirmed; nothing was changed."
+    said = f"{'cured' if not left else 'partly cured'}. {plural(done, 'edit')} confirmed"
+    said += f", {plural(left, 'finding')} left. " if left else ". "
+    if written:
+        return said + f"Wrote {', '.join(written)}."
+    return said + "Nothing was written; --write applies the edits, --diff FILE saves them as a patch."
+
+
+def _proof(screen: Screen, proof: Proof) -> None:
+    mark = ("✓ ", "bold green") if proof.confirmed else ("✗ ", "bold red")
+    state = "confirmed" if proof.confirmed else "not confirmed"
+    head = (f"{proof.finding.code} {proof.finding.name}", "bold")
+    screen.line(head, label=mark, indent=2, right=f"{state} · {proof.edit.safety}")
+    _field(screen, "what", proof.finding.what)
+    _field(screen, "edit", proof.edit.title)
+    for row in diff(proof).splitlines()[2:]:
+        screen.verbatim(row.rstrip("\r"), indent=INDENT, style=STYLES.get(row[:1], ""))
+    _field(screen, "proof" if proof.confirmed else "but", proof.because)
+    for label, trial in (("before", proof.before), ("after", proof.after)):
+        _field(screen, label, curve(trial))
+    screen.blank()
+
+
+def _uncured(screen: Screen, uncured: Uncured, refuted: Sequence[Proof]) -> None:
+    finding = uncured.finding
+    screen.line((f"{finding.code} {finding.name}", "bold"), label=("✗ ", "bold red"), indent=2, right="not cured")
+    _field(screen, "what", finding.what)
+    _field(screen, "where", "   ·   ".join(places(finding)))
+    _field(screen, "but", uncured.reason)
+    for proof in refuted:
+        _field(screen, "tried", f"{proof.edit.title}: {proof.because}")
+    _field(screen, "try", finding.remedy)
+    screen.blank()
+
+
+def _field(screen: Screen, label: str, words: str) -> None:
+    if words:
+        screen.line(words, label=(f"  {label}", "dim"), indent=INDENT)
+
+
+def curve(trial: Trial) -> str:
+    """The loss as a line of bars with its first and last value."""
+    result = trial.result
+    if result.first is None or result.last is None:
+        return "no loss known"
+    values = [value for value in result.values if math.isfinite(value)]
+    columns = 32
+    means = [_mean(values[i * len(values) // columns : (i + 1) * len(values) // columns]) for i in range(columns)]
+    kept = [value for value in means if value is not None] or values
+    low, high = min(kept), max(kept)
+    bars = "".join(BARS[round((value - low) / ((high - low) or 1.0) * (len(BARS) - 1))] for value in kept)
+    last = "not finite" if trial.ended_broken or not result.finite else f"{result.last:.3g}"
+    return f"loss {result.first:.3g} → {last} {bars}"
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def diff(proof: Proof) -> str:
+    """This edit alone, from the text that it was made from."""
+    old, new = proof.text, apply(proof.text, proof.edit.splices)
+    return unified(proof.edit.file, old.encode(), new.encode(), context=1).decode()
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+def render_json(outcome: Outcome) -> str:
+    """The contract of `paramedic run` for the program as it is, with the edits that were tried."""
+    known = outcome.first.diagnosis
+    report: dict[str, Any] = json_module.loads(contract.render(known)) if known is not None else {}
+    report |= {
+        "edits": [contract.plain(_edit(proof)) for proof in (*outcome.confirmed, *outcome.refuted)],
+        "uncured": [
+            {"code": uncured.finding.code, "file": uncured.finding.where.file, "line": uncured.finding.where.line,
+             "reason": uncured.reason}
+            for uncured in outcome.uncured
+        ],
+        "after": contract.plain(_trial(outcome.last)),
+    }  # fmt: skip
+    return json_module.dumps(report, indent=2, allow_nan=False) + "\n"
+
+
+def _edit(proof: Proof) -> dict[str, Any]:
+    return {
+        "file": proof.edit.file,
+        "diff": diff(proof),
+        "safety": proof.edit.safety,
+        "confirmed": proof.confirmed,
+        "before": _trial(proof.before),
+        "after": _trial(proof.after),
+        "code": proof.finding.code,
+        "title": proof.edit.title,
+        "because": proof.because,
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    result = trial.result
+    return {
+        "alarms": [finding.code for finding in trial.alarms],
+        "outcome": result.status,
+        "steps": result.steps,
+        "first_loss": result.first,
+        "last_loss": float("nan") if trial.ended_broken else result.last,
+        "metrics": trial.metrics,
+        "run": result.run,
+    }
+
+
+def render_sarif(outcome: Outcome) -> str:
+    """The findings of the program as it is; a result carries the confirmed edit as its fix."""
+    known = outcome.first.diagnosis
+    report: dict[str, Any] = json_module.loads(sarif.render(known)) if known is not None else {"runs": []}
+    for proof in outcome.confirmed:
+        for result in report["runs"][0]["results"] if proof.before is outcome.first else ():
+            if result["ruleId"] == proof.finding.code and proof.finding.what in result["message"]["text"]:
+                result["fixes"] = [_fix(proof, result)]
+    return json_module.dumps(report, indent=2, allow_nan=False) + "\n"
+
+
+def _fix(proof: Proof, result: dict[str, Any]) -> dict[str, Any]:
+    """Offsets count characters of the file as it is: later edits start from edited text and have none."""
+    replacements = [
+        {"deletedRegion": {"charOffset": start, "charLength": end - start}, "insertedContent": {"text": new}}
+        for start, end, new in proof.edit.splices
+    ]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    changes = [{"artifactLocation": place, "replacements": replacements}]
+    return {"description": {"text": proof.edit.title}, "artifactChanges": changes}

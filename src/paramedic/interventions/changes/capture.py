@@ -1,0 +1,93 @@
+"""Keep the samples of the first pass over the data, and how they are used: nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from paramedic.interventions.changes.turned_round import LOSSES as TRIPLETS
+from paramedic.interventions.roles import Path, split
+from paramedic.interventions.surroundings import Inputs, Surroundings
+
+MOST_SAMPLES = 20_000
+MOST_BYTES = 64_000_000
+SAVE_AT = (20, 60, 150, 400, 1000)  # steps: a run that is killed later leaves what it has
+
+
+def install(surroundings: Surroundings, argument: str) -> None:
+    kept = Kept(surroundings)
+    surroundings.applied = 1
+    surroundings.find_roles()
+    surroundings.change_batches(inputs=kept.look, target=kept.pair)
+    surroundings.on_batch = kept.whole
+    surroundings.around_steps(lambda optimizer: None, kept.now_and_then)
+    surroundings.on_finish.append(kept.save)
+    for name in TRIPLETS:
+        surroundings.replace(F, name, lambda original: _noting(surroundings, original))
+
+
+def _noting(surroundings: Surroundings, original: Callable[..., Any]) -> Callable[..., Any]:
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        surroundings.noted["triplets"] = True
+        return original(*args, **kwargs)
+
+    return loss
+
+
+class Kept:
+    """Whole batches of a loader, taken apart when their roles are known; or inputs and targets as they come by."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.surroundings = surroundings
+        self.batches: list[dict[Path, torch.Tensor]] = []
+        self.pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self.waiting: list[torch.Tensor] = []
+        self.bytes = self.samples = 0
+        self.passing: object = None  # the first pass over a loader
+
+    def whole(self, parts: Mapping[Path, torch.Tensor]) -> None:
+        if self.passing is None and torch.is_grad_enabled():
+            self.passing = self.surroundings.iterator
+        if self.surroundings.iterator is self.passing and self._room():
+            copied = {part: tensor.detach().cpu().clone() for part, tensor in parts.items()}
+            self.batches.append(copied)
+            self._count(*copied.values())
+
+    def look(self, inputs: Inputs) -> Inputs:
+        if not self.surroundings.loader_used and self._room():
+            self.waiting[:] = [inputs[0].detach()]
+        return inputs
+
+    def pair(self, target: torch.Tensor) -> torch.Tensor:
+        if self.waiting and len(self.waiting[0]) == len(target):
+            self.pairs.append((self.waiting.pop().cpu().clone(), target.detach().cpu().clone()))
+            self._count(*self.pairs[-1])
+        return target
+
+    def _room(self) -> bool:
+        return self.samples < MOST_SAMPLES and self.bytes < MOST_BYTES
+
+    def _count(self, *tensors: torch.Tensor) -> None:
+        self.samples += max((len(tensor) for tensor in tensors), default=0)
+        self.bytes += sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+    def save(self) -> None:
+        pairs = list(self.pairs)
+        for parts in self.batches:
+            inputs, targets = split(parts, roles=self.surroundings.roles)
+            if inputs and targets and len(parts[inputs[0]]) == len(parts[targets[0]]):
+                pairs.append((parts[inputs[0]], parts[targets[0]]))
+        if len({(a.shape[1:], b.shape[1:]) for a, b in pairs}) != 1:
+            return
+        import numpy
+
+        x, y = (torch.cat(part).float().numpy() if part[0].is_floating_point() else torch.cat(part).numpy()
+                for part in zip(*pairs, strict=True))  # fmt: skip
+        numpy.savez(self.surroundings.folder / "captured.npz", x=x, y=y)
+
+    def now_and_then(self, optimizer: object) -> None:
+        if self.surroundings.step in SAVE_AT:
+            self.save()

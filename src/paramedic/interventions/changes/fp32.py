@@ -1,0 +1,22 @@
+"""Full precision where the script uses autocast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from paramedic.interventions.surroundings import Surroundings
+
+
+def install(surroundings: Surroundings, argument: str) -> None:
+    surroundings.reason = "the script does not use autocast"
+
+    def disabled(original: Any) -> Any:
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            surroundings.applied += 1
+            original(self, *args[:2], **{**kwargs, "enabled": False})
+
+        return init
+
+    surroundings.replace(torch.amp.autocast_mode.autocast, "__init__", disabled)

@@ -1,0 +1,33 @@
+"""A learnable twin of the data: the same shapes, types, ranges and classes, with a plain rule between them.
+
+Every batch is new, so what is learnt here is the rule and not the samples. A model that cannot learn this cannot be
+expected to learn anything; one that can is able to learn, and the data are the next thing to look at.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from paramedic.interventions.surroundings import Inputs, Surroundings
+from paramedic.interventions.twins import Twin
+
+
+def install(surroundings: Surroundings, argument: str) -> None:
+    twins: dict[object, Twin] = {}
+
+    def other_inputs(inputs: Inputs) -> Inputs:
+        twin = twins.setdefault(surroundings.place, Twin())
+        made = twin.inputs(inputs)
+        if made is None:
+            surroundings.failed = twin.refused
+            return inputs
+        surroundings.applied += 1
+        return made
+
+    def other_target(target: torch.Tensor) -> torch.Tensor:
+        if surroundings.targets_at_once > 1:
+            surroundings.failed = "a batch holds several targets, and a twin has one"
+        return twins.setdefault(surroundings.place, Twin()).target(target)
+
+    surroundings.needs_inputs_apart()
+    surroundings.change_batches(inputs=other_inputs, target=other_target)
