@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +16,6 @@ from benchmarks.warm import Warm
 from paramedic.cure.catalogue import remedies_for
 from paramedic.cure.scores import HIGHER, printed
 
-TIMEOUT = 900
 BAND = 0.05  # of a score between 0 and 1, absolute
 RELATIVE = 0.25  # of any other number that the script prints
 
@@ -46,7 +46,7 @@ class Row:
         return cls(**fields)
 
 
-def run(program: Program, server: Warm) -> Row:
+def run(program: Program, server: Warm, limit: float) -> Row:
     if not any(remedies_for(code) for code in program.codes):  # then a run could not change anything
         return Row(program=program.name, code=program.codes[0], found=True, reason="there is no remedy for it yet")
     with tempfile.TemporaryDirectory() as name:
@@ -54,19 +54,24 @@ def run(program: Program, server: Warm) -> Row:
         folder = place / "program"
         shutil.copytree(program.script.parent, folder, ignore=shutil.ignore_patterns("__pycache__", ".paramedic"))
         report = place / "report.json"
-        args = ["cure", "-q", "--unsafe", "--jobs", "2", "--steps", "100000", "--runs", str(place / "runs")]
-        _run(server, [*args, "--json", str(report), program.script.name], folder, place / "cure.txt")
+        args = ["cure", "-q", "--unsafe", "--jobs", "1", "--steps", "100000", "--runs", str(place / "runs")]
+        code = _run(server, [*args, "--json", str(report), program.script.name], folder, place / "cure.txt", limit)
+        if code == -signal.SIGKILL:
+            reason = f"its runs took more than {limit:.0f} s together"
+            return Row(program=program.name, code=program.codes[0], found=True, reason=reason)
         if not report.exists():
             return Row(program=program.name, code=program.codes[0], found=False, reason=_last(place / "cure.txt.err"))
         told = json.loads(report.read_text())
         if any(edit["confirmed"] for edit in told["edits"]):
-            _run(server, ["fixed.py"], folder, place / "twin.txt", program="python")
+            _run(server, ["fixed.py"], folder, place / "twin.txt", limit, program="python")
         return _row(program, told, printed(place / "twin.txt"))
 
 
-def _run(server: Warm, args: list[str], folder: Path, out: Path, program: str = "paramedic") -> None:
+def _run(
+    server: Warm, args: list[str], folder: Path, out: Path, limit: float, *, program: str = "paramedic"
+) -> int:
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    server.run(args, cwd=folder, env=env, out=out, err=Path(f"{out}.err"), timeout=TIMEOUT, program=program)
+    return server.run(args, cwd=folder, env=env, out=out, err=Path(f"{out}.err"), timeout=limit, program=program)
 
 
 def _row(program: Program, told: dict[str, Any], twin: dict[str, float]) -> Row:

@@ -32,11 +32,14 @@ def remedies_for(code: str) -> tuple[Remedy, ...]:
 
 def edits_for(finding: Finding, source: Source) -> Iterator[Edit]:
     """All candidates, the likeliest first; no two that write the same text."""
-    seen: set[str] = set()
-    places = [where for where in (finding.where, *finding.also) if where.file == finding.where.file]
+    seen: set[tuple[str, str]] = set()
+    files = {source.file, *source.beside()}
+    places = [where for where in (finding.where, *finding.also) if where.file in files]
     for remedy in remedies_for(finding.code):
-        for edit in (edit for where in places for edit in remedy.edits(replace(finding, where=where), source)):
-            text = source.after_edit(edit)
-            if text not in seen:
-                seen.add(text)
-                yield edit
+        for where in places:
+            home = source.in_file(where.file or source.file)
+            for edit in remedy.edits(replace(finding, where=where), home):
+                text = home.in_file(edit.file).after_edit(edit)
+                if (edit.file, text) not in seen:
+                    seen.add((edit.file, text))
+                    yield edit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,12 @@ from pathlib import Path
 from paramedic.cure.edit import Edit, apply
 from paramedic.cure.patch import unified
 from paramedic.cure.source import Source
+from paramedic.lab.scratch import LEFT_OUT
+from paramedic.own_code import NOT_OURS
 from paramedic.paths import kind_of
 
 LARGEST = 2_000_000  # bytes of a source file
+MOST_FILES = 300
 
 
 class NotEditable(Exception):
@@ -31,7 +35,26 @@ class Project:
     def source(self, file: str | None) -> Source:
         if not file:
             raise NotEditable("the finding names no line of a file")
-        return Source(file, self.texts[file] if file in self.texts else _decoded(file, self._read(file))[0])
+        return Source(file, self.text(file), self.python_files)
+
+    def text(self, file: str) -> str:
+        return self.texts[file] if file in self.texts else _decoded(file, self._read(file))[0]
+
+    def python_files(self) -> dict[str, str]:
+        """What the program may be made of, by name, edits included."""
+        return {file: self.text(file) for file in self.files(".py")}
+
+    def files(self, *endings: str) -> list[str]:
+        """The user's own files with these endings: not those of an environment, a cache or another tool."""
+        found = []
+        for place, folders, names in os.walk(self.folder):
+            here = Path(place).relative_to(self.folder)
+            folders[:] = sorted(name for name in folders if name[0] != "." and not self._is_foreign(here / name))
+            for name in sorted(names):
+                path = Path(place, name)
+                if name.endswith(endings) and path.stat().st_size <= LARGEST and len(found) < MOST_FILES:
+                    found.append(path.relative_to(self.folder).as_posix())
+        return found
 
     def after(self, edit: Edit) -> Project:
         file, originals = edit.file, dict(self.originals)
@@ -47,10 +70,22 @@ class Project:
         """All edits in the form that `git apply` takes."""
         return b"".join(unified(file, self.originals[file], new) for file, new in self.changed().items())
 
+    def _is_foreign(self, below: Path) -> bool:
+        """A folder of installed packages, or one that scratch copies leave out."""
+        name = f"{os.sep}{below}{os.sep}"
+        return (
+            below.name in LEFT_OUT
+            or any(part in name for part in NOT_OURS)
+            or (below.name != "" and (self.folder / below / "pyvenv.cfg").exists())
+        )
+
     def _read(self, file: str) -> bytes:
         path = self.folder / file
         if not path.resolve().is_relative_to(self.folder.resolve()):
             raise NotEditable(f"{file} lies outside of {self.folder}; run the command from a folder above it")
+        inside = path.resolve().relative_to(self.folder.resolve()).parents
+        if any(self._is_foreign(folder) for folder in inside):
+            raise NotEditable(f"{file} belongs to an installed package, which is not edited")
         if kind_of(path) != "file" or path.stat().st_size > LARGEST:
             raise NotEditable(f"{file} is not a source file that can be edited")
         return path.read_bytes()

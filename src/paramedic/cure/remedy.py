@@ -27,7 +27,7 @@ class Remedy:
     def edits(self, finding: Finding, source: Source) -> Iterator[Edit]:
         """Those that change the text and leave it a program."""
         for edit in self.propose(finding, source):
-            if source.stays_valid(edit):
+            if source.in_file(edit.file).stays_valid(edit):
                 yield replace(edit, code=finding.code, safety=self.safety, compare=self.compare)
 
 

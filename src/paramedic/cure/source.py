@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from paramedic.cure.edit import Edit, Splice, apply
 from paramedic.errors import ParamedicError
 
 Node = Any  # libcst's nodes; its types are not read (see pyproject.toml)
+Place = tuple[tuple[int, int], tuple[int, int]]
 _NEWLINE = re.compile(r"\r\n?|\n")  # what libcst takes for the end of a line
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.Tuple, cst.List, cst.Dict)
 LOOPS = (cst.For, cst.While)
@@ -24,8 +25,9 @@ BLOCKS = (cst.IndentedBlock, cst.Module)
 class Source:
     """Lines are counted from 1, as findings count them."""
 
-    def __init__(self, file: str, text: str) -> None:
-        self.file, self.text = file, text
+    def __init__(self, file: str, text: str, beside: Callable[[], Mapping[str, str]] = dict) -> None:
+        """`beside` gives the other files of the project, for values that come from there."""
+        self.file, self.text, self.beside = file, text, beside
         try:
             wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         except cst.ParserSyntaxError as error:
@@ -41,6 +43,10 @@ class Source:
         self._nodes = list(self.walk(self.module))
         self.newline = str(self.module.default_newline)
 
+    def in_file(self, file: str) -> Source:
+        """This file, or another one of the project."""
+        return self if file == self.file else Source(file, self.beside()[file], self.beside)
+
     # Where things are -----------------------------------------------------------------------------------------------
 
     def span(self, node: Node) -> tuple[int, int]:
@@ -52,6 +58,23 @@ class Source:
 
     def line(self, node: Node) -> int:
         return int(self._places[node].start.line)
+
+    def place(self, node: Node) -> Place:
+        """First and last line, with the columns; the brackets around an expression are not part of it."""
+        place = self._places[node]
+        return (place.start.line, place.start.column), (place.end.line, place.end.column)
+
+    def expression_at(self, place: Place) -> Node | None:
+        """The outermost expression of exactly this place."""
+        return self._expressions.get(place)
+
+    @cached_property
+    def _expressions(self) -> dict[Place, Node]:
+        found: dict[Place, Node] = {}
+        for node in self._nodes:
+            if isinstance(node, cst.BaseExpression):
+                found.setdefault(self.place(node), node)
+        return found
 
     def code(self, node: Node) -> str:
         start, end = self.span(node)
@@ -236,7 +259,13 @@ class Source:
         block, _ = self.siblings(statement)
         if len(block) == 1:
             return self.replace(statement, "pass")
-        return Splice(self._starts[self.line(statement) - 1], self._line_end(self.span(statement)[1]), "")
+        return Splice(*self.lines_of(statement), "")
+
+    def lines_of(self, statement: Node) -> tuple[int, int]:
+        """From the first character of its first line to the end of its last line."""
+        end = self.span(statement)[1]
+        at = end if self.text[:end].endswith(("\n", "\r")) else self._line_end(end)
+        return self._starts[self.line(statement) - 1], at
 
     def own_line(self, node: Node) -> Splice | None:
         """The line of an element that stands alone in it, with comma and comment; None where it does not."""

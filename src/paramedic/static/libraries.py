@@ -24,6 +24,8 @@ def passed_on(call: ast.Call, path: Path) -> list[tuple[ast.expr, Path]] | None:
     if name == "enumerate" and path:
         return [(args[0], path[1:])] if path[0] == 1 and args else []
     if name in ("TensorDataset", "StackDataset") and path and isinstance(path[0], int):
+        if len(args) == 1 and isinstance(args[0], ast.Starred):  # TensorDataset(*made())
+            return [(args[0].value, path)]
         return [(args[path[0]], path[1:])] if path[0] < len(args) else []
     if name == "random_split" and args:
         return [(args[0], path[1:])]
