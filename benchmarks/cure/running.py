@@ -67,9 +67,7 @@ def run(program: Program, server: Warm, limit: float) -> Row:
         return _row(program, told, printed(place / "twin.txt"))
 
 
-def _run(
-    server: Warm, args: list[str], folder: Path, out: Path, limit: float, *, program: str = "paramedic"
-) -> int:
+def _run(server: Warm, args: list[str], folder: Path, out: Path, limit: float, *, program: str = "paramedic") -> int:
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     return server.run(args, cwd=folder, env=env, out=out, err=Path(f"{out}.err"), timeout=limit, program=program)
 

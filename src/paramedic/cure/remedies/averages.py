@@ -51,6 +51,46 @@ def average_the_copy(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("copy the statistics as well", source.after(loop, *lines))
 
 
+@remedy("PM418", compare="nothing")
+def names_without_prefix(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A wrapper puts a prefix before each name: the copy is given what is inside of it."""
+    if "prefix" not in finding.remedy:
+        return
+    wrapped = {
+        name: ".module" if source.called(call) != "compile" else "._orig_mod"
+        for call in source.calls(("DataParallel", "DistributedDataParallel", "DDP", "compile"))
+        if isinstance(source.statement_of(call), cst.SimpleStatementLine)
+        for name in source.assigned_names(source.statement_of(call))
+    }
+    statement = source.statement_at(finding.where.line)
+    function = source.function_of(statement) if statement is not None else None
+    for call in source.calls(function.name.value) if function is not None else []:
+        for given in call.args:
+            name = source.dotted(given.value)
+            if name in wrapped:
+                new = f"{name}{wrapped[name]}"
+                yield source.edit(f"follow {new}, whose names have no prefix", source.replace(given.value, new))
+
+
+@remedy("PM418", compare="nothing")
+def share_of_the_new(finding: Finding, source: Source) -> Iterator[Edit]:
+    """`decay` is the share that stays, and `1 - decay` the share that comes in."""
+    if "with a decay such as" not in finding.remedy:
+        return
+    statement = source.statement_at(finding.where.line)
+    for call in source.calls(("mul_", "lerp_", "add_"), statement) if statement is not None else []:
+        weight = call.args[-1].value if call.args else None
+        if source.called(call) == "lerp_" and weight is not None:
+            yield source.edit(
+                "take a little of it in each step", source.replace(weight, f"1 - {source.operand(weight)}")
+            )
+        if source.called(call) == "mul_" and weight is not None:
+            alpha = [source.argument(add, None, "alpha") for add in source.calls("add_", statement)]
+            if alpha and alpha[0] is not None:
+                swapped = source.replace(weight, source.code(alpha[0])), source.replace(alpha[0], source.code(weight))
+                yield source.edit("take a little of it in each step", *swapped)
+
+
 def _others(source: Source, name: str) -> list[str]:
     """Attributes of the same object that are called like models, those that are trained by name first."""
     first = name.rpartition(".")[0]

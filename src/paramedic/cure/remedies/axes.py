@@ -7,11 +7,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from paramedic.cure.edit import Edit
+from paramedic.cure.edit import Edit, Splice
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
 
+# Where each one takes the sequence that is predicted, and the mask of its later positions.
+TRANSFORMERS = {
+    "Transformer": (1, "tgt_mask"), "TransformerDecoder": (0, "tgt_mask"), "TransformerEncoder": (0, "mask"),
+    "TransformerDecoderLayer": (0, "tgt_mask"), "TransformerEncoderLayer": (0, "src_mask"),
+}  # fmt: skip
 SOFTMAX = ("softmax", "log_softmax", "Softmax", "LogSoftmax")
 MASKS = ("key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "attn_mask")
 
@@ -41,6 +46,24 @@ def batch_first(finding: Finding, source: Source) -> Iterator[Edit]:
         given = source.argument(call, None, "dim")
         if given is not None:
             yield source.edit("normalise over the features", source.replace(given, "-1"))
+
+
+@remedy("PM413", compare="metrics")
+def positions_along_the_sequence(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Positions are counted along the second axis, and lie along it."""
+    if "count positions" not in finding.remedy:
+        return
+    statement = source.statement_at(finding.where.line)
+    for node in source.all(cst.Subscript, statement) if statement is not None else []:
+        upper = getattr(node.slice[0].slice, "upper", None)
+        if len(node.slice) != 1 or upper is None:
+            continue
+        length = re.sub(r"size\(0\)|shape\[0\]", "size(1)", source.code(upper))
+        length = re.sub(r"^len\((.*)\)$", r"\1.size(1)", length)
+        if length != source.code(upper):
+            text = f"{source.code(node.value)}[:{length}]"
+            yield source.edit("count positions along the sequence", source.replace(node, f"{text}.transpose(0, 1)"))
+            yield source.edit("count positions along the sequence", source.replace(node, text))
 
 
 @remedy("PM415", compare="metrics")
@@ -77,6 +100,61 @@ def mask_the_padding(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("multiply by the opposite of the mask", source.replace(node, f"(~{node.value})"))
 
 
+@remedy("PM415", compare="metrics")
+def mask_along_the_keys(finding: Finding, source: Source) -> Iterator[Edit]:
+    """`mask[:, None, None, :]` in place of `mask[:, None, :, None]`."""
+    if "along the keys" not in finding.remedy:
+        return
+    for outer in source.calls("unsqueeze"):
+        inner = source.owner(outer)
+        if isinstance(inner, cst.Call) and source.called(inner) == "unsqueeze" and outer.args and inner.args:
+            axes = [source.code(call.args[0].value) for call in (inner, outer)]
+            if axes in (["1", "3"], ["1", "-1"]):
+                yield source.edit("lay the mask along the keys", source.replace(outer.args[0].value, "2"))
+    for node in source.all(cst.Subscript):
+        if source.code(node).replace(" ", "").endswith("[:,None,:,None]"):
+            new = f"{source.code(node.value)}[:, None, None, :]"
+            yield source.edit("lay the mask along the keys", source.replace(node, new))
+
+
+@remedy("PM415", compare="metrics")
+def pass_the_mask(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A model that can be told what is padding is told: by the batch, or by the ids themselves."""
+    wanted = re.search(r"pass (\w+)=.*ids != (-?\d+)", finding.remedy)
+    splices: dict[str, list[Splice]] = {"batch": [], "ids": []}
+    for call in source.all(cst.Call) if wanted else []:
+        assert wanted is not None
+        ids = source.argument(call, None, "input_ids")
+        if ids is None or source.argument(call, None, wanted[1]) is not None:
+            continue
+        if isinstance(ids, cst.Subscript):
+            text = source.code(ids).replace("input_ids", wanted[1])
+            splices["batch"].append(source.add_argument(call, f"{wanted[1]}={text}"))
+        text = f"({source.code(ids)} != {wanted[2]}).long()"
+        splices["ids"].append(source.add_argument(call, f"{wanted[1]}={text}"))
+    for way in splices.values():
+        if way:
+            yield source.edit("tell the model what is padding", *way)
+
+
+@remedy("PM415", compare="metrics")
+def by_name(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Arguments that stand in each other's place are passed by their names."""
+    if "by name" not in finding.remedy:
+        return
+    at_fault = source.calls_at(finding.where.line, tuple(source.called(c) for c in source.all(cst.Call)))
+    names = {source.dotted(call.func) for call in at_fault if len(call.args) >= 3}
+    splices = []
+    for call in source.all(cst.Call):
+        places = [arg for arg in call.args if not arg.keyword and not arg.star]
+        if source.dotted(call.func) in names and len(places) == 3:
+            second, third = (arg.value for arg in places[1:])
+            splices.append(source.replace(second, f"attention_mask={source.code(third)}"))
+            splices.append(source.replace(third, f"token_type_ids={source.code(second)}"))
+    if splices:
+        yield source.edit("pass mask and segments by name", *splices)
+
+
 @remedy("PM417", compare="nothing")
 def hide_the_future(finding: Finding, source: Source) -> Iterator[Edit]:
     """A causal mask that hides all later positions."""
@@ -91,6 +169,28 @@ def hide_the_future(finding: Finding, source: Source) -> Iterator[Edit]:
         elif diagonal is None:
             name = re.sub(r"triu$", "tril", source.code(call.func))
             yield source.edit("turn the triangle round", source.replace(call.func, name))
+
+
+@remedy("PM417", compare="nothing")
+def mask_of_the_transformer(finding: Finding, source: Source) -> Iterator[Edit]:
+    """nn.Transformer hides nothing unless it is given a mask."""
+    for call in source.all(cst.Call, source.statement_at(finding.where.line)) if finding.where.line else []:
+        name = source.dotted(call.func)
+        built = [made for made in source.calls(tuple(TRANSFORMERS)) if name in _names_of(source, made)]
+        for made in built:
+            place, keyword = TRANSFORMERS[source.called(made)]
+            first = source.argument(made, None, "batch_first")
+            decoded = source.argument(call, place, "")
+            if decoded is None or source.argument(call, None, keyword) is not None:
+                continue
+            length = f"{source.operand(decoded)}.size({1 if first is not None and source.code(first) == 'True' else 0})"
+            mask = f"{keyword}=torch.nn.Transformer.generate_square_subsequent_mask({length})"
+            yield source.edit("hide later positions from the decoder", source.add_argument(call, mask))
+
+
+def _names_of(source: Source, call: Node) -> list[str]:
+    statement = source.statement_of(call)
+    return source.assigned_names(statement) if isinstance(statement, cst.SimpleStatementLine) else []
 
 
 def _inverted(source: Source, value: Node) -> Edit:

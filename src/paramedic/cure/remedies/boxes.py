@@ -17,6 +17,9 @@ from paramedic.findings import Finding
 def corners(finding: Finding, source: Source) -> Iterator[Edit]:
     """Left, top, width and height become two corners where the box gets its name."""
     statement = source.statement_at(finding.where.line)
+    if isinstance(statement, cst.FunctionDef):  # __getitem__: what it returns
+        returns = [source.statement_of(node) for node in source.all(cst.Return, statement)]
+        statement = returns[0] if returns else None
     if not isinstance(statement, cst.SimpleStatementLine) or "into corners" not in finding.remedy:
         return
     assigned = source.assigned_names(statement)

@@ -29,9 +29,7 @@ def number_as_tensor(finding: Finding, source: Source) -> Iterator[Edit]:
                     if source.code(assign.targets[0].target) == given.value:
                         new = f"torch.tensor({source.code(assign.value)})"
                         yield source.edit(f"make {given.value} a tensor", source.replace(assign.value, new))
-        yield source.edit(
-            f"pass {guard[1]} as a tensor", source.replace(given, f"torch.tensor({source.code(given)})")
-        )
+        yield source.edit(f"pass {guard[1]} as a tensor", source.replace(given, f"torch.tensor({source.code(given)})"))
 
 
 @remedy("PM705")

@@ -57,6 +57,19 @@ def eval_mode(finding: Finding, source: Source) -> Iterator[Edit]:
         yield source.edit(f"evaluate {model} in eval mode", begin)
 
 
+@remedy("PM612", "PM611", compare="nothing")
+def all_parts_switch(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A train() of the model's own leaves no part out if it calls the one of nn.Module."""
+    for function in source.all(cst.FunctionDef):
+        params = [param.name.value for param in function.params.params]
+        if function.name.value != "train" or len(params) != 2 or source.enclosing(function, cst.ClassDef) is None:
+            continue
+        if "super().train" in source.code(function) or not isinstance(function.body, cst.IndentedBlock):
+            continue
+        line = source.before(function.body.body[0], f"super().train({params[1]})")
+        yield source.edit("switch all parts, as nn.Module does", line)
+
+
 @remedy("PM613", compare="nothing")
 def dropout_in_training(finding: Finding, source: Source) -> Iterator[Edit]:
     """Dropout asks the module whether it is being trained."""

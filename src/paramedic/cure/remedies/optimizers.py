@@ -42,6 +42,20 @@ def make_it_later(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("make the optimizer after the last change to the model", *moved)
 
 
+@remedy("PM407")
+def weights_into_the_same(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A model that an optimizer holds gets other weights, not another model."""
+    models = {name for call in _optimizers(source, finding.where.line) for name in _models(source, call)}
+    models |= {f"self.{name}" for name in models}
+    for call in source.calls(("deepcopy", "copy")):
+        statement = source.statement_of(call)
+        names = source.assigned_names(statement) if isinstance(statement, cst.SimpleStatementLine) else []
+        parent = source.parent(call)
+        if len(names) == 1 and names[0] in models and call.args and isinstance(parent, cst.Assign):
+            new = f"{names[0]}.load_state_dict({source.operand(call.args[0].value)}.state_dict())"
+            yield source.edit("load the weights into the model that is there", source.replace(parent, new))
+
+
 def _optimizers(source: Source, line: int | None) -> list[Node]:
     statement = source.statement_at(line)
     found = source.all(cst.Call, statement) if isinstance(statement, cst.SimpleStatementLine) else []

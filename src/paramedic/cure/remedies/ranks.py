@@ -148,5 +148,3 @@ def _name_of(source: Source, module: str) -> str:
             if f"{source.dotted(node.module) if node.module else ''}.{source.dotted(alias.name)}" == module:
                 return source.dotted(alias.asname.name) if alias.asname else source.dotted(alias.name)
     return ""
-
-

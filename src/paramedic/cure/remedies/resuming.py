@@ -84,14 +84,20 @@ def load_last(finding: Finding, source: Source) -> Iterator[Edit]:
 
 
 @remedy("PM409", compare="metrics")
-def load_where_it_fits(finding: Finding, source: Source) -> Iterator[Edit]:
-    """Keys without a prefix belong to the part of the model that has them."""
-    for call in source.calls_at(finding.where.line, "load_state_dict"):
-        owner = source.owner(call)
-        for part in dict.fromkeys(re.findall(r"prefix (?:'|\")?(\w+)\.", f"{finding.what} {finding.remedy}")):
-            if owner is not None and not source.code(owner).endswith(f".{part}"):
-                splices = [source.replace(owner, f"{source.code(owner)}.{part}")]
-                yield source.edit(f"load into {source.code(owner)}.{part}", *splices)
+def names_that_fit(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The keys of the checkpoint get the names that the model has for them."""
+    names = re.search(r"given ([\w.]+).*?; wanted ([\w.]+)", finding.why)
+    if names is None:
+        return
+    old, new = _prefixes(names[1], names[2])
+    for call in source.calls_at(finding.where.line, "load_state_dict") if old != new else []:
+        state = source.argument(call, 0, "state_dict")
+        if state is not None:
+            name = f'name.removeprefix("{old}")' if old else "name"
+            renamed = f'"{new}" + {name}' if new else name
+            text = f"{{{renamed}: value for name, value in {source.operand(state)}.items()}}"
+            said = f"load {old or 'the keys'} as {new}" if new else f"load without the prefix {old}"
+            yield source.edit(said, source.replace(state, text))
 
 
 @remedy("PM411", compare="nothing")
@@ -109,6 +115,15 @@ def tie_again(finding: Finding, source: Source) -> Iterator[Edit]:
     for way in [node.name.value for node in source.all(cst.FunctionDef) if node.name.value.startswith("tie")]:
         yield source.edit("tie the weights again", source.after(last, f"{name}.{way}()"))
     yield source.edit("tie the weights again", source.after(last, f"{name}.{tied[2]} = {name}.{tied[3]}"))
+
+
+def _prefixes(given: str, wanted: str) -> tuple[str, str]:
+    """What stands before the part that both names end in, with its dot."""
+    one, other = given.split("."), wanted.split(".")
+    while one and other and one[-1] == other[-1]:
+        one.pop()
+        other.pop()
+    return ".".join([*one, ""]), ".".join([*other, ""])
 
 
 def _owner_on(source: Source, statement: Node) -> str:

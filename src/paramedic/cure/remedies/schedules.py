@@ -54,6 +54,33 @@ def plateau_of_a_score(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit('wait for the score to stop rising: mode="max"', source.add_argument(call, 'mode="max"'))
 
 
+@remedy("PM608", compare="metrics")
+def schedule_of_the_new(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A scheduler knows the optimizer that it was made for: a new one gets a scheduler of its own."""
+    statement = source.statement_at(finding.where.line)
+    if not isinstance(statement, cst.SimpleStatementLine) or "for the new optimizer" not in finding.remedy:
+        return
+    for name in source.assigned_names(statement):
+        for call in source.all(cst.Call):
+            made = source.statement_of(call)
+            first = source.argument(call, 0, "optimizer")
+            is_new = isinstance(made, cst.SimpleStatementLine) and source.assigned_names(made)
+            if first is not None and source.code(first) == name and is_new and source.called(call)[:1].isupper():
+                line = source.after(statement, source.code(made).strip())
+                yield source.edit("make a scheduler for the new optimizer", line)
+
+
+@remedy("PM608", compare="metrics")
+def factor_of_one(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A rate times 0 is 0 for good; times 1 it stays."""
+    if "gamma=1" not in finding.remedy:
+        return
+    for call in source.calls_at(finding.where.line, ("StepLR", "MultiStepLR", "ExponentialLR")):
+        gamma = source.argument(call, None, "gamma")
+        if gamma is not None and source.code(gamma) in ("0", "0.0", "0."):
+            yield source.edit("leave the rate as it is: gamma=1", source.replace(gamma, "1"))
+
+
 def _is_loss(source: Source, plateau: Node) -> bool:
     """Whether what its steps are given is called a loss."""
     names = source.assigned_names(source.statement_of(plateau))

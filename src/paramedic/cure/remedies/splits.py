@@ -14,6 +14,7 @@ from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
 
+HELD_OUT = re.compile(r"val|test|dev|eval|held")
 SWITCHES = re.compile(r"transform|augment|aug$|jitter|noise|crop|flip|training|is_train|train$|mode")
 
 
@@ -32,13 +33,8 @@ def the_part_itself(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM307", compare="nothing")
 def the_rest(finding: Finding, source: Source) -> Iterator[Edit]:
     """Two slices of one thing part it where they use one border: `a[:-n]` and `a[-n:]`."""
-    statement = source.statement_at(finding.where.line)
-    if statement is None:
-        return
-    loaded = source.calls_at(finding.where.line, "DataLoader")
-    made = [origin for call in loaded if call.args for origin in origins(source, call.args[0].value)]
-    statements = [statement, *(source.statement_of(o.node) for o in made if o.source is source)]
-    slices = _slices(source, source.scope(statement))
+    statements = _made_at(source, finding)
+    slices = _slices(source, source.scope(statements[0])) if statements else []
     for where in statements:
         mine = [found for found in slices if source.statement_of(found[0]) is where]
         splices = [splice for found in mine for splice in _complement(source, found, slices)]
@@ -76,22 +72,21 @@ def copy_of_the_dataset(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM317", compare="nothing")
 def evaluate_without_chance(finding: Finding, source: Source) -> Iterator[Edit]:
     """The held-out part is taken from a copy of the dataset whose random transform is off."""
-    statement = source.statement_at(finding.where.line)
-    if statement is None or source.indent_of(statement) is None:
-        return
-    for call in source.calls("Subset", statement):
-        whole = call.args[0].value if call.args else None
-        for name, off in _switches(source, whole) if isinstance(whole, cst.Name | cst.Attribute) else ():
-            lines = [f"plain = copy.copy({source.code(whole)})", f"plain.{name} = {off}"]
-            splices = [source.before(statement, *lines), source.replace(whole, "plain"), *import_copy(source)]
-            yield source.edit("evaluate on the data as it is", *splices)
-    for call in source.calls("random_split", statement):
-        whole = call.args[0].value if call.args else None
-        parts = [name for name in source.assigned_names(statement) if re.search(r"val|test|dev|eval|held", name.lower())]
-        for name, off in _switches(source, whole) if isinstance(whole, cst.Name | cst.Attribute) and parts else ():
-            lines = [f"{part}.dataset = copy.copy({source.code(whole)})" for part in parts]
-            lines += [f"{part}.dataset.{name} = {off}" for part in parts]
-            yield source.edit("evaluate on the data as it is", source.after(statement, *lines), *import_copy(source))
+    for statement in _made_at(source, finding):
+        for call in source.calls("Subset", statement):
+            whole = call.args[0].value if call.args else None
+            for name, off in _switches(source, whole) if isinstance(whole, cst.Name | cst.Attribute) else ():
+                lines = [f"plain = copy.copy({source.code(whole)})", f"plain.{name} = {off}"]
+                splices = [source.before(statement, *lines), source.replace(whole, "plain"), *import_copy(source)]
+                yield source.edit("evaluate on the data as it is", *splices)
+        for call in source.calls("random_split", statement):
+            whole = call.args[0].value if call.args else None
+            parts = [name for name in source.assigned_names(statement) if HELD_OUT.search(name.lower())]
+            for name, off in _switches(source, whole) if isinstance(whole, cst.Name | cst.Attribute) and parts else ():
+                lines = [f"{part}.dataset = copy.copy({source.code(whole)})" for part in parts]
+                lines += [f"{part}.dataset.{name} = {off}" for part in parts]
+                splices = [source.after(statement, *lines), *import_copy(source)]
+                yield source.edit("evaluate on the data as it is", *splices)
 
 
 @remedy("PM317", compare="nothing")
@@ -108,6 +103,16 @@ def one_draw_for_both(finding: Finding, source: Source) -> Iterator[Edit]:
             start, end = source.span(one)[0], source.span(other)[1]
             new = f"{first}, {second} = {function}(torch.stack(({first}, {second})))"
             yield source.edit("turn both by one draw", Splice(start, end, new))
+
+
+def _made_at(source: Source, finding: Finding) -> list[Node]:
+    """The statement of the finding, and those that made the dataset of a loader in it."""
+    statement = source.statement_at(finding.where.line)
+    loaded = source.calls_at(finding.where.line, "DataLoader")
+    made = [origin for call in loaded if call.args for origin in origins(source, call.args[0].value)]
+    found = [statement, *(source.statement_of(origin.node) for origin in made if origin.source is source)]
+    lines = [line for line in found if isinstance(line, cst.SimpleStatementLine)]
+    return [line for line in lines if source.indent_of(line) is not None]
 
 
 def import_copy(source: Source) -> list[Splice]:

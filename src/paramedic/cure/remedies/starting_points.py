@@ -1,10 +1,14 @@
-"""PM211, PM301, PM105: weights that start apart, inputs of a usual size. A judgement: the run decides."""
+"""PM105, PM211, PM301, PM302, PM305: weights that start apart, inputs of a usual size, classes that count alike."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+import libcst as cst
+
 from paramedic.cure.edit import Edit
+from paramedic.cure.origins import origins
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Source
 from paramedic.findings import Finding
@@ -45,3 +49,66 @@ def numbers_only(finding: Finding, source: Source) -> Iterator[Edit]:
         yield source.edit(
             "put 0 where a value is missing", source.replace(call, f"torch.nan_to_num({source.code(call)})")
         )
+
+
+@remedy("PM301", compare="metrics")
+def divided_once(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Pixels that are from 0 to 1 already are not divided again, wherever the same line stands."""
+    facts = {fact.name: fact.value for fact in finding.evidence}
+    most = facts.get("max")
+    if not isinstance(most, int | float) or most > 0.02:
+        return
+    statement = source.statement_at(finding.where.line)
+    divisions = [
+        node
+        for node in (source.all(cst.BinaryOperation, statement) if statement is not None else [])
+        if isinstance(node.operator, cst.Divide) and source.code(node.right) in ("255", "255.0", "255.")
+    ]
+    for division in divisions:
+        text = source.code(division)
+        same = [node for node in source.all(cst.BinaryOperation) if source.code(node) == text]
+        splices = [source.replace(node, source.code(node.left)) for node in same]
+        yield source.edit("divide by 255 only once", *splices)
+
+
+@remedy("PM301", safety="unsafe", compare="metrics")
+def standardise(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Columns of very different size get a mean of 0 and a standard deviation of 1."""
+    statement = source.statement_at(finding.where.line)
+    calls = source.all(cst.Call, statement) if statement is not None else []
+    inputs = [call.args[0].value for call in calls if len(call.args) == 1 and isinstance(call.args[0].value, cst.Name)]
+    for value in inputs:
+        for origin in origins(source, value):
+            home, made = origin.source, origin.source.statement_of(origin.node)
+            names = home.assigned_names(made) if isinstance(made, cst.SimpleStatementLine) else []
+            first = [name for name in names if "." not in name][:1]
+            if first and home.indent_of(made) is not None and not home.calls("DataLoader", made):
+                line = f"{first[0]} = ({first[0]} - {first[0]}.mean(0)) / ({first[0]}.std(0) + 1e-6)"
+                yield home.edit(f"standardise {first[0]}", home.after(made, line))
+
+
+@remedy("PM302", compare="metrics")
+def labels_as_they_are(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A map of classes is no picture: it is not divided by 255."""
+    statement = source.statement_at(finding.where.line)
+    loaded = [call.args[0].value for call in source.calls_at(finding.where.line, "DataLoader") if call.args]
+    made = [origin for value in loaded for origin in origins(source, value)]
+    nodes = [(source, statement)] if statement is not None else []
+    for home, node in [*nodes, *((origin.source, origin.node) for origin in made)]:
+        for call in home.all(cst.Call, node):
+            outer = home.parent(home.parent(call))
+            named = home.called(call) in ("to_tensor", "ToTensor", "pil_to_tensor") and len(call.args) == 1
+            if named and isinstance(outer, cst.Call) and home.called(outer) in ("squeeze", "long"):
+                whole = outer if home.called(outer) == "squeeze" else call
+                new = f"torch.as_tensor({home.code(call.args[0].value)})"
+                yield home.edit("take the classes as they are", home.replace(whole, new))
+
+
+@remedy("PM305", safety="unsafe", compare="metrics")
+def weigh_the_rare(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The rare class counts as much as the frequent one."""
+    weight = re.search(r"pos_weight=(\d+)", finding.remedy)
+    for call in source.calls_at(finding.where.line, ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")):
+        if weight and source.argument(call, None, "pos_weight") is None:
+            argument = source.add_argument(call, f"pos_weight=torch.tensor([{weight[1]}.0])")
+            yield source.edit("weigh the rare class", argument)
