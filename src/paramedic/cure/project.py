@@ -46,7 +46,7 @@ class Project:
 
     def files(self, *endings: str) -> list[str]:
         """The user's own files with these endings: not those of an environment, a cache or another tool."""
-        found = []
+        found: list[str] = []
         for place, folders, names in os.walk(self.folder):
             here = Path(place).relative_to(self.folder)
             folders[:] = sorted(name for name in folders if name[0] != "." and not self._is_foreign(here / name))

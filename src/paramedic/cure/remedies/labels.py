@@ -64,9 +64,9 @@ def _width(source: Source) -> str:
     """The number of classes without the blank, as the layer that makes `classes + 1` outputs spells it."""
     for call in source.calls(("Linear", "Conv1d")):
         size = source.argument(call, 1, "out_features")
-        if isinstance(size, cst.BinaryOperation) and isinstance(size.operator, cst.Add):
-            if source.code(size.right) == "1":
-                return source.code(size.left)
+        added = isinstance(size, cst.BinaryOperation) and isinstance(size.operator, cst.Add)
+        if added and size is not None and source.code(size.right) == "1":
+            return source.code(size.left)
     return ""
 
 
@@ -157,9 +157,8 @@ def _last_indices(origin: Origin) -> list[Node]:
     found = []
     for node in source.all(cst.Index, source.statement_of(origin.node)):
         value = node.value
-        if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Subtract):
-            if source.code(value.right) == "1" and isinstance(value.left, cst.BinaryOperation):
-                found.append(value)
+        if _one_less(source, value) and isinstance(value.left, cst.BinaryOperation):
+            found.append(value)
     return found
 
 
@@ -174,10 +173,15 @@ def _unshifted(source: Source, node: Node) -> list[Splice]:
         rest = [part.slice for part in node.slice[:-1]]
         whole = all(isinstance(part, cst.Slice) and part.lower is None and part.upper is None for part in rest)
         return [source.replace(node, source.code(node.value))] if whole else []
-    if not lower and isinstance(last.upper, cst.BinaryOperation) and isinstance(last.upper.operator, cst.Subtract):
-        if source.code(last.upper.right) == "1":
-            return [source.replace(last.upper, source.code(last.upper.left))]
+    if not lower and _one_less(source, last.upper):
+        return [source.replace(last.upper, source.code(last.upper.left))]
     return []
+
+
+def _one_less(source: Source, node: Node) -> bool:
+    """`x - 1`."""
+    less = isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Subtract)
+    return less and source.code(node.right) == "1"
 
 
 def _input_without_last(source: Source, prediction: Node, target: Node) -> Iterator[Edit]:

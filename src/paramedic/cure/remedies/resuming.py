@@ -110,7 +110,7 @@ def tie_again(finding: Finding, source: Source) -> Iterator[Edit]:
     function = source.function_of(statement)
     method = function is not None and source.enclosing(function, cst.ClassDef) is not None
     name = "self" if method else _owner_on(source, statement) or tied[1]
-    block, place = source.siblings(statement)
+    block, _ = source.siblings(statement)
     last = block[-1] if method and not source.all(cst.Return, block[-1]) else statement
     for way in [node.name.value for node in source.all(cst.FunctionDef) if node.name.value.startswith("tie")]:
         yield source.edit("tie the weights again", source.after(last, f"{name}.{way}()"))
@@ -138,9 +138,9 @@ def _makers(source: Source, name: str) -> list[Node]:
     for assign in source.all(cst.Assign):
         made = isinstance(assign.value, cst.Call) and source.calls(("parameters", "named_parameters"), assign.value)
         function = source.function_of(assign)
-        if made and function is not None and source.code(assign.targets[0].target) == name:
-            if len(function.params.params) == 1:
-                found.append(function)
+        named = source.code(assign.targets[0].target) == name
+        if made and named and function is not None and len(function.params.params) == 1:
+            found.append(function)
     return found
 
 
