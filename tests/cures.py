@@ -88,6 +88,45 @@ CURES: dict[str, tuple[str, dict[str, Any]]] = {
     "PM707/sick": (
         "loader = DataLoader(train_set, batch_size=args.batch_size, shuffle=True, num_workers=0)", {}
     ),
+    "PM108/sick": ("scores = self.score(x).squeeze(-1).masked_fill(~present, -1e4)", {}),
+    "PM304/sick": (
+        "cultivar = torch.tensor(table[:, 0], dtype=torch.long) - 1",
+        {"remedy": "subtract 1 from the labels", "where": Where(line=41)},
+    ),
+    "PM307/sick": ("val_loader = DataLoader(Subset(dataset, order[-held_out:]), batch_size=35)", {}),
+    "PM312/sick": (
+        "box = torch.cat([box[..., :2], box[..., :2] + box[..., 2:]], -1)", {"remedy": "turns them into corners"}
+    ),
+    "PM312/sick_mirrored": ("edges = SIZE - box[[2, 0]] if turned else box[[0, 2]]", {}),
+    "PM313/sick": (
+        "x = x.permute(0, 2, 1, 3).reshape(len(x), SENSORS, -1)",
+        {"evidence": (Evidence(name="axes_before", value="(8, 6, 20)"), Evidence(name="axes_after", value="(6, 160)"))},
+    ),
+    "PM315/sick_last_place": ("last = states[torch.arange(len(states)), lengths - 1]", {}),
+    "PM316/sick": ("return WeightedRandomSampler(class_weights[labels], num_samples=len(labels))", {}),
+    "PM317/sick": ("val_set.dataset.augment = False", {}),
+    "PM409/sick": (
+        'model.load_state_dict({"backbone." + name.removeprefix("encoder."): value for name, value in '
+        "torch.load(path).items()}, strict=False)",
+        {"why": "names do not agree: given encoder.0.weight and encoder.0.bias; wanted backbone.0.weight"},
+    ),
+    "PM411/sick": ("model.embed.weight = model.head.weight", {"remedy": "model.embed.weight = model.head.weight"}),
+    "PM411/sick_converted": (
+        "model.embed.weight = model.head.weight", {"remedy": "model.embed.weight = model.head.weight"}
+    ),
+    "PM507/sick": (
+        'return F.kl_div(logits[:, :OLD].log_softmax(1), before[:, :OLD].softmax(1), reduction="batchmean")', {}
+    ),
+    "PM513/sick": ("return F.cross_entropy(logits.transpose(1, 2), labels)", {"what": "two places later"}),
+    "PM513/sick_unshifted": (
+        "loss = F.cross_entropy(model(text)[:, :-1].transpose(1, 2), text[:, 1:])", {"what": "they were not shifted"}
+    ),
+    "PM609/sick": ("scheduler = LambdaLR(optimizer, rate)", {"remedy": "make the scheduler first"}),
+    "PM705/sick": ('forward = torch.compile(model, backend="eager", dynamic=True)', {}),
+    "PM801/sick": ("model = DistributedDataParallel(model)", {}),
+    "PM802/sick": ("train_loader = DataLoader(train_set, batch_size=16, sampler=sampler)", {}),
+    "PM804/sick": ("self.embed = nn.Linear(8, WIDTH)", {}),
+    "PM805/sick": ("loss = F.cross_entropy(replica(x), y)", {}),
 }  # fmt: skip
 
 

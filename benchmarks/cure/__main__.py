@@ -1,6 +1,7 @@
 """`python -m benchmarks.cure`: cure the sick programs of the real pairs, and compare them with the repaired ones.
 
-Results are appended to `--kept` as they come; a program that is there already is not run again.
+Results are appended to `--kept` as they come, the reports of `paramedic cure` beside it; a program that is there
+already is not run again.
 """
 
 from __future__ import annotations
@@ -33,10 +34,13 @@ def main() -> None:
     kept.parent.mkdir(parents=True, exist_ok=True)
     rows = [Row.from_json(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     done = {row.program for row in rows}
+    reports = kept.with_suffix(".reports")
     if not options.table:
+        reports.mkdir(exist_ok=True)
         waiting = [program for program in chosen if program.name not in done]
         with kept.open("a") as stream:
-            for row in run_all(waiting, options.jobs, limit=options.limit, until=time.monotonic() + options.seconds):
+            until = time.monotonic() + options.seconds
+            for row in run_all(waiting, options.jobs, limit=options.limit, until=until, reports=reports):
                 rows.append(row)
                 stream.write(row.as_json() + "\n")
                 stream.flush()
@@ -59,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run_all(programs: list[Program], jobs: int, *, limit: float, until: float) -> Iterator[Row]:
+def run_all(programs: list[Program], jobs: int, *, limit: float, until: float, reports: Path) -> Iterator[Row]:
     """Several at a time; rows come as they are ready."""
     servers: queue.SimpleQueue[Warm] = queue.SimpleQueue()
     for _ in range(min(jobs, len(programs))):
@@ -70,7 +74,7 @@ def run_all(programs: list[Program], jobs: int, *, limit: float, until: float) -
             return None
         server = servers.get()
         try:
-            return run(program, server, limit)
+            return run(program, server, limit, reports)
         finally:
             servers.put(server)
 

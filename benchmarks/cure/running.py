@@ -46,7 +46,7 @@ class Row:
         return cls(**fields)
 
 
-def run(program: Program, server: Warm, limit: float) -> Row:
+def run(program: Program, server: Warm, limit: float, reports: Path) -> Row:
     if not any(remedies_for(code) for code in program.codes):  # then a run could not change anything
         return Row(program=program.name, code=program.codes[0], found=True, reason="there is no remedy for it yet")
     with tempfile.TemporaryDirectory() as name:
@@ -62,6 +62,7 @@ def run(program: Program, server: Warm, limit: float) -> Row:
         if not report.exists():
             return Row(program=program.name, code=program.codes[0], found=False, reason=_last(place / "cure.txt.err"))
         told = json.loads(report.read_text())
+        shutil.copy(report, reports / f"{program.name.replace('/', '-')}.json")
         if any(edit["confirmed"] for edit in told["edits"]):
             _run(server, ["fixed.py"], folder, place / "twin.txt", limit, program="python")
         return _row(program, told, printed(place / "twin.txt"))

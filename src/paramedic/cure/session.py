@@ -23,7 +23,7 @@ from paramedic.rules.rule import Rule
 from paramedic.settings import Settings
 
 MOST_ROUNDS = 10
-MOST_CANDIDATES = 4  # edits tried for one finding
+MOST_CANDIDATES = 6  # edits tried for one finding
 LONGEST = 300.0  # seconds of the first run; the others may take three times as long as it did
 LEAST = 20.0
 

@@ -63,8 +63,9 @@ def names_without_prefix(finding: Finding, source: Source) -> Iterator[Edit]:
         for name in source.assigned_names(source.statement_of(call))
     }
     statement = source.statement_at(finding.where.line)
-    function = source.function_of(statement) if statement is not None else None
-    for call in source.calls(function.name.value) if function is not None else []:
+    owner = source.enclosing(statement, cst.ClassDef) if statement is not None else None
+    methods = [node.name.value for node in source.all(cst.FunctionDef, owner)] if owner is not None else []
+    for call in source.calls(methods):
         for given in call.args:
             name = source.dotted(given.value)
             if name in wrapped:

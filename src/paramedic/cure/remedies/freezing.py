@@ -34,6 +34,22 @@ def freeze(finding: Finding, source: Source) -> Iterator[Edit]:
             yield from _loop_over_parameters(source, statement)
 
 
+@remedy("PM403", compare="metrics")
+def on_all_the_way(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A part that has an optimizer is not frozen between its steps."""
+    module = finding.where.module or ""
+    if "leave requires_grad on" not in finding.remedy or not module:
+        return
+    splices = []
+    for assign in source.all(cst.Assign):
+        target, loop = assign.targets[0].target, source.enclosing(assign, cst.For)
+        frozen = source.dotted(target).endswith(".requires_grad") and source.code(assign.value) == "False"
+        if frozen and loop is not None and source.code(loop.iter).startswith(f"{module}."):
+            splices.append(source.replace(assign.value, "True"))
+    if splices:
+        yield source.edit(f"leave requires_grad of {module} on", *splices)
+
+
 @remedy("PM405")
 def in_place(finding: Finding, source: Source) -> Iterator[Edit]:
     """`p = p - step` gives a name to a new tensor; `p -= step` changes the parameter."""

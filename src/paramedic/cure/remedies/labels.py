@@ -9,7 +9,7 @@ import libcst as cst
 
 from paramedic.cure.edit import Edit, Splice
 from paramedic.cure.origins import Origin, origins
-from paramedic.cure.remedies.losses import compared
+from paramedic.cure.remedies.losses import compared, loss_calls
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
@@ -26,7 +26,7 @@ def count_from_zero(finding: Finding, source: Source) -> Iterator[Edit]:
         made = [origin for origin in origins(source, target) if origin.kind != "returned"]
         for origin in [origin for origin in made if _makes(origin)]:
             yield _with(origin.source, origin.node, "{} - 1", "count labels from 0")
-        yield _with(source, target, "{} - 1", "count labels from 0")
+        yield _with(source, target, "{} - 1", "count labels from 0 in the loss")
 
 
 @remedy("PM304", compare="metrics")
@@ -34,9 +34,9 @@ def labels_of_both_signs(finding: Finding, source: Source) -> Iterator[Edit]:
     """0 and 1 become -1 and 1: where the loss gets them, or where it multiplies them with the score."""
     if "2 * y - 1" not in finding.remedy:
         return
-    for place in (2, 1):
-        for target in compared(source, finding.where.line, place):
-            yield _with(source, target, "2 * {} - 1", "give the loss -1 and 1")
+    for call in loss_calls(source, finding.where.line):
+        if not call.args[-1].keyword and not call.args[-1].star:
+            yield _with(source, call.args[-1].value, "2 * {} - 1", "give the loss -1 and 1")
     statement = source.statement_at(finding.where.line)
     for node in source.all(cst.BinaryOperation, statement) if statement is not None else []:
         if isinstance(node.operator, cst.Multiply):
@@ -100,7 +100,7 @@ def shift_once(finding: Finding, source: Source) -> Iterator[Edit]:
     for home, where in [*statements, *((source, source.statement_of(assign)) for assign in named)]:
         pieces = [splice for node in home.all(cst.Subscript, where) for splice in _unshifted(home, node)]
         if pieces and isinstance(where, cst.SimpleStatementLine):
-            yield home.edit("shift the labels in one place only", *pieces)
+            yield home.edit("do not shift the labels where they are made", *pieces)
 
 
 @remedy("PM513", compare="nothing")

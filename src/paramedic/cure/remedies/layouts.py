@@ -19,6 +19,8 @@ def swap_before_view(finding: Finding, source: Source) -> Iterator[Edit]:
     """The one order of the axes in which neighbours can be joined into the shape that is asked for."""
     before, after = _axes(finding, "axes_before"), _axes(finding, "axes_after")
     for call in source.calls_at(finding.where.line, VIEWS) if before and after else []:
+        if source.calls(("permute", "transpose"), source.owner(call)):
+            continue
         for order in _orders(before, after):
             axes = ", ".join(str(axis) for axis in (0, *(axis + 1 for axis in order)))
             new = f"{_viewed(source, call)}.permute({axes}).reshape({_sizes(source, call)})"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from paramedic.cure.edit import Edit
+from paramedic.cure.edit import Edit, Splice
 from paramedic.cure.origins import origins
 from paramedic.cure.remedy import remedy
-from paramedic.cure.source import Source
+from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
 
 PIXELS = 255.0
@@ -42,6 +42,18 @@ def small_pixels(finding: Finding, source: Source) -> Iterator[Edit]:
         yield source.edit("divide the pixels by 255", source.replace(call, f"{source.code(call)} / 255"))
 
 
+@remedy("PM105")
+def divide_by_no_zero(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A column that is constant has a spread of 0: a little is added before it divides."""
+    statement = source.statement_at(finding.where.line)
+    for node in source.all(cst.BinaryOperation, statement) if statement is not None else []:
+        if isinstance(node.operator, cst.Divide) and not isinstance(node.right, cst.Integer | cst.Float):
+            new = f"({source.code(node.right)} + 1e-6)"
+            start, end = source.span(node.right)
+            around = len(node.right.lpar), len(node.right.rpar)
+            yield source.edit("divide by no zero", Splice(start - around[0], end + around[1], new))
+
+
 @remedy("PM105", safety="unsafe")
 def numbers_only(finding: Finding, source: Source) -> Iterator[Edit]:
     """Values that are missing count as 0."""
@@ -54,20 +66,14 @@ def numbers_only(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM301", compare="metrics")
 def divided_once(finding: Finding, source: Source) -> Iterator[Edit]:
     """Pixels that are from 0 to 1 already are not divided again, wherever the same line stands."""
-    facts = {fact.name: fact.value for fact in finding.evidence}
-    most = facts.get("max")
-    if not isinstance(most, int | float) or most > 0.02:
+    if "only once" not in finding.remedy:
         return
-    statement = source.statement_at(finding.where.line)
-    divisions = [
-        node
-        for node in (source.all(cst.BinaryOperation, statement) if statement is not None else [])
-        if isinstance(node.operator, cst.Divide) and source.code(node.right) in ("255", "255.0", "255.")
-    ]
-    for division in divisions:
-        text = source.code(division)
-        same = [node for node in source.all(cst.BinaryOperation) if source.code(node) == text]
-        splices = [source.replace(node, source.code(node.left)) for node in same]
+    alike: dict[str, list[Node]] = {}
+    for node in source.all(cst.BinaryOperation):
+        if isinstance(node.operator, cst.Divide) and source.code(node.right) in ("255", "255.0", "255."):
+            alike.setdefault(source.code(node), []).append(node)
+    for nodes in alike.values():
+        splices = [source.replace(node, source.code(node.left)) for node in nodes]
         yield source.edit("divide by 255 only once", *splices)
 
 
