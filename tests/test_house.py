@@ -31,7 +31,7 @@ MAY_IMPORT = {  # package -> packages, lazy imports and those for types included
         *("assistants", "audit", "bundle", "capture", "cure", "findings", "journal", "lab", "parity", "postmortem"),
         *("record", "reports", "rules", "serve", "shapes", "synth", "testing"),
     },
-    "cure": {"findings", "lab", "reports", "rules"},
+    "cure": {"findings", "lab", "reports", "rules", "static"},
     "integrations": {"findings"},
     "interventions": {"record", "synth"},
     "journal": {"findings", "record"},

@@ -26,7 +26,8 @@ def count_from_zero(finding: Finding, source: Source) -> Iterator[Edit]:
         made = [origin for origin in origins(source, target) if origin.kind != "returned"]
         for origin in [origin for origin in made if _makes(origin)]:
             yield _with(origin.source, origin.node, "{} - 1", "count labels from 0")
-        yield _with(source, target, "{} - 1", "count labels from 0 in the loss")
+        if not _one_less(source, target):
+            yield _with(source, target, "{} - 1", "count labels from 0 in the loss")
 
 
 @remedy("PM304", compare="metrics")
