@@ -174,7 +174,12 @@ def _means(own: list[ast.AST], kept: ast.expr) -> Iterator[ast.expr]:
             left = _bare(node.left)
             if isinstance(left, ast.Call) and _name_of(left.func) == "sum" and any(_same(a, kept) for a in left.args):
                 yield node
-        elif isinstance(node, ast.Call) and _name_of(node.func) in MEANS:
+        elif isinstance(node, ast.Call) and _name_of(node.func) in MEANS and not _weighted(node):
             inside = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
             if any(_same(part, kept) for each in inside for part in ast.walk(each)):
                 yield node
+
+
+def _weighted(mean: ast.Call) -> bool:
+    """`np.average(shares, weights=sizes)` counts every sample once."""
+    return any(keyword.arg == "weights" for keyword in mean.keywords)

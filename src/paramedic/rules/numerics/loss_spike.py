@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from paramedic.record.facts import Backward, Bundle
+from paramedic.record.facts import Backward, Bundle, LossCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.curves import Curve
 from paramedic.rules.outcome import outcome
@@ -25,7 +25,8 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
 
     ## When this is wrong
     A spike that training recovers from is a note, also where batches with outliers are frequent: a model that was set
-    back is worse on all batches, the good ones too. Losses that are sums or written by hand are not judged.
+    back is worse on all batches, the good ones too. Targets that grow along the way, as those of a value function do,
+    raise the loss by themselves: a note as well. Losses that are sums or written by hand are not judged.
 
     ## Options
     `above_before`: times the typical loss of the steps before; `above_first`: times the first loss; `damage`: how much
@@ -44,6 +45,7 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     # Whoever has caught up by the end has lost some steps, not the run.
     harmed = harmed and _better(curve.values[-_WINDOW:]) > damage * _better(curve.values[index - _WINDOW : index])
     step = curve.at[index]
+    harmed = harmed and not _targets_moved(run, step, damage)
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
         why=f"it set the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
@@ -64,6 +66,15 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
 def _better(losses: Sequence[float]) -> float:
     """The loss of a better batch: a quarter of all is lower still."""
     return sorted(losses)[len(losses) // 4]
+
+
+def _targets_moved(run: Run, step: int, times: float) -> bool:
+    """Whether the targets are on another scale since then, as those of an agent that finds its first rewards are: their
+    loss is then on another scale, too, whatever became of the model."""
+    calls = [call for call in run.facts(LossCall, phase="train") if call.values is not None]
+    before = [call.numbers.target_spread for call in calls if call.step < step]
+    after = [call.numbers.target_spread for call in calls if call.step > step]
+    return bool(before and after) and median(after) > times * median(before)
 
 
 def _look(run: Run, step: int) -> str:

@@ -23,6 +23,7 @@ from paramedic.record.writer import Site
 LOOKS, SAMPLES, SIDE = 24, 16, 32  # per place; per look; pixels to which pictures are reduced
 MOST_VALUES = 4_000_000  # of the pictures in one look
 SMALLEST = 8  # pixels along a side
+CLASSES = 32  # that are told apart
 CLEAR, STRONG = 0.3, 0.4  # how much better one fits than the other, and how well it must fit at least
 AXES = {"left and right": (-1,), "top and bottom": (-2,), "both": (-1, -2)}
 
@@ -54,8 +55,7 @@ class Mirrors:
         self._looks[site] += 1
         if self._looks[site] > LOOKS or not (readable(picture) and readable(target)):
             return
-        both = _reduced(picture), _reduced(target if target.dim() == 4 else target[:, None])
-        counts = _fits(*(part[: min(len(p) for p in both)] for part in both))  # of huge ones fewer are looked at
+        counts = _fits(picture, target if target.dim() == 4 else target[:, None])
         step = self.watcher.step
 
         def use(found: list[float]) -> None:
@@ -65,21 +65,45 @@ class Mirrors:
         self.watcher.read(counts, use)
 
 
-def _reduced(pictures: torch.Tensor) -> torch.Tensor:
-    """A few of them, without colours, small, and with mean 0 and length 1."""
-    most = max(1, min(SAMPLES, MOST_VALUES // pictures[0].numel()))
-    few = pictures[:most].detach().float().mean(1, keepdim=True)
-    if max(few.shape[-2:]) > SIDE:
-        few = F.adaptive_avg_pool2d(few, SIDE)
-    centred = few - few.mean((-1, -2), keepdim=True)
-    return centred / centred.norm(dim=(-1, -2), keepdim=True).clamp(min=1e-6)
-
-
 def _fits(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """How many fit as they are, and how many fit when the target is mirrored."""
-    straight = (pictures * targets).sum((-1, -2, -3)).abs()
-    mirrored = [(pictures * targets.flip(axes)).sum((-1, -2, -3)).abs() for axes in AXES.values()]
+    most = max(1, min(SAMPLES, MOST_VALUES // pictures[0].numel()))  # of huge ones fewer are looked at
+    pictures, targets = pictures[:most].detach().float(), targets[:most].detach()
+    classes = not targets.dtype.is_floating_point and targets.shape[1] == 1
+    fit = _explained if classes else _correlated
+    small, few = (_thinned(pictures), _thinned(targets)) if classes else (_pooled(pictures), _pooled(targets.float()))
+    straight = fit(small, few)
+    mirrored = [fit(small, few.flip(axes)) for axes in AXES.values()]
     best = torch.stack(mirrored).amax(0)
     counts = [((straight > best + CLEAR) & (straight > STRONG)).sum()]
-    counts += [((fit > straight + CLEAR) & (fit > STRONG) & (fit == best)).sum() for fit in mirrored]
+    counts += [((each > straight + CLEAR) & (each > STRONG) & (each == best)).sum() for each in mirrored]
     return torch.stack(counts).float()
+
+
+def _correlated(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Of brightness and target, whatever the sign."""
+    return (_unit(pictures.mean(1, keepdim=True)) * _unit(targets.mean(1, keepdim=True))).sum((-1, -2, -3)).abs()
+
+
+def _explained(pictures: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """How much of the colours the classes explain (the correlation ratio): numbers of classes have no order."""
+    members = F.one_hot(targets[:, 0].long().clamp(-1, CLASSES - 2) + 1, CLASSES).flatten(1, 2).float()
+    sums = torch.einsum("npc,nkp->nck", members, _unit(pictures).flatten(2))
+    shares = sums.square().sum(2) / members.sum(1).clamp(min=1)
+    return shares.sum(1).clamp(0, 1).sqrt()
+
+
+def _pooled(pictures: torch.Tensor) -> torch.Tensor:
+    return F.adaptive_avg_pool2d(pictures, SIDE) if max(pictures.shape[-2:]) > SIDE else pictures
+
+
+def _thinned(pictures: torch.Tensor) -> torch.Tensor:
+    """Classes cannot be averaged, so some of their pixels are looked at, and the same ones of the pictures."""
+    down, right = (max(1, size // SIDE) for size in pictures.shape[-2:])
+    return pictures[..., ::down, ::right]
+
+
+def _unit(pictures: torch.Tensor) -> torch.Tensor:
+    """With mean 0 and length 1."""
+    centred = pictures - pictures.mean((-1, -2), keepdim=True)
+    return centred / centred.norm(dim=(-1, -2, -3), keepdim=True).clamp(min=1e-6)
