@@ -106,4 +106,4 @@ def _thinned(pictures: torch.Tensor) -> torch.Tensor:
 def _unit(pictures: torch.Tensor) -> torch.Tensor:
     """With mean 0 and length 1."""
     centred = pictures - pictures.mean((-1, -2), keepdim=True)
-    return centred / centred.norm(dim=(-1, -2, -3), keepdim=True).clamp(min=1e-6)
+    return centred / torch.linalg.vector_norm(centred, dim=(-1, -2, -3), keepdim=True).clamp(min=1e-6)
