@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from paramedic.findings import Where
-from paramedic.record.facts import Backward, Labels, LossCall
+from paramedic.record.facts import Backward, Labels, LossCall, Optimizer
 from paramedic.record.reader import Run
 from paramedic.rules.support import entropy
 
@@ -94,17 +94,33 @@ def loss_curves(run: Run) -> list[Curve]:
         points = [(step, value) for step, value in recorded if math.isfinite(value)]
         if event is None or len(points) < 6:
             continue
-        curves.append(
-            Curve(
-                where=event.where,
-                steps=points[-1][0] - points[0][0] + 1,
-                values=tuple(value for _, value in points),
-                at=tuple(step for step, _ in points),
-                task=event.function,
-                broke=not math.isfinite(recorded[-1][1]),
-            )
+        curve = Curve(
+            where=event.where,
+            steps=points[-1][0] - points[0][0] + 1,
+            values=tuple(value for _, value in points),
+            at=tuple(step for step, _ in points),
+            task=event.function,
+            broke=not math.isfinite(recorded[-1][1]),
         )
+        curves.append(_last_phase(run, curve))
     return curves
+
+
+def _last_phase(run: Run, curve: Curve) -> Curve:
+    """The part of a curve since an optimizer with other parameters began: what it trains is another task, or another
+    model, whose loss begins anew."""
+    held: set[str] = set()
+    begins = 0
+    for optimizer in sorted(run.facts(Optimizer), key=lambda o: o.step):
+        names = {name for group in optimizer.groups for name in group.parameters}
+        if held and not names <= held:
+            begins = optimizer.step
+        held |= names
+    kept = [i for i, step in enumerate(curve.at) if step >= begins]
+    if len(kept) in (0, len(curve.at)):
+        return curve
+    at, values = tuple(curve.at[i] for i in kept), tuple(curve.values[i] for i in kept)
+    return replace(curve, at=at, values=values, steps=at[-1] - at[0] + 1)
 
 
 def non_finite_steps(run: Run) -> list[int]:

@@ -142,3 +142,10 @@ def edited_at(shown: Where, link: Link | None) -> Places:
         return Places(where=shown, also=())
     where = replace(shown, file=link.where.file, line=link.line, function=link.where.function)
     return Places(where=where, also=(shown,))
+
+
+def chosen_at(call: LossCall) -> Places:
+    """Where a loss was chosen: where its module was built, else where it is called."""
+    if call.built_at is None:
+        return Places(where=call.where, also=())
+    return Places(where=at(call, call.built_at), also=(call.where,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import mean, median, stdev
 from typing import Literal
 
@@ -48,30 +48,13 @@ def outcome(run: Run) -> Outcome:
         raise Abstain("the loss is not a single number")
     if len(curves) > 1:
         raise Abstain("several losses are trained together or against each other")
-    curve = _last_phase(run, curves[0])
+    curve = curves[0]
     if curve.task is None:
         raise Abstain("this loss cannot be judged by its value: a sum of terms, or hand-written")
     if len(curve.values) < FEWEST and not curve.broke:
         raise Abstain(f"only {len(curve.values)} steps; {FEWEST} are needed to judge the curve")
     prior = guess(run, curve)
     return Outcome(curve=curve, prior=prior, word=_word(curve, prior))
-
-
-def _last_phase(run: Run, curve: Curve) -> Curve:
-    """The part of a curve since an optimizer with other parameters began: what it trains is another task, or another
-    model, whose loss begins anew."""
-    held: set[str] = set()
-    begins = 0
-    for optimizer in sorted(run.facts(Optimizer), key=lambda o: o.step):
-        names = {name for group in optimizer.groups for name in group.parameters}
-        if held and not names <= held:
-            begins = optimizer.step
-        held |= names
-    kept = [i for i, step in enumerate(curve.at) if step >= begins]
-    if len(kept) in (0, len(curve.at)):
-        return curve
-    at, values = tuple(curve.at[i] for i in kept), tuple(curve.values[i] for i in kept)
-    return replace(curve, at=at, values=values, steps=at[-1] - at[0] + 1)
 
 
 def _word(curve: Curve, prior: float | None) -> Word:

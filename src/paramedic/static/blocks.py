@@ -41,3 +41,14 @@ def last_branch(scope: Scope, line: int) -> ast.If | None:
     while len(branch.orelse) == 1 and isinstance(branch.orelse[0], ast.If):
         branch = branch.orelse[0]
     return branch
+
+
+def keeps_answers_alone(loop: ast.For | ast.AsyncFor) -> bool:
+    """`for x, _ in loader: answers.append(model(x))`: a part of each batch is thrown away, and results are kept."""
+    if not isinstance(loop.target, ast.Tuple) or not all(isinstance(part, ast.Name) for part in loop.target.elts):
+        return False
+    inner = [node for statement in loop.body for node in ast.walk(statement)]
+    read = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    unused = [part for part in loop.target.elts if isinstance(part, ast.Name) and part.id not in read]
+    kept = [node for node in inner if isinstance(node, ast.Call) and name_of(node.func) in ("append", "extend")]
+    return bool(unused) and len(unused) < len(loop.target.elts) and bool(kept)

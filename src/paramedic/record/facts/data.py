@@ -168,6 +168,24 @@ class Input(Fact):
     reshaped_at: Site | None = None  # the only line of the program that may have made it so
 
 
+@fact("columns", missing="no table of a few columns reached a first layer")
+class Columns(Fact):
+    """The columns of a table that reaches a model's first layer, one number per column."""
+
+    rows: int
+    loader: int | None
+    mean: Sequence[float]
+    std: Sequence[float]
+    lower_quartile: Sequence[float]
+    upper_quartile: Sequence[float]
+    low: Sequence[float]  # the lowest value,
+    low_rows: Sequence[float]  # the rows that have exactly this,
+    after_low: Sequence[float]  # and the next value above it
+    high: Sequence[float]
+    high_rows: Sequence[float]
+    before_high: Sequence[float]
+
+
 @fact("tokens", missing="no token ids were seen")
 class Tokens(Fact):
     """How the rows of a batch of token ids end."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
-from paramedic.record.facts import Batch, Forward, Input, Loader, TrainForward
+from paramedic.record.facts import Batch, Columns, Forward, Input, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import Places, edited_at, first_link, model_input_history
+from paramedic.rules.lines import Places, edited_at, first_link, model_input_history, put_together
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at, listed, many
 from paramedic.static.history import Link
@@ -24,7 +24,7 @@ _FEW = 8  # numbers that may well be the same
 
 @rule("PM303", "constant-input", severity="warning", needs=[Forward], causes=["PM209", "PM207"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
-    """Every sample has the same input.
+    """Every sample has the same input, or the same value in a column of a small table (a note).
 
     Looked at in the batches of a loader; without one, at the first layer of the model.
 
@@ -36,12 +36,14 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     Look at a few samples as the loader gives them.
 
     ## When this is wrong
-    When the input carries no information on purpose; without a loader, nothing is said of a model that learns. Single
-    columns or channels that never vary are reported by `paramedic audit` only.
+    When the input carries no information on purpose; without a loader, nothing is said of a model that learns. A single
+    column that never varies may be meant so, half of a table hardly. In wide tables, such as the pixels of pictures,
+    it is reported by `paramedic audit` only.
 
     ## Options
     `fewest`: batches to be seen.
     """
+    yield from _columns(run)
     trained = {event.loader for event in run.facts(TrainForward)}
     judged = 0
     for loader in run.facts(Loader):
@@ -64,6 +66,29 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
                 return
     if not judged:
         raise Abstain("no batches of floating-point inputs were seen in training")
+
+
+def _columns(run: Run, *, widest: int = 32, fewest_rows: int = 64) -> Iterator[Finding]:
+    """In a small table each column was made by hand: one that never varies was meant to say something."""
+    for table in run.facts(Columns, phase="train"):
+        constant = [i for i, (low, high) in enumerate(zip(table.low, table.high, strict=True)) if low == high]
+        if table.rows < fewest_rows or len(table.low) > widest or not 0 < len(constant) < len(table.low):
+            continue
+        values = [f"{i} (always {table.low[i]:g})" for i in constant]
+        yield Finding(
+            what=f"the input of {table.module} has columns that never vary in {table.rows:,} rows: {listed(values)}",
+            why="the model learns nothing from them: a comparison that is never true, a key that is never found?",
+            remedy=f"print a few rows of column {constant[0]} (counted from 0), and where it is made",
+            **edited_at(table.where, _assembling(run)),
+            evidence=(Evidence(name="constant_columns", value=constant[:20], limit="none"),),
+            confidence=0.8,
+            severity="warning" if 2 * len(constant) >= len(table.low) >= 4 else "note",
+        )
+
+
+def _assembling(run: Run) -> Link | None:
+    calls = run.facts(TrainForward)
+    return put_together(model_input_history(run, calls[0].where)) if calls else None
 
 
 def _blanking(run: Run) -> Link | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
-from paramedic.record.facts import EvalForward, Input, Loader, TrainForward
+from paramedic.record.facts import Columns, EvalForward, Input, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from paramedic.audit.sketches.moments import Moments
 
 
-@rule("PM318", "train-validation-shift", severity="warning", needs=[Input, Loader])
+@rule("PM318", "train-validation-shift", severity="warning", needs=[Input, Loader], causes=["PM212"])
 def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
+
+    Far off in all: a warning. In a table, where nearly every column has another level or spread: a note, since data of
+    a later time or another place may differ that much.
 
     ## Why it hurts
     The model is evaluated on numbers it has never seen: a normalisation or a division by 255 is missing on one of the
@@ -37,7 +41,11 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     ## Options
     `times`: ratio of the standard deviations, or distance of the means in standard deviations, that is still fine.
     """
+    tables = list(_tables(run))
+    yield from tables
     if not any(event.loader is not None for event in run.facts(EvalForward)):
+        if tables:
+            return
         raise Abstain("no evaluation with a DataLoader was seen")
     train = {event.module: event for event in run.facts(Input, phase="train")}
     trained = {event.loader for event in run.facts(TrainForward)}
@@ -66,6 +74,40 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
             evidence=(Evidence(name="ratio_of_deviations", value=round(ratio, 4), limit=f"1/{times:g} to {times:g}"),),
             confidence=0.85,
         )
+
+
+def _tables(run: Run, *, fewest: int = 30, errors: float = 6.0, share: float = 0.9) -> Iterator[Finding]:
+    """Another transform changes nearly every column, and by more than chance."""
+    train = {table.module: table for table in run.facts(Columns, phase="train")}
+    for table in run.facts(Columns, phase="eval"):
+        base = train.get(table.module)
+        if base is None or len(base.mean) != len(table.mean) or min(base.rows, table.rows) < fewest:
+            continue
+        varied = [i for i, spread in enumerate(base.std) if spread > 0]
+        off = [i for i in varied if _another(base, table, i, errors)]
+        if len(varied) < 4 or len(off) < share * len(varied):
+            continue
+        first = off[0]
+        yield Finding(
+            what=f"{len(off)} of {len(varied)} columns of {table.module}'s input differ between training and "
+            f"evaluation: column {first} has mean {_pair(table.mean[first], base.mean[first])}, standard deviation "
+            f"{_pair(table.std[first], base.std[first])} in training",
+            why="if both parts come from the same data, they were prepared differently",
+            remedy="prepare both with the same statistics, those of the training part",
+            where=table.where,
+            evidence=(Evidence(name="columns_that_differ", value=len(off), limit=f"< {share:.0%}"),),
+            confidence=0.75,
+            severity="note",
+        )
+        return
+
+
+def _another(base: Columns, table: Columns, i: int, errors: float) -> bool:
+    """Another level, by half a deviation, or another spread, by half, each far beyond chance."""
+    noise = math.sqrt(1 / base.rows + 1 / table.rows)
+    distance = abs(table.mean[i] - base.mean[i]) / max(base.std[i], table.std[i])
+    stretch = abs(math.log(max(table.std[i], 1e-12) / base.std[i]))
+    return distance > max(0.5, errors * noise) or stretch > max(math.log(1.5), errors * noise / math.sqrt(2))
 
 
 def _most_differ(event: Input, base: Input, times: float) -> bool:

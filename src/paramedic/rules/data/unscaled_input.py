@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
-from paramedic.record.facts import Input, Loader, ModuleCall, TrainForward
+from paramedic.record.facts import Columns, Input, Loader, ModuleCall, TrainForward
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import Places, edited_at, model_input_history, put_together
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at, listed
+from paramedic.static.history import Link
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 @rule("PM301", "unscaled-input", severity="warning", needs=[Input], causes=["PM2", "PM512"])
 def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: float = 20.0) -> Iterator[Finding]:
     """The first layer gets inputs on a scale that networks do not handle well.
+
+    Also columns of a table in which one repeated value, far from all others, takes up the range: a marker for missing
+    values that was scaled along with the measurements.
 
     Measured where it matters, at the first layer with weights: scaling inside the model or the loop counts.
 
@@ -42,7 +46,9 @@ def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: 
     `pixels`: the largest value of an image that is still fine; `deviation`: the largest standard deviation of a column;
     `failing`: the largest standard deviation of any input, when nothing is learnt.
     """
-    for event in run.facts(Input, phase="train"):
+    marked = list(_marked(run))
+    yield from marked
+    for event in [] if marked else run.facts(Input, phase="train"):
         if event.samples < 16 or _normalised_next(run, event):
             continue
         finding = _image(event, pixels) if event.class_.startswith("Conv") else _table(event, deviation)
@@ -64,6 +70,49 @@ def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: 
                 confidence=0.88,
             )
             return
+
+
+def _marked(run: Run, *, apart: float = 10.0, repeated: int = 3, columns: int = 3) -> Iterator[Finding]:
+    """A value at the edge that occurs again and again, and interquartile ranges away from the next one."""
+    for table in run.facts(Columns, phase="train"):
+        found = [(i, edge) for i in range(len(table.low)) if (edge := _edge(table, i, apart, repeated)) is not None]
+        if not found:
+            continue
+        names = listed([str(i) for i, _ in found])
+        first, (value, rows, nearest) = found[0]
+        yield Finding(
+            what=f"{value:.4g} stands in {rows:.0f} of {table.rows:,} rows of column {first} of {table.module}'s "
+            f"input, and the next value is {nearest:.4g} (columns {names}, counted from 0)",
+            why="a marker for missing values was probably scaled along with the measurements, which are left with a "
+            "small part of the range",
+            remedy="turn the marker into a missing value before anything is scaled, then fill it in: "
+            "x[x == marker] = np.nan, and SimpleImputer or the median of the training part",
+            **edited_at(table.where, _assembled(run)),
+            evidence=(
+                Evidence(name="rows_with_this_value", value=rows, limit=f"< {repeated}"),
+                Evidence(name="columns", value=[i for i, _ in found][:20], limit="none"),
+            ),
+            confidence=0.85,
+            severity="warning" if len(found) >= columns else "note",
+        )
+        return
+
+
+def _edge(table: Columns, i: int, apart: float, repeated: int) -> tuple[float, float, float] | None:
+    """The lowest or highest value, its rows and its neighbour, where it stands far apart; most rows have others."""
+    usual = table.upper_quartile[i] - table.lower_quartile[i]
+    for value, rows, nearest in (
+        (table.low[i], table.low_rows[i], table.after_low[i]),
+        (table.high[i], table.high_rows[i], table.before_high[i]),
+    ):
+        if usual > 0 and repeated <= rows < table.rows / 4 and abs(nearest - value) > apart * usual:
+            return value, rows, nearest
+    return None
+
+
+def _assembled(run: Run) -> Link | None:
+    calls = run.facts(TrainForward)
+    return put_together(model_input_history(run, calls[0].where)) if calls else None
 
 
 def _image(event: Input, pixels: float) -> tuple[str, str, str] | None:
@@ -145,8 +194,7 @@ def _places(run: Run, event: Input) -> Places:
     reader = _reader(run)
     if reader is not None:
         return Places(where=at(event, reader), also=())
-    calls = run.facts(TrainForward)
-    return edited_at(event.where, put_together(model_input_history(run, calls[0].where)) if calls else None)
+    return edited_at(event.where, _assembled(run))
 
 
 def _reader(run: Run) -> Site | None:

@@ -8,15 +8,20 @@ from paramedic.record.facts import (
     AverageOfAverages,
     BroadcastComparison,
     CounterNotReset,
+    EvalForward,
     FlatArgmax,
     Forward,
+    Loader,
     LossCall,
     ScoresCompared,
     Threshold,
+    TrainForward,
     WrongDenominator,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape
+from paramedic.static.blocks import keeps_answers_alone, loop_around
+from paramedic.static.program import program
 
 Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
 
@@ -32,6 +37,8 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     - Right answers are counted, and divided by the number of batches, or by the size of another part of the data.
     - Shares of right answers are averaged over the batches, and a short last batch counts as much as a full one.
     - The counter of right answers is not set back to 0 before the next pass over the same data.
+    - Answers for a shuffled loader are collected without its labels (a note): labels from anywhere else are in
+      another order.
 
     ## Why it hurts
     The number means nothing: with a flat argmax at most one sample can be right, and with N × N comparisons the
@@ -55,6 +62,7 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     yield from _denominators(run)
     yield from _not_reset(run)
     yield from _averages(run, far)
+    yield from _without_labels(run)
     wrong: list[Wrong] = [*run.facts(FlatArgmax), *run.facts(ScoresCompared), *run.facts(BroadcastComparison)]
     yield from map(_compared, sorted(wrong, key=lambda op: op.id))
 
@@ -185,3 +193,27 @@ def _averages(run: Run, far: float) -> Iterator[Finding]:
         evidence=(Evidence(name="off_by", value=round(op.averaged - op.true, 4), limit=f"< {far:g}"),),
         confidence=0.9,
     )
+
+
+def _without_labels(run: Run) -> Iterator[Finding]:
+    """The loader shuffles, the loop keeps the answers and throws the labels away: whoever compares them has others."""
+    trained = {call.loader for call in run.facts(TrainForward)}
+    shuffled = {loader.number: loader for loader in run.facts(Loader) if loader.sampler == "RandomSampler"}
+    code, told = program(run), set(trained)
+    for call in run.facts(EvalForward):
+        loader = shuffled.get(call.loader) if call.loader is not None and call.loader not in told else None
+        scope = code.scope(call.where.file, call.where.line) if loader is not None else None
+        loop = loop_around(scope, call.where.line) if scope is not None and call.where.line is not None else None
+        if loader is None or loop is None or not keeps_answers_alone(loop):
+            continue
+        told.add(loader.number)
+        yield Finding(
+            what=f"{loader.variable or loader.dataset} is shuffled, and its answers are collected without its labels",
+            why="labels from anywhere else, such as the data set's own, are in another order than these answers",
+            remedy="shuffle=False for the evaluation, or collect the labels of the same batches beside the answers",
+            where=loader.where,
+            also=(call.where,),
+            evidence=(Evidence(name="sampler", value=loader.sampler, limit="SequentialSampler"),),
+            confidence=0.8,
+            severity="note",
+        )

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import chosen_at
 from paramedic.rules.support import by_place, shape
 
 
-@rule("PM505", "single-class-loss", severity="error", needs=[LossCall], causes=["PM403", "PM405"])
+@rule("PM505", "single-class-loss", severity="error", needs=[LossCall], causes=["PM2", "PM403", "PM405"])
 def check(run: Run) -> Iterator[Finding]:
     """Cross-entropy over one class: the loss is zero whatever the model outputs.
 
@@ -26,13 +27,11 @@ def check(run: Run) -> Iterator[Finding]:
         sizes = calls[0].input.shape
         if len(sizes) < 2 or any(call.input.shape[1] != 1 for call in calls):
             continue
-        if calls[0].target.dtype.startswith("float"):
-            continue  # probabilities over one class: still nothing to learn, but the user's own design
         yield Finding(
             what=f"F.cross_entropy over 1 class: input {shape(sizes)} gives a loss of exactly 0",
             why="the softmax of one number is always 1, so neither loss nor gradient depends on the model",
             remedy="use F.binary_cross_entropy_with_logits for one output, or give the layer one output per class",
-            where=calls[0].where,
+            **chosen_at(calls[0]),
             evidence=(Evidence(name="classes", value=1, limit="≥ 2"),),
             confidence=0.99,
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import AnswersCompared, ClassTarget, LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import chosen_at
 from paramedic.rules.support import by_place, measured
 
 
@@ -49,7 +50,7 @@ def check(run: Run, *, tolerance: float = 0.01) -> Iterator[Finding]:
             f"values from {min(c.numbers.target_min for c in soft):.3g}",
             why="it takes floating-point targets for the probabilities of exclusive classes",
             remedy="binary_cross_entropy_with_logits for several classes at once, mse_loss for quantities",
-            where=soft[0].where,
+            **chosen_at(soft[0]),
             evidence=(Evidence(name="row_sum", value=round(high, 4), limit="1"),),
             confidence=0.9,
         )
@@ -66,12 +67,16 @@ def _squared(run: Run) -> Iterator[Finding]:
     compared: dict[int, str] = {}
     for wanted in ("round", "argmax"):
         compared |= {e.classes: wanted for e in run.facts(AnswersCompared) if e.how == wanted}
+    whole = {_place(call) for call in run.facts(LossCall, phase="train") if _says_classes(call)}
     told: set[object] = set()
     for event in sorted(run.facts(ClassTarget, phase="train"), key=lambda event: -event.classes):
-        how, place = compared.get(event.classes), (event.where.file, event.where.line)
-        if how is None or place in told:
+        how, place = compared.get(event.classes), _place(event)
+        if place in told or (how is None and (place not in whole or event.classes < 3)):
             continue
         told.add(place)
+        if how is None:
+            yield _whole_numbers(event)
+            continue
         metric = "the argmax of the answers is" if how == "argmax" else "rounded answers are"
         yield Finding(
             what=f"{event.function} gets the numbers of {event.classes} classes as its target, and {metric} "
@@ -83,3 +88,26 @@ def _squared(run: Run) -> Iterator[Finding]:
             confidence=0.9 if how == "argmax" else 0.7,
             severity="warning" if how == "argmax" else "note",
         )
+
+
+def _place(fact: LossCall | ClassTarget) -> tuple[str | None, int | None]:
+    return fact.where.file, fact.where.line
+
+
+def _says_classes(call: LossCall) -> bool:
+    """The targets are integers, or a layer that calls itself a classifier makes the answers."""
+    return call.target.dtype.startswith("int") or "classifier" in (call.maker or "").lower()
+
+
+def _whole_numbers(event: ClassTarget) -> Finding:
+    """Only a note: ratings and counts are whole numbers, too."""
+    return Finding(
+        what=f"{event.function} gets whole numbers as its target, {event.classes} different ones from 0 on",
+        why="it treats class 2 as twice class 1, and the middle of two classes as a good compromise",
+        remedy=f"if these are classes: F.cross_entropy with {event.classes} outputs (num_labels={event.classes} for "
+        "models of transformers); if they are quantities, pass them as floating-point numbers",
+        where=event.where,
+        evidence=(Evidence(name="classes", value=event.classes, limit="a quantity"),),
+        confidence=0.6,
+        severity="note",
+    )
