@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paramedic.record.facts import BadSample
 from paramedic.record.reader import open_runs
 from workshop import Workshop
@@ -148,3 +150,47 @@ loader = torch.utils.data.DataLoader(Broken(), batch_sampler=Known())""",
     (failed,) = run.facts(BadSample)
     assert done.code == 1 and failed.samples[3] == failed.sample and len(failed.samples) == 16
     assert done.codes[0] == "PM320" and f"sample {failed.sample} could not be loaded" in done.stderr
+
+
+BY_HAND = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+x = torch.randn(640, 6)
+y = (x[:, 0] > 0).long()
+model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 2))
+untouched = []
+for i in range(2600):
+    untouched.append(not hasattr(F.cross_entropy, '__wrapped__'))
+    loss = F.cross_entropy(model(x[:16]), y[:16])
+    if i == 2500: loss = loss * torch.log(x[0, 0] * 0 - 1)
+    UPDATE
+print(loss.item(), sum(p.sum().item() for p in model.parameters()), torch.rand(()).item())
+print('untouched', sum(untouched[:1000]), sum(untouched[1000:]), file=open('untouched.txt', 'w'))
+"""
+UPDATES = {
+    "backward": """loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 0.01 * p.grad
+            p.grad = None""",
+    "grad": """gradients = torch.autograd.grad(loss, list(model.parameters()))
+    with torch.no_grad():
+        for p, gradient in zip(model.parameters(), gradients):
+            p -= 0.01 * gradient""",
+}
+
+
+@pytest.mark.parametrize("way", UPDATES)
+def test_rounds_without_an_optimizer_are_left_alone_as_well(warm_shop: Workshop, way: str) -> None:
+    warm_shop.write("train.py", BY_HAND.replace("UPDATE", UPDATES[way]))
+    watched = warm_shop.run("train.py")
+    early, late = map(int, (warm_shop.folder / "untouched.txt").read_text().split()[1:])
+    assert early == 0 and late > 100
+    assert watched.stdout == warm_shop.python("train.py").stdout
+    assert "detached" not in watched.stderr
+    if way == "backward":  # NaN is seen all the same
+        assert watched.codes[0].startswith("PM10") and watched.found["findings"][0]["where"]["line"] == 14

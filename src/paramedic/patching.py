@@ -21,18 +21,19 @@ class Patches:
         self._plan: list[tuple[Any, str, Any, Any]] = []  # the same, with what is there without us and with us
         self._lifted: list[tuple[Any, str, Any, Any]] = []  # those that are
         self._undo: list[Callable[[], object]] = []
+        self._known_ends: dict[tuple[int, str], tuple[Any, Any]] = {}  # by owner and name, as long as nothing changes
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         # `vars` and not getattr: an inherited method must be uncovered again, not copied down.
         self._done.append((owner, name, vars(owner).get(name, _MISSING), value))
-        self._plan = []
+        self._changed()
         setattr(owner, name, value)
 
     def take_back(self, owner: Any, name: str) -> bool:
         """Whether the thing is as it was. If not, somebody replaced ours in turn, and still calls it."""
         mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
         self._done = [patch for patch in self._done if patch[0] is not owner or patch[1] != name]
-        self._plan = []
+        self._changed()
         restored = [_restore(*patch) for patch in reversed(mine)]
         return all(restored)
 
@@ -79,8 +80,15 @@ class Patches:
 
     def _ends(self, owner: Any, name: str) -> tuple[Any, Any]:
         """Of all replacements of one thing: what was there before the first, and what the last one put there."""
-        mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
-        return mine[0][2], mine[-1][3]
+        known = self._known_ends.get((id(owner), name))
+        if known is None:
+            mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
+            known = self._known_ends[(id(owner), name)] = (mine[0][2], mine[-1][3])
+        return known
+
+    def _changed(self) -> None:
+        self._plan = []
+        self._known_ends = {}
 
     def lift(self) -> None:
         """Put back what was there before the light replacements, unless somebody has replaced them in turn."""

@@ -17,6 +17,7 @@ from paramedic.capture.inquest.alarm import Alarm
 from paramedic.capture.reassembly import reassembled
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.skipping import Skipping
+from paramedic.capture.skipping_rounds import SkippingRounds
 from paramedic.capture.sources.backward import BackwardPasses
 from paramedic.capture.sources.checkpoints import Checkpoints
 from paramedic.capture.sources.clock import Clock
@@ -57,6 +58,7 @@ class Knowledge:
         self.checkpoints, self.seeds, self.compilers = Checkpoints(watcher), Seeds(watcher), Compilers(watcher)
         self.alarm = alarm = Alarm(watcher, loop)
         self.skipping = Skipping(watcher, loop, loaders, passes, alarm)
+        self.skipping_rounds = SkippingRounds(watcher, loaders, alarm)
 
         self.embedded: Callable[[], torch.Tensor | None] = lambda: None  # the token ids that were embedded last
         self.is_answer: Callable[[torch.Tensor], bool] = lambda _: False  # of a model that was called without gradients
@@ -68,6 +70,7 @@ class Knowledge:
             "clock": self.clock, "modules": self.modules, "checkpoints": self.checkpoints, "seeds": self.seeds,
             "data_loaders": self.loaders, "workers": self.workers, "losses": self.losses, "loop": self.loop,
             "scaling": self.scaling, "backward": self.passes, "alarm": self.alarm, "skipping": self.skipping,
+            "skipping_rounds": self.skipping_rounds,
             "compilers": self.compilers, "module_calls": self.calls, "ops": self.ops,
         }  # fmt: skip
         bus = self.clock.watcher.bus

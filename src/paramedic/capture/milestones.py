@@ -35,3 +35,9 @@ class Milestones:
 def is_milestone(steps: int) -> bool:
     """1, 2, 3, 4, 6, 8, 12, 16, 24 …"""
     return steps > 0 and (steps & (steps - 1) == 0 or (steps % 3 == 0 and (third := steps // 3) & (third - 1) == 0))
+
+
+def next_milestone(steps: int) -> int:
+    """The first one after so many steps."""
+    power = 1 << steps.bit_length()  # the next power of two; 3/4 of it is a milestone as well
+    return middle if (middle := 3 * power // 4) > steps and is_milestone(middle) else power

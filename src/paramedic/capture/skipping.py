@@ -65,7 +65,6 @@ class Skipping:
         self._original: Any = None  # and as torch has it
 
     def install(self) -> None:
-        self.watcher.on_skipping_end = self._disturb
         self.watcher.patches.on_undo(self.watcher.end_skipping)
 
     # Beginning --------------------------------------------------------------------------------------------------
@@ -110,6 +109,7 @@ class Skipping:
         self.loop.hook_steps(False)
         patches.lift()
         torch.autograd.backward = self._backward
+        self.watcher.on_skipping_end = self._disturb
         self.watcher.skipping, self._skipped_steps = steps, 0
 
     # Meanwhile: all that runs in every step -----------------------------------------------------------------------

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from paramedic.capture.milestones import is_milestone
+from paramedic.capture.milestones import is_milestone, next_milestone
 
 if TYPE_CHECKING:
+    from paramedic.capture.rhythm import Beat
     from paramedic.capture.watcher import Watcher
 
 FIRST_TURNS = 16  # examined, where there is no optimizer
@@ -26,9 +27,10 @@ class Turns:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.alone: Callable[[], bool] = lambda: True  # whether there is no optimizer that could step
-        self.on_turn: Callable[[], object] = lambda: None  # told of each round, watched or not
+        self.on_turn: Callable[[], list[Beat]] = list  # told of each round, watched or not; returns its calls
+        self.on_matched: Callable[[list[Beat]], object] = lambda _: None  # told of rounds that nobody watched
         self._passes = self._calls = 0
-        self._total = 0  # backward passes, steps or not
+        self.total = 0  # backward passes, steps or not
         self._close = FIRST_TURNS  # rounds that are still to be examined
         self._over = False  # no optimizer is at work
 
@@ -50,11 +52,11 @@ class Turns:
             return
         self._calls = 0
         self._passes += 1
-        self._total += 1
+        self.total += 1
         self._close -= 1
         self._over = self._over or self.alone() or self._passes > GIVEN_UP
         if self._close < 0 and (self._over or self._passes >= MOST_ACCUMULATED):
-            self._turn(closely=is_milestone(self._total))
+            self._turn(closely=is_milestone(self.total))
 
     def called(self, *, asked: bool = False) -> None:
         """A model or a loss was called; `asked`: by a probe that was asked about it."""
@@ -66,12 +68,22 @@ class Turns:
             self._over = True
             self._turn(closely=False)
 
+    def skipped(self) -> None:
+        """A round has gone by without being intercepted."""
+        self.total += 1
+        self.watcher.counted(self.watcher.step)
+
+    def until_milestone(self) -> int:
+        """Rounds until the next one that is to be examined."""
+        return next_milestone(self.total) - self.total
+
     def _turn(self, *, closely: bool) -> None:
         watcher, over = self.watcher, self._over
-        if over:
-            self.on_turn()
+        path = self.on_turn() if over else []
         if watcher.matching and not closely:
             watcher.matched(watcher.step, 1)
+            if over and watcher.matching_left() > 1:
+                self.on_matched(path)
         elif watcher.busy:
             watcher.ask_within("watcher", watcher.turned, closely, over)
         else:

@@ -252,8 +252,9 @@ class Watcher:
             self.ask("watcher", self._end_matching, actors)
 
     def counted(self, step: int) -> None:
-        self.step = max(step, self.step)
-        self.on_count(self.step)
+        if step > self.step:
+            self.step = step
+            self.on_count(step)
         self._matched += 1
 
     def matching_left(self) -> int:

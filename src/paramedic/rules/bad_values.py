@@ -72,9 +72,11 @@ class Case:
 def cases(run: Run, code: str | None = None) -> Iterator[Case]:
     """The inquests of a run that belong to this illness, the ones without consequences as notes."""
     poisoned = [event.step for event in run.facts(PoisonedStep) if event.bad]
+    spoilt = False  # by an update by hand, which nobody saw
     for event in run.facts(NonFinite):
-        if poisoned and event.step > min(poisoned):
+        if (poisoned and event.step > min(poisoned)) or (spoilt and event.origin in ("parameter", "buffer")):
             return  # the weights are spoilt: what follows says nothing
+        spoilt |= not run.steps and event.reached != "evaluation" and event.origin in ("op", "variable")
         if code is None or illness(event) == code:
             yield Case(event, _severity(run, event))
 

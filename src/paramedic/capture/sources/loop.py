@@ -16,7 +16,7 @@ from paramedic.capture.bus import on
 from paramedic.capture.code.closures import guarded, has_closure
 from paramedic.capture.milestones import Milestones
 from paramedic.capture.moments import Moment
-from paramedic.capture.rhythm import Rhythm
+from paramedic.capture.rhythm import Beat, Rhythm
 from paramedic.capture.sources.clock import Clock
 from paramedic.capture.sources.ledger import Account, Backward
 from paramedic.capture.sources.ops import OpMode
@@ -174,10 +174,10 @@ class Loop:
             self._ops += beat.entries
         self.rhythm.path.clear()
 
-    def _turned(self) -> None:
+    def _turned(self) -> list[Beat]:
         """A round without a step, where no optimizer is at work: the next call begins a pattern."""
-        self.rhythm.close()
         self._ops, self._written = [], set()
+        return self.rhythm.close()
 
     def note(self, op: str, site: Site, who: int | None = None, *, on: Hashable = None, **flags: Any) -> None:
         """Add a call to the current cycle of the loop; `on` is what it was called on."""

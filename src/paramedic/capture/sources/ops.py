@@ -114,6 +114,10 @@ class OpMode(TorchFunctionMode):
             if off:
                 self.resume()
 
+    def amid_call(self) -> bool:
+        """Whether this is within a call that came through this mode, which is off the stack until the call is over."""
+        return self._active and self not in _get_current_function_mode_stack()
+
     def let_go(self, cuts: int, waiting: int) -> None:
         """Keep only so many of the first: nobody will back-propagate what the others belong to."""
         del self.cuts[cuts:]

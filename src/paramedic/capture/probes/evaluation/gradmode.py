@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from types import FrameType
 from typing import Any
 
@@ -13,6 +12,8 @@ from paramedic.capture.probe import probe
 from paramedic.capture.watcher import AFTER_NEWS, Watcher
 from paramedic.program.where import is_users
 
+USUAL = 512  # times that a block was entered
+
 
 @probe("gradmode")
 class GradMode:
@@ -20,7 +21,7 @@ class GradMode:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._entered: Counter[tuple[Any, int]] = Counter()
+        self._entered: dict[tuple[Any, int], int] = {}
 
     def install(self) -> None:
         for kind in (torch.no_grad, torch.inference_mode):
@@ -32,18 +33,18 @@ class GradMode:
                 frame: FrameType | None = sys._getframe(2)
                 if frame is not None and frame.f_code.co_filename.endswith("_contextlib.py"):
                     frame = frame.f_back  # used as a decorator
-                self.watcher.end_skipping()
-                if frame is not None:
-                    self._enter(frame)
+                if frame is None or not self._enters_as_usual(frame):
+                    self.watcher.end_skipping()
                 return original(block)
 
             return enter
 
         self.watcher.patches.wrap(kind, "__enter__", watched)
 
-    def _enter(self, frame: FrameType) -> None:
+    def _enters_as_usual(self, frame: FrameType) -> bool:
+        """Count it. Where weights are updated by hand, such a block is a part of every round."""
         place = (frame.f_code, frame.f_lineno)
-        self._entered[place] += 1
-        times = self._entered[place]
+        times = self._entered[place] = self._entered.get(place, 0) + 1
         if times & (times - 1) == 0 and is_users(frame.f_code.co_filename):
             self.watcher.ask("gradmode", self.watcher.news, AFTER_NEWS if times == 1 else 0)
+        return times > USUAL and self.watcher.turning
