@@ -18,7 +18,7 @@ SURE_STEPS, SURE_SECONDS = 256, 3.0  # in which small looks are always afforded,
 LONGEST_REST = 512  # steps between two that are watched, however short they are
 LONGEST_PAUSE = 10_000  # steps between two samples
 CLOSE_SAMPLES = 4  # one after the other, whatever they cost: as training starts, which says much, and after an alarm
-FEWER_SAMPLES = 2  # of models with very many tensors
+FEWER_SAMPLES, FEWER_WATCHED = 2, 12  # of models with very many tensors
 MOST_BEGINNINGS = 8  # optimizers that are looked at closely; a script may build one for each task
 DEAREST = 2.0  # times the time we know of that we may have cost; more is the machine's doing
 _NEW = 0.2  # weight of a new measurement in a running mean
@@ -55,6 +55,7 @@ class Budget:
         self._random = random.Random(0)  # of our own: the script's random state is not ours to touch
         self._wait = 1.0  # the next pause is this much longer or shorter, so as not to keep step with the loop
         self._beginnings = 0
+        self._sure_watched = SURE_WATCHED
         self.close_samples = CLOSE_SAMPLES
         self._first_look: tuple[float, float] | None = None  # when it was over: our seconds, and all seconds
         self._close = CLOSE_SAMPLES  # samples still to be taken one after the other
@@ -131,7 +132,7 @@ class Budget:
         return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
-        if self._steps < SURE_WATCHED and (self._watching < DEAR or self.watched < ENOUGH):
+        if self._steps < self._sure_watched and (self._watching < DEAR or self.watched < ENOUGH):
             return 0
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
 
@@ -148,7 +149,8 @@ class Budget:
         return self._wait * self._interval(cost, LONGEST_PAUSE) - self._since_sample - 1
 
     def take_fewer(self) -> None:
-        """Each sample will take long, and show a lot."""
+        """Each look will take long, and show a lot."""
+        self._sure_watched = FEWER_WATCHED
         self.close_samples = FEWER_SAMPLES
         self._close = min(self._close, FEWER_SAMPLES)
 
@@ -166,6 +168,8 @@ class Budget:
             self._quiet_until = self._samples + self._patience
 
     def _interval(self, cost: float | None, longest: int) -> int:
-        if cost is None or self._step.value is None:
+        if cost is None:
             return 1
+        if self._step.value is None:  # all steps so far were examined: only a cheap look is repeated at once
+            return 1 if cost < DEAR else longest
         return min(longest, max(1, math.ceil(2 * cost / (self.share * self._step.value))))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from paramedic.capture.watcher import Watcher
 
 SURE = 64  # steps; later milestones wait until the budget allows them,
+SURE_IF_MANY = 8  # as do those after so many where a look at all parts takes long,
 SURE_IF_CHEAP = 1024  # or come all the same where a look is cheap: a small model, and soon over
 
 
@@ -23,7 +24,8 @@ class Milestones:
     def due(self, steps: int) -> bool:
         """Whether the step after this many is to be examined."""
         self._owed |= is_milestone(steps) and not (self.watcher.many_parts and steps & (steps - 1))
-        if self._owed and (steps <= SURE or self._is_cheap(steps) or self.watcher.affordable()):
+        sure = steps <= (SURE_IF_MANY if self.watcher.many_parts else SURE) or self._is_cheap(steps)
+        if self._owed and (sure or self.watcher.affordable()):
             self._owed = False
             return True
         return False

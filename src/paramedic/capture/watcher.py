@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 FIRST_STEPS = 10  # examined from the start,
-FEWER_STEPS = 6  # or so many
+FEWER_STEPS = 4  # or so many
 MANY_PARTS = 1_000  # where an optimizer holds so many tensors: each step takes long to examine, and shows a lot
+MANY_NUMBERS = 100_000_000  # or so many numbers in the host's memory
 AFTER_NEWS = 2  # steps examined after something new happened
 AFTER_CHANGE = 6  # steps watched after the calls of a step came in an order that was never seen before
 MOST_CHANGES = 16  # times that this is worth it: some loops are never the same
@@ -207,9 +208,9 @@ class Watcher:
         self.turns.anew(steps)
         self._shift(True)
 
-    def expect(self, parts: int) -> None:
-        """An optimizer with so many tensors is about to take its first step."""
-        if parts >= MANY_PARTS and not self.many_parts:
+    def expect(self, parts: int, numbers: int) -> None:
+        """An optimizer with so many tensors, and numbers on the host, is about to take its first step."""
+        if (parts >= MANY_PARTS or numbers >= MANY_NUMBERS) and not self.many_parts:
             self.many_parts = True
             self._examine_until = min(self._examine_until, self.step + FEWER_STEPS)
             self.budget.take_fewer()
