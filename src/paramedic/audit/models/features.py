@@ -119,7 +119,7 @@ def _folded(rows: Array) -> Array:
 
 def _finite(rows: Array) -> NDArray[np.float32]:
     """Missing and infinite values become the mean of their column."""
-    numbers = np.asarray(rows, dtype=np.float64)
+    numbers = np.asarray(np.abs(rows) if np.iscomplexobj(rows) else rows, dtype=np.float64)
     with np.errstate(all="ignore"):
         good = np.isfinite(numbers) & (np.abs(numbers) < 1e30)
         if not good.all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import re
@@ -36,7 +37,7 @@ class Dialect:
 def dialect_of(path: Path) -> Dialect:
     lines, utf8 = _first_lines(path)
     separator = max(SEPARATORS, key=lambda mark: _columns(lines, mark)) if lines else ","
-    rows = list(csv.reader(lines, delimiter=separator))
+    rows = _rows(lines, separator)
     first = rows[0] if rows else []
     numbers = [word for row in rows[1:] for word in row]
     return Dialect(
@@ -53,17 +54,26 @@ def uneven_line(path: Path) -> str:
     with _opened(path) as stream:
         reader = csv.reader((line.decode("utf-8", "replace") for line in stream), delimiter=dialect.separator)
         width = 0
-        for row in reader:
-            width = width or len(row)
-            if row and len(row) != width:
-                return f"line {reader.line_num:,} has {len(row)} fields, the first line has {width}"
+        with contextlib.suppress(csv.Error):
+            for row in reader:
+                width = width or len(row)
+                if row and len(row) != width:
+                    return f"line {reader.line_num:,} has {len(row)} fields, the first line has {width}"
     return ""
 
 
 def _columns(lines: Sequence[str], mark: str) -> int:
     """How many columns this mark makes, if it makes as many in every line; a comma may also stand inside numbers."""
-    widths = {len(row) for row in csv.reader(lines, delimiter=mark)}
+    widths = {len(row) for row in _rows(lines, mark)}
     return widths.pop() if len(widths) == 1 else 1
+
+
+def _rows(lines: Sequence[str], mark: str) -> list[list[str]]:
+    """Nothing where Python finds no rows in it: what reads the whole file says what is wrong with it."""
+    try:
+        return list(csv.reader(lines, delimiter=mark))
+    except csv.Error:
+        return []
 
 
 def _first_lines(path: Path) -> tuple[list[str], bool]:
