@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import torch
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic import voice
@@ -208,9 +209,10 @@ class Watcher:
         self.turns.anew(steps)
         self._shift(True)
 
-    def expect(self, parts: int, numbers: int) -> None:
-        """An optimizer with so many tensors, and numbers on the host, is about to take its first step."""
-        if (parts >= MANY_PARTS or numbers >= MANY_NUMBERS) and not self.many_parts:
+    def expect(self, tensors: list[torch.Tensor]) -> None:
+        """An optimizer of these tensors is about to take its first step."""
+        numbers = sum(tensor.numel() for tensor in tensors if not is_lazy(tensor) and tensor.is_cpu)
+        if (len(tensors) >= MANY_PARTS or numbers >= MANY_NUMBERS) and not self.many_parts:
             self.many_parts = True
             self._examine_until = min(self._examine_until, self.step + FEWER_STEPS)
             self.budget.take_fewer()

@@ -8,7 +8,6 @@ from typing import Any, ParamSpec
 
 import torch
 from torch import nn
-from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
@@ -120,8 +119,7 @@ class Loop:
             account = self.accounts[optimizer] = Account(number=self.count)
             account.offset = self._born_at.get(optimizer, 0)
             self.count += 1
-            held = [p for group in optimizer.param_groups for p in group["params"]]
-            self.watcher.expect(len(held), sum(p.numel() for p in held if not is_lazy(p) and p.is_cpu))
+            self.watcher.expect([p for group in optimizer.param_groups for p in group["params"]])
             self.watcher.news(FIRST_STEPS)
             self.watcher.budget.begins_anew()
         return account
