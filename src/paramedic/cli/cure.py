@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paramedic import voice
-from paramedic.cli.diagnose import Jobs
+from paramedic.cli.diagnose import Jobs, On, runner_for
 from paramedic.cli.run import Ignore, Quiet, Runs, Select, words
 from paramedic.cli.script import ScriptCommand, target_of
-from paramedic.cli.verdicts import Json, Sarif
+from paramedic.cli.verdicts import Html, Json, Sarif
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target
@@ -40,9 +40,11 @@ def cure(
     unsafe: Unsafe = False,
     diff: Diff = None,
     json: Json = None,
+    html: Html = None,
     sarif: Sarif = None,
     steps: Steps = 300,
     jobs: Jobs = None,
+    on: On = None,
     force: Force = False,
     runs: Runs = None,
     select: Select = None,
@@ -65,20 +67,21 @@ def cure(
     """
     target = target_of(ctx)
     check_target(target)
-    check_outputs(json, sarif, diff)
+    check_outputs(json, html, sarif, diff)
     _check_installed()
     if write and not force:
         from paramedic.cure.writing import check_clean
 
         check_clean(Path.cwd())
-    outcome = _cured(target, words(select), words(ignore), runs, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
+    rules = words(select), words(ignore)
+    outcome = _cured(target, *rules, runs, on=on, steps=steps, jobs=jobs, unsafe=unsafe, quiet=quiet)
     if outcome.first.diagnosis is None or not (outcome.first.result.steps or outcome.first.alarms):
         raise _no_run(target, outcome)
     from paramedic.cure.report import show
 
     written = _write(outcome) if write and outcome.confirmed else []
     show(outcome, quiet=quiet, written=written)
-    _save(outcome, json=json, sarif=sarif, diff=diff)
+    _save(outcome, json=json, html=html, sarif=sarif, diff=diff)
     raise typer.Exit(int(bool(outcome.last.alarms) or bool(outcome.confirmed and not written)))
 
 
@@ -88,6 +91,7 @@ def _cured(
     ignored: Sequence[str],
     runs: str | None,
     *,
+    on: str | None,
     steps: int,
     jobs: int | None,
     unsafe: bool,
@@ -97,7 +101,6 @@ def _cured(
     from paramedic.cure.project import Project
     from paramedic.cure.session import Session
     from paramedic.lab.report import Progress
-    from paramedic.lab.runner import Runner, prepare
 
     config = load_config()
     rules = select_rules(chosen=chosen or config.select, ignored=ignored or config.ignore)
@@ -105,11 +108,10 @@ def _cured(
     check_folder(home, fix="--runs some-other-folder")
     progress = Progress(voice.stream(), quiet=quiet)
     progress.opening(target.command)
-    prepare()
-    runner = Runner(target, home / new_run_id(), jobs=jobs or 2, in_place=False)
+    runner = runner_for(on, target, home / new_run_id(), jobs=jobs, in_place=False)
     session = Session(runner, rules, rule_options(config), steps=steps, unsafe=unsafe, tick=progress.tick)
     try:
-        return session.cure(Project(folder=Path.cwd()))
+        return session.cure(Project(folder=Path.cwd(), args=target.args))
     finally:
         runner.stop()
         progress.done()
@@ -121,13 +123,13 @@ def _write(outcome: Outcome) -> list[str]:
     return write(outcome.project)
 
 
-def _save(outcome: Outcome, *, json: Path | None, sarif: Path | None, diff: Path | None) -> None:
-    from paramedic.cure.report import render_json, render_sarif
+def _save(outcome: Outcome, *, json: Path | None, html: Path | None, sarif: Path | None, diff: Path | None) -> None:
+    from paramedic.cure.report import render_html, render_json, render_sarif
 
     if diff is not None:
         diff.write_bytes(outcome.project.patch())
         voice.say(f"paramedic: wrote {diff}")
-    for path, render in ((json, render_json), (sarif, render_sarif)):
+    for path, render in ((json, render_json), (html, render_html), (sarif, render_sarif)):
         if path is not None:
             write_text(path, render(outcome), fix="choose another folder")
             voice.say(f"paramedic: wrote {path}")

@@ -81,7 +81,7 @@ def diagnose(
     folder = runs_folder(config, runs) / new_run_id()
     progress = report.Progress(voice.stream(), quiet=quiet)
     progress.opening(target.command)
-    runner = _runner(on, target, folder, jobs=jobs, in_place=in_place)
+    runner = runner_for(on, target, folder, jobs=jobs, in_place=in_place)
     session = Session(runner, options, rules, rule_options(config), progress.result)
     session.investigate(progress.tick)
     progress.done()
@@ -104,7 +104,7 @@ def _never_trained(target: Target, folder: Path) -> ParamedicError:
     )
 
 
-def _runner(on: str | None, target: Target, folder: Path, *, jobs: int | None, in_place: bool) -> Runner | RayRunner:
+def runner_for(on: str | None, target: Target, folder: Path, *, jobs: int | None, in_place: bool) -> Runner | RayRunner:
     """Processes on this machine, forked from one that has torch already; or tasks of a Ray cluster."""
     if on is not None:
         from paramedic.lab.on_ray import RayRunner

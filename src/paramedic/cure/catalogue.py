@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
-from paramedic.cure.edit import Edit
+from paramedic.cure.edit import Edit, apply
 from paramedic.cure.remedy import Remedy
 from paramedic.cure.source import Source
 from paramedic.findings import Finding
@@ -31,15 +31,15 @@ def remedies_for(code: str) -> tuple[Remedy, ...]:
 
 
 def edits_for(finding: Finding, source: Source) -> Iterator[Edit]:
-    """All candidates, the likeliest first; no two that write the same text."""
-    seen: set[tuple[str, str]] = set()
-    files = {source.file, *source.beside()}
+    """All candidates, the likeliest first; no two that come to the same."""
+    seen: set[tuple[str, str, tuple[str, ...] | None]] = set()
+    files = {source.file, *source.beside.files()}
     places = [where for where in (finding.where, *finding.also) if where.file in files]
     for remedy in remedies_for(finding.code):
         for where in places:
             home = source.in_file(where.file or source.file)
             for edit in remedy.edits(replace(finding, where=where), home):
-                text = home.in_file(edit.file).after_edit(edit)
-                if (edit.file, text) not in seen:
-                    seen.add((edit.file, text))
+                text = apply(home.text_of(edit.file), edit.splices) if edit.file else ""
+                if (edit.file, text, edit.args) not in seen:
+                    seen.add((edit.file, text, edit.args))
                     yield edit

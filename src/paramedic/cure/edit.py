@@ -27,6 +27,7 @@ class Edit:
     title: str
     file: str
     splices: tuple[Splice, ...]
+    args: tuple[str, ...] | None = None  # of the script, where the value to change is set on the command line
     code: str = ""  # of the rule; filled in from the remedy
     safety: Safety = "safe"  # filled in from the remedy
     compare: Compare = "loss"  # filled in from the remedy

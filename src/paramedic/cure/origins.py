@@ -23,7 +23,7 @@ class Origin:
 
 def origins(source: Source, node: Node) -> list[Origin]:
     """Of the value of an expression, nearest first."""
-    program = Program({**source.beside(), source.file: source.text})
+    program = Program({**_python(source), source.file: source.text})
     scope = program.scope(source.file, source.line(node))
     lines, place = source.text.split("\n"), source.place(node)
     nodes = [found for found in own_nodes(scope.body) if isinstance(found, ast.expr)] if scope is not None else []
@@ -38,7 +38,7 @@ def _as_nodes(known: dict[str, Source], source: Source, links: list[Link]) -> It
         file = link.scope.file
         if file not in known:
             try:
-                known[file] = Source(file, source.beside()[file], source.beside)
+                known[file] = source.in_file(file)
             except (ParamedicError, KeyError):
                 continue
         home = known[file]
@@ -46,6 +46,10 @@ def _as_nodes(known: dict[str, Source], source: Source, links: list[Link]) -> It
         found = home.expression_at((_start(link.node, lines), _end(link.node, lines)))
         if found is not None:
             yield Origin(home, found, link.kind)
+
+
+def _python(source: Source) -> dict[str, str]:
+    return {file: text for file, text in source.beside.files().items() if file.endswith(".py")}
 
 
 def _start(node: ast.expr, lines: list[str]) -> tuple[int, int]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import tokenize
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paramedic.cure.edit import Edit, apply
 from paramedic.cure.patch import unified
-from paramedic.cure.source import Source
+from paramedic.cure.source import Beside, Source
 from paramedic.lab.scratch import LEFT_OUT
 from paramedic.own_code import NOT_OURS
 from paramedic.paths import kind_of
 
 LARGEST = 2_000_000  # bytes of a source file
 MOST_FILES = 300
+SETTINGS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
 
 
 class NotEditable(Exception):
@@ -29,20 +32,25 @@ class Project:
     """The folder that the command was given in, and the new text of each file that is edited."""
 
     folder: Path
+    args: tuple[str, ...] = ()  # of the script
     texts: Mapping[str, str] = field(default_factory=dict)
     originals: Mapping[str, bytes] = field(default_factory=dict)  # what the edits were made from
 
     def source(self, file: str | None) -> Source:
         if not file:
             raise NotEditable("the finding names no line of a file")
-        return Source(file, self.text(file), self.python_files)
+        return Source(file, self.text(file), Beside(self.readable_files, self.args))
 
     def text(self, file: str) -> str:
         return self.texts[file] if file in self.texts else _decoded(file, self._read(file))[0]
 
-    def python_files(self) -> dict[str, str]:
+    def readable_files(self) -> dict[str, str]:
         """What the program may be made of, by name, edits included."""
-        return {file: self.text(file) for file in self.files(".py")}
+        found = {}
+        for file in self.files(".py", *SETTINGS):
+            with suppress(NotEditable):
+                found[file] = self.text(file)
+        return found
 
     def files(self, *endings: str) -> list[str]:
         """The user's own files with these endings: not those of an environment, a cache or another tool."""
@@ -56,7 +64,13 @@ class Project:
                     found.append(path.relative_to(self.folder).as_posix())
         return found
 
+    def text_before(self, edit: Edit) -> str:
+        """What the edit changes, as it is."""
+        return self.text(edit.file) if edit.args is None else shlex.join(self.args)
+
     def after(self, edit: Edit) -> Project:
+        if edit.args is not None:
+            return replace(self, args=edit.args)
         file, originals = edit.file, dict(self.originals)
         originals.setdefault(file, self._read(file))
         text = self.texts[file] if file in self.texts else _decoded(file, originals[file])[0]

@@ -27,8 +27,15 @@ class Remedy:
     def edits(self, finding: Finding, source: Source) -> Iterator[Edit]:
         """Those that change the text and leave it a program."""
         for edit in self.propose(finding, source):
-            if source.in_file(edit.file).stays_valid(edit):
+            if _is_right(edit, source):
                 yield replace(edit, code=finding.code, safety=self.safety, compare=self.compare)
+
+
+def _is_right(edit: Edit, source: Source) -> bool:
+    """Of a file of settings and of a command line one number is exchanged, which can't break them."""
+    if edit.args is not None or not edit.file.endswith(".py"):
+        return True
+    return source.in_file(edit.file).stays_valid(edit)
 
 
 def remedy(*codes: str, safety: Safety = "safe", compare: Compare = "loss") -> Callable[[Propose], Remedy]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json as json_module
 import math
+import shlex
 import shutil
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 from paramedic import voice
 from paramedic.cure.edit import apply
 from paramedic.cure.patch import unified
 from paramedic.cure.proof import Proof, Trial
 from paramedic.cure.session import Outcome, Uncured
+from paramedic.findings import LossCurve
 from paramedic.findings.words import places, plural
+from paramedic.reports import chart, html, sarif
 from paramedic.reports import json as contract
-from paramedic.reports import sarif
 from paramedic.reports.screen import Screen, speaks_unicode, wants_color
 
 INDENT = 9
@@ -50,9 +53,11 @@ def verdict(outcome: Outcome, written: Sequence[str] = ()) -> str:
         return f"not cured. {plural(left, 'finding')} left, no edit is confirmed; nothing was changed."
     said = f"{'cured' if not left else 'partly cured'}. {plural(done, 'edit')} confirmed"
     said += f", {plural(left, 'finding')} left. " if left else ". "
-    if written:
-        return said + f"Wrote {', '.join(written)}."
-    return said + "Nothing was written; --write applies the edits, --diff FILE saves them as a patch."
+    commands = [typed(proof) for proof in outcome.confirmed if proof.edit.args is not None]
+    typing = f" Type {commands[-1]}" if commands else ""
+    if written or not outcome.project.changed():
+        return said + (f"Wrote {', '.join(written)}." if written else "") + typing.lstrip("" if written else " ")
+    return said + "Nothing was written; --write applies the edits, --diff FILE saves them as a patch." + typing
 
 
 def _proof(screen: Screen, proof: Proof) -> None:
@@ -107,9 +112,21 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def diff(proof: Proof) -> str:
-    """This edit alone, from the text that it was made from."""
+    """This edit alone, from the text that it was made from; of a command line, both versions."""
+    if proof.edit.args is not None:
+        return f"--- command line\n+++ command line\n-{_command(proof, proof.text)}\n+{typed(proof)}\n"
     old, new = proof.text, apply(proof.text, proof.edit.splices)
     return unified(proof.edit.file, old.encode(), new.encode(), context=1).decode()
+
+
+def typed(proof: Proof) -> str:
+    """The command line to type, where the value is set there; else nothing."""
+    return _command(proof, shlex.join(proof.edit.args)) if proof.edit.args is not None else ""
+
+
+def _command(proof: Proof, args: str) -> str:
+    known = proof.before.diagnosis
+    return f"{known.run.script if known is not None else ''} {args}".strip()
 
 
 # Files ------------------------------------------------------------------------------------------------------------
@@ -142,6 +159,7 @@ def _edit(proof: Proof) -> dict[str, Any]:
         "code": proof.finding.code,
         "title": proof.edit.title,
         "because": proof.because,
+        "command": typed(proof) or None,
     }
 
 
@@ -158,12 +176,38 @@ def _trial(trial: Trial) -> dict[str, Any]:
     }
 
 
+def render_html(outcome: Outcome) -> str:
+    """The report of the program as it is, with each edit, its proof, and the loss before and after."""
+    known = outcome.first.diagnosis
+    assert known is not None  # a script that left no record ends in a message of its own
+    proofs = [_shown(proof, number) for number, proof in enumerate((*outcome.confirmed, *outcome.refuted), 1)]
+    return html.render(known, cure=proofs)
+
+
+def _shown(proof: Proof, number: int) -> dict[str, Any]:
+    kinds = {"+": "added", "-": "removed", "@": "place"}
+    lines = [(kinds.get(line[:1], "same"), line.rstrip("\r")) for line in diff(proof).splitlines()[2:]]
+    curves = [_curve(label, trial) for label, trial in (("before", proof.before), ("after", proof.after))]
+    drawn = chart.draw(curves, key=f"cure-{number}", title="Loss before and after the edit", tall=False)
+    edit = proof.edit
+    return {
+        "code": proof.finding.code, "title": edit.title, "file": edit.file, "safety": edit.safety, "diff": lines,
+        "what": proof.finding.what, "because": proof.because, "confirmed": proof.confirmed, "command": typed(proof),
+        "chart": drawn,
+    }  # fmt: skip
+
+
+def _curve(label: str, trial: Trial) -> LossCurve:
+    values = trial.result.values
+    return LossCurve(label=label, steps=tuple(range(len(values))), values=values)
+
+
 def render_sarif(outcome: Outcome) -> str:
     """The findings of the program as it is; a result carries the confirmed edit as its fix."""
     known = outcome.first.diagnosis
     report: dict[str, Any] = json_module.loads(sarif.render(known)) if known is not None else {"runs": []}
     for proof in outcome.confirmed:
-        for result in report["runs"][0]["results"] if proof.before is outcome.first else ():
+        for result in report["runs"][0]["results"] if proof.before is outcome.first and proof.edit.file else ():
             if result["ruleId"] == proof.finding.code and proof.finding.what in result["message"]["text"]:
                 result["fixes"] = [_fix(proof, result)]
     return json_module.dumps(report, indent=2, allow_nan=False) + "\n"
@@ -176,5 +220,7 @@ def _fix(proof: Proof, result: dict[str, Any]) -> dict[str, Any]:
         for start, end, new in proof.edit.splices
     ]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    if proof.edit.file != proof.finding.where.file:
+        place = place | {"uri": quote(proof.edit.file)}
     changes = [{"artifactLocation": place, "replacements": replacements}]
     return {"description": {"text": proof.edit.title}, "artifactChanges": changes}

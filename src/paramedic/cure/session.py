@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paramedic.cure.catalogue import edits_for, remedies_for
 from paramedic.cure.edit import Edit
@@ -21,6 +21,9 @@ from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.runner import Runner
 from paramedic.rules.rule import Rule
 from paramedic.settings import Settings
+
+if TYPE_CHECKING:
+    from paramedic.lab.on_ray import RayRunner
 
 MOST_ROUNDS = 10
 MOST_CANDIDATES = 6  # edits tried for one finding
@@ -53,7 +56,7 @@ class Session:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: Runner | RayRunner,
         rules: Sequence[Rule],
         options: Mapping[str, Mapping[str, Any]],
         *,
@@ -104,7 +107,7 @@ class Session:
         projects = [outcome.project.after(edit) for edit in edits]
         trials = self._try(list(zip(names, projects, strict=True)), limit)
         return [
-            prove(edit, outcome.project.source(edit.file).text, finding, outcome.last, trial)
+            prove(edit, outcome.project.text_before(edit), finding, outcome.last, trial)
             for edit, trial in zip(edits, trials, strict=True)
         ]
 
@@ -146,7 +149,7 @@ class Session:
         experiment = Experiment(name=name, changed="an edit of the source", order="", asks="does the edit help?")
         settings = Settings(stop_after=self.steps, stop_after_seconds=limit, bundle_limit=0)
         self.runner.limit = 2 * limit
-        self.runner.start(experiment, settings, edited=project.changed())
+        self.runner.start(experiment, settings, edited=project.changed(), args=project.args)
 
     def _trial(self, result: Result) -> Trial:
         folder = Path(result.run)

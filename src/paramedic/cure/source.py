@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,12 +23,19 @@ LOOPS = (cst.For, cst.While)
 BLOCKS = (cst.IndentedBlock, cst.Module)
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What values may come from but this file: others of the project, by name, and the command line."""
+
+    files: Callable[[], Mapping[str, str]] = dict
+    args: tuple[str, ...] = ()
+
+
 class Source:
     """Lines are counted from 1, as findings count them."""
 
-    def __init__(self, file: str, text: str, beside: Callable[[], Mapping[str, str]] = dict) -> None:
-        """`beside` gives the other files of the project, for values that come from there."""
-        self.file, self.text, self.beside = file, text, beside
+    def __init__(self, file: str, text: str, beside: Beside | None = None) -> None:
+        self.file, self.text, self.beside = file, text, beside or Beside()
         try:
             wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         except cst.ParserSyntaxError as error:
@@ -45,7 +53,10 @@ class Source:
 
     def in_file(self, file: str) -> Source:
         """This file, or another one of the project."""
-        return self if file == self.file else Source(file, self.beside()[file], self.beside)
+        return self if file == self.file else Source(file, self.text_of(file), self.beside)
+
+    def text_of(self, file: str) -> str:
+        return self.text if file == self.file else self.beside.files()[file]
 
     # Where things are -----------------------------------------------------------------------------------------------
 

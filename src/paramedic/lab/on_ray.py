@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,10 +57,20 @@ class RayRunner:
     def folder_of(self, name: str) -> Path:
         return self.folder if name == "baseline" else self.folder / name
 
-    def start(self, experiment: Experiment, settings: Settings) -> None:
-        target = {"script": self.target.name, "args": self.target.args, "is_module": self.target.is_module}
+    def start(
+        self,
+        experiment: Experiment,
+        settings: Settings,
+        edited: Mapping[str, bytes] | None = None,
+        args: tuple[str, ...] | None = None,
+    ) -> None:
+        """`edited` are files that differ in the copy of the folder, by their names in it; `args` other arguments."""
+        words = self.target.args if args is None else args
+        target = {"script": self.target.name, "args": words, "is_module": self.target.is_module}
         task = self._ray.remote(num_cpus=1, max_retries=0)(_run_script)
-        sent = task.remote(self._packed, target, settings.as_dict(), os.getcwd(), self.limit, sys.path)
+        sent = task.remote(
+            self._packed, target, settings.as_dict(), os.getcwd(), self.limit, sys.path, dict(edited or {})
+        )
         self._started(experiment, sent, settings)
 
     def start_function(self, experiment: Experiment, function: Callable[[], object]) -> None:
@@ -160,13 +170,20 @@ def _unzipped(packed: bytes, folder: Path) -> None:
 
 
 def _run_script(
-    packed: bytes, target: dict[str, Any], settings: dict[str, Any], original: str, limit: float, path: list[str]
+    packed: bytes,
+    target: dict[str, Any],
+    settings: dict[str, Any],
+    original: str,
+    limit: float,
+    path: list[str],
+    edited: dict[str, bytes],
 ) -> tuple[Status, str, bytes, float]:
     place = Path(tempfile.mkdtemp(prefix="paramedic-"))
     try:
         work, record = place / "work", place / "record"
         work.mkdir()
         _unzipped(packed, work)
+        scratch.exchange(work, edited)
         order = target | {"folder": str(record), "settings": settings, "cwd": str(work), "threads": 1}
         order["original"] = original if os.path.isdir(original) else None
         return _in_a_process([sys.executable, "-m", "paramedic.lab.child"], json.dumps(order), record, limit, path)

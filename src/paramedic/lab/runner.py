@@ -60,12 +60,19 @@ class Runner:
         """The baseline is the run itself; all others are kept below it."""
         return self.folder if name == "baseline" else self.folder / name
 
-    def start(self, experiment: Experiment, settings: Settings, edited: Mapping[str, bytes] | None = None) -> None:
-        """`edited` are files that differ in the copy of the folder, by their names in it."""
+    def start(
+        self,
+        experiment: Experiment,
+        settings: Settings,
+        edited: Mapping[str, bytes] | None = None,
+        args: tuple[str, ...] | None = None,
+    ) -> None:
+        """`edited` are files that differ in the copy of the folder, by their names in it; `args` other arguments."""
         copied = None if self.in_place else self._copied(edited or {})
         original = None if self.in_place else Path.cwd()
+        target = self.target if args is None else replace(self.target, args=args)
         order = make_order(
-            self.target, self.folder_of(experiment.name), settings, cwd=copied or Path.cwd(), original=original
+            target, self.folder_of(experiment.name), settings, cwd=copied or Path.cwd(), original=original
         )
         order = replace(order, threads=self.threads)
         self._fork(experiment, settings, copied, lambda: child.carry_out(order))

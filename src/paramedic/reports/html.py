@@ -34,14 +34,16 @@ def render(
     rules: Sequence[Rule] | None = None,
     data: Mapping[str, Any] | None = None,
     lab: Mapping[str, Any] | None = None,
+    cure: Sequence[Mapping[str, Any]] = (),
     pictures: Pictures | None = None,
 ) -> str:
     """The page. The documentation shown under a finding comes from `rules`, by default the whole catalogue.
 
     `data` is what an audit shows of the data: see page/data.html. `lab` holds what experiments have added: their
-    verdict, a row for each, what they ruled out.
+    verdict, a row for each, what they ruled out. `cure` are edits with their proofs.
     """
-    return whole("report.html", ("page.css",), ("page.js",), **_context(diagnosis, rules, data, lab, pictures))
+    context = _context(diagnosis, rules, data, lab, pictures) | {"cure": cure}
+    return whole("report.html", ("page.css",), ("page.js",), **context)
 
 
 def parts(diagnosis: Diagnosis, pictures: Pictures | None, **verdict: str) -> dict[str, str]:

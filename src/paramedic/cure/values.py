@@ -1,0 +1,136 @@
+"""Where a number is set: in the code, as a default, in a file of settings, or on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from paramedic.cure.edit import Edit, Splice
+from paramedic.cure.origins import origins
+from paramedic.cure.source import Node, Source
+
+NUMBERS = (cst.Float, cst.Integer)
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A number that can be changed."""
+
+    value: float
+    change: Callable[[str, str], Edit]  # title and the new number
+
+
+def settings(source: Source, node: Node) -> Iterator[Setting]:
+    """Places that the value of an expression may come from. What the command line says goes before all defaults."""
+    if isinstance(node, NUMBERS):
+        yield in_code(source, node)
+        return
+    name = _name(source, node)
+    given = list(_typed(source, name)) if name else []
+    yield from given
+    if given:
+        return
+    yield from _followed(source, node)
+    for home in (source.in_file(file) for file in [source.file, *_python(source)] if name):
+        yield from _defaults(home, name)
+    yield from _in_files(source, name)
+
+
+def _name(source: Source, node: Node) -> str:
+    """`lr` of `args.lr`, of `cfg["optim"]["lr"]`, of `cfg.get("lr")` and of `float(args.lr)`."""
+    if isinstance(node, cst.Subscript) and isinstance(node.slice[-1].slice, cst.Index):
+        return source.code(node.slice[-1].slice.value).strip("\"'")
+    if isinstance(node, cst.Call) and node.args and source.called(node) in ("float", "int", "get"):
+        inner = node.args[0].value
+        return source.code(inner).strip("\"'") if source.called(node) == "get" else _name(source, inner)
+    return source.dotted(node).rpartition(".")[2]
+
+
+def in_code(source: Source, node: Node) -> Setting:
+    return Setting(
+        value=float(source.code(node).replace("_", "")),
+        change=lambda title, new: source.edit(title, source.replace(node, new)),
+    )
+
+
+def _python(source: Source) -> list[str]:
+    return [file for file in source.beside.files() if file.endswith(".py") and file != source.file]
+
+
+def _followed(source: Source, node: Node) -> Iterator[Setting]:
+    """Behind a name: a constant of this file or of another one."""
+    for origin in origins(source, node):
+        if isinstance(origin.node, NUMBERS):
+            yield in_code(origin.source, origin.node)
+            return
+        if not isinstance(origin.node, cst.Name | cst.Attribute):
+            return
+
+
+def _defaults(source: Source, name: str) -> Iterator[Setting]:
+    """Of a field, an attribute, a parameter, an entry of a dict, an option of argparse or click."""
+    for target, value in _assigned(source):
+        if source.dotted(target).rpartition(".")[2] == name and isinstance(value, NUMBERS):
+            yield in_code(source, value)
+    for call in source.calls(("add_argument", "option", "DEFINE_float", "Option")):
+        words = [source.code(arg.value).strip("\"'-").replace("-", "_") for arg in call.args if not arg.keyword]
+        default = source.argument(call, None, "default")
+        if name in words and isinstance(default, NUMBERS):
+            yield in_code(source, default)
+    for param in source.all(cst.Param):
+        if param.name.value == name and isinstance(param.default, NUMBERS):
+            yield in_code(source, param.default)
+    for element in source.all(cst.DictElement):
+        if source.code(element.key).strip("\"'") == name and isinstance(element.value, NUMBERS):
+            yield in_code(source, element.value)
+
+
+def _assigned(source: Source) -> Iterator[tuple[Node, Node]]:
+    """Names with what they are given, also those of `A, B = 1, 2`."""
+    for node in source.all((cst.Assign, cst.AnnAssign)):
+        target = node.target if isinstance(node, cst.AnnAssign) else node.targets[0].target
+        if isinstance(target, cst.Tuple) and isinstance(node.value, cst.Tuple):
+            yield from ((t.value, v.value) for t, v in zip(target.elements, node.value.elements, strict=False))
+        elif node.value is not None:
+            yield target, node.value
+
+
+def _in_files(source: Source, name: str) -> Iterator[Setting]:
+    """`lr: 0.1` of yaml, `"lr": 0.1` of json, `lr = 0.1` of toml and ini, byte for byte as it was around the number."""
+    quoted = rf"[\"']?{re.escape(name)}[\"']?[ \t]*"
+    key = re.compile(rf"(?m)^[ \t]*(?:- )?{quoted}[:=][ \t]*({NUMBER})(?=[ \t,}}]*(?:#.*)?\r?$)")
+    inline = re.compile(rf"[{{,][ \t\r\n]*{quoted}:[ \t]*({NUMBER})(?=[ \t\r\n]*[,}}])")
+    for file, text in source.beside.files().items() if name else ():
+        if not file.endswith(".py"):
+            spans = {found.span(1) for pattern in (key, inline) for found in pattern.finditer(text)}
+            yield from (_in_file(file, text, *span) for span in sorted(spans))
+
+
+def _in_file(file: str, text: str, start: int, end: int) -> Setting:
+    def change(title: str, new: str) -> Edit:
+        return Edit(title=title, file=file, splices=(Splice(start, end, new),))
+
+    return Setting(value=float(text[start:end]), change=change)
+
+
+def _typed(source: Source, name: str) -> Iterator[Setting]:
+    """`--lr 0.1`, `--lr=0.1`, and `optimizer.lr=0.1` as Hydra takes it."""
+    args = source.beside.args
+    for place, word in enumerate(args):
+        option, equals, text = word.partition("=")
+        option = option.lstrip("-+").replace("-", "_").rpartition(".")[2]
+        at, text = (place, text) if equals else (place + 1, args[place + 1] if place + 1 < len(args) else "")
+        if option == name and re.fullmatch(NUMBER, text) and (equals or word.startswith("-")):
+            yield _on_command_line(args, at, text)
+
+
+def _on_command_line(args: tuple[str, ...], at: int, text: str) -> Setting:
+    def change(title: str, new: str) -> Edit:
+        word = args[at][: len(args[at]) - len(text)] + new
+        return Edit(title=title, file="", splices=(), args=(*args[:at], word, *args[at + 1 :]))
+
+    return Setting(value=float(text), change=change)
