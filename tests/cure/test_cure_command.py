@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from workshop import TRAIN, Workshop
 
 SICK = TRAIN + "\nprint('accuracy', 0.5, 'loss', train(40, softmax=True))\n"
-FILES = ["--json", "out.json", "--diff", "fix.patch", "--sarif", "out.sarif"]
+FILES = ["--json", "out.json", "--html", "out.html", "--diff", "fix.patch", "--sarif", "out.sarif"]
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
 
 
@@ -26,6 +28,11 @@ def test_the_fix_is_shown_proved_written_and_final(warm_shop: Workshop) -> None:
     assert edit["confirmed"] and edit["safety"] == "safe" and edit["file"] == "train.py"
     assert edit["before"]["alarms"] == ["PM502"] and edit["after"]["alarms"] == []
     assert edit["after"]["last_loss"] < edit["before"]["last_loss"]
+    page = (warm_shop.folder / "out.html").read_text()
+    assert (
+        '<span class="removed">-            out = out.softmax(dim=1)' in page and "finding gone; no new alarm" in page
+    )
+    assert "Loss before and after the edit" in page and "confirmed</span> · safe" in page
     sarif = json.loads((warm_shop.folder / "out.sarif").read_text())
     [change] = sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"]
     [piece] = change["replacements"]
@@ -43,6 +50,34 @@ def test_the_fix_is_shown_proved_written_and_final(warm_shop: Workshop) -> None:
     script.write_bytes(before)
     subprocess.run(["git", "apply", "fix.patch"], cwd=warm_shop.folder, check=True)
     assert b"softmax(dim=1)" not in script.read_bytes()
+
+
+def test_a_value_of_the_command_line_is_said_and_nothing_is_written(warm_shop: Workshop) -> None:
+    head = "import sys\nlr = float(sys.argv[2])\n"
+    script = warm_shop.write("train.py", head + TRAIN.replace("lr=0.1", "lr=lr") + "\nprint('loss', train(60))\n")
+    before = script.read_bytes()
+    options = ["--unsafe", "--write", "--jobs", "1", "--json", "out.json"]
+    done = warm_shop.paramedic("cure", *options, "train.py", "--lr", "3000", "--token", "hf_abcdefgh12345678")
+    [edit] = done.found["edits"]
+    assert done.code == 1 and script.read_bytes() == before
+    assert edit["command"].startswith("python train.py --lr ") and float(edit["command"].split()[3]) < 3000
+    assert f"Type {edit['command']}" in " ".join(done.stderr.split())
+    assert "abcdefgh12345678" not in done.stderr + json.dumps(done.found)
+
+
+def test_the_edits_are_tried_on_a_ray_cluster(shop: Workshop) -> None:
+    pytest.importorskip("ray")
+    shop.write("train.py", SICK)
+    program = """
+    import ray, sys
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    sys.argv = "paramedic cure --on ray --steps 40 --json out.json train.py".split()
+    from paramedic.__main__ import main
+    main()
+    """
+    done = shop.python(shop.write("on_ray.py", program))
+    [edit] = done.found["edits"]
+    assert edit["confirmed"] and edit["after"]["alarms"] == [], done.stderr
 
 
 def test_nothing_is_proposed_for_a_healthy_script(warm_shop: Workshop) -> None:

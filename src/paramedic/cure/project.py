@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,6 +14,7 @@ from paramedic.cure.edit import Edit, apply
 from paramedic.cure.patch import unified
 from paramedic.cure.source import Beside, Source
 from paramedic.lab.scratch import LEFT_OUT
+from paramedic.masking import masked_words
 from paramedic.own_code import NOT_OURS
 from paramedic.paths import kind_of
 
@@ -65,8 +65,8 @@ class Project:
         return found
 
     def text_before(self, edit: Edit) -> str:
-        """What the edit changes, as it is."""
-        return self.text(edit.file) if edit.args is None else shlex.join(self.args)
+        """What the edit changes, as it is; secrets of a command line are masked, for this is shown."""
+        return self.text(edit.file) if edit.args is None else " ".join(masked_words(self.args))
 
     def after(self, edit: Edit) -> Project:
         if edit.args is not None:

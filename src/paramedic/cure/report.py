@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import math
-import shlex
 import shutil
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from paramedic.cure.proof import Proof, Trial
 from paramedic.cure.session import Outcome, Uncured
 from paramedic.findings import LossCurve
 from paramedic.findings.words import places, plural
+from paramedic.masking import masked_words
 from paramedic.reports import chart, html, sarif
 from paramedic.reports import json as contract
 from paramedic.reports.screen import Screen, speaks_unicode, wants_color
@@ -121,12 +121,13 @@ def diff(proof: Proof) -> str:
 
 def typed(proof: Proof) -> str:
     """The command line to type, where the value is set there; else nothing."""
-    return _command(proof, shlex.join(proof.edit.args)) if proof.edit.args is not None else ""
+    return _command(proof, " ".join(masked_words(proof.edit.args))) if proof.edit.args is not None else ""
 
 
 def _command(proof: Proof, args: str) -> str:
+    """As the script was started, with these arguments."""
     known = proof.before.diagnosis
-    return f"{known.run.script if known is not None else ''} {args}".strip()
+    return f"{known.run.command.split(proof.text)[0] if known is not None else ''}{args}"
 
 
 # Files ------------------------------------------------------------------------------------------------------------
