@@ -121,6 +121,9 @@ CURES: dict[str, tuple[str, dict[str, Any]]] = {
     "PM513/sick_unshifted": (
         "loss = F.cross_entropy(model(text)[:, :-1].transpose(1, 2), text[:, 1:])", {"what": "they were not shifted"}
     ),
+    "PM615/sick": (
+        'spared = [p for name, p in model.named_parameters() if (p.ndim < 2) or "norm" in name]', {}
+    ),
     "PM609/sick": ("scheduler = LambdaLR(optimizer, rate)", {"remedy": "make the scheduler first"}),
     "PM705/sick": ('forward = torch.compile(model, backend="eager", dynamic=True)', {}),
     "PM801/sick": ("model = DistributedDataParallel(model)", {}),

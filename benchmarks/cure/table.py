@@ -11,9 +11,9 @@ HEAD = """# What is cured
 
 Written by `python -m benchmarks.cure`: `paramedic cure --unsafe` on sick programs of the real pairs of the accuracy
 benchmark whose fault is found, each run to its end. "Cured": the edits were confirmed, and the edited program has no
-alarm left. "Like the twin": every metric and loss that both print ends in the band of the repaired twin (a score
-between 0 and 1 at most 0.05 worse, any other number at most 25 % worse); the twin is run once, so the band is a
-tolerance and not a spread over seeds. A program whose rule has no remedy is not run and counts as not cured.
+alarm left. "Like the twin": every metric and loss that both print is in the band of the repaired twin, which is run
+with three seeds: no worse than the worst of the three by more than the three differ (and 0.01, or 1 % of a number
+above 1). A program whose rule has no remedy is not run and counts as not cured, as does one whose runs take too long.
 """
 
 

@@ -81,6 +81,28 @@ def differentiable(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("checkpoint without re-entering autograd", source.replace(flag, "False"))
 
 
+@remedy("PM403", compare="metrics")
+def around_the_codebook(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The index of the nearest entry has no slope: the gradient of the entry goes to what was looked up."""
+    statement = source.statement_at(finding.where.line)
+    indices = source.assigned_names(statement) if isinstance(statement, cst.SimpleStatementLine) else []
+    if not source.calls_at(finding.where.line, ("argmin", "argmax")) or len(indices) != 1:
+        return
+    scope = source.scope(statement)
+    looked_up = [call.args[0].value for call in source.calls("cdist", scope) if call.args]
+    entries = [
+        name
+        for line in source.all(cst.SimpleStatementLine, scope)
+        if source.span(line)[0] > source.span(statement)[0] and source.mentions(line, indices[0])
+        for name in source.assigned_names(line)
+    ]
+    for value in looked_up[:1]:
+        for node in [found for back in source.all(cst.Return, scope) for found in source.all(cst.Name, back)]:
+            if node.value in entries[:1] and isinstance(source.parent(node), cst.Element | cst.Return):
+                new = f"{source.operand(value)} + ({node.value} - {source.operand(value)}).detach()"
+                yield source.edit("pass the gradient around the codebook", source.replace(node, new))
+
+
 @remedy("PM506", compare="metrics")
 def derivative_with_graph(finding: Finding, source: Source) -> Iterator[Edit]:
     """A derivative that is part of the loss needs a graph of its own."""

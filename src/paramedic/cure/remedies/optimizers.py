@@ -1,4 +1,4 @@
-"""PM402, PM407: the optimizer gets all that is trained, as it is when training begins."""
+"""PM402, PM407, PM615: the optimizer gets all that is trained, as it is when training begins, in the right groups."""
 
 from __future__ import annotations
 
@@ -54,6 +54,23 @@ def weights_into_the_same(finding: Finding, source: Source) -> Iterator[Edit]:
         if len(names) == 1 and names[0] in models and call.args and isinstance(parent, cst.Assign):
             new = f"{names[0]}.load_state_dict({source.operand(call.args[0].value)}.state_dict())"
             yield source.edit("load the weights into the model that is there", source.replace(parent, new))
+
+
+@remedy("PM615", compare="metrics")
+def decay_of_matrices(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Groups that are told apart by names are told apart by shape: what has fewer than two axes is not decayed."""
+    splices = []
+    for loop in source.all((cst.CompFor, cst.For)):
+        target = loop.target
+        if not source.calls("named_parameters", loop.iter) or not isinstance(target, cst.Tuple):
+            continue
+        name, tensor = (source.code(element.value) for element in target.elements[:2])
+        inside = source.parent(loop) if isinstance(loop, cst.CompFor) else loop
+        for call in source.calls(("any", "endswith"), inside):
+            if source.mentions(call, name) or source.dotted(call.func) == f"{name}.endswith":
+                splices.append(source.replace(call, f"({tensor}.ndim < 2)"))
+    if splices:
+        yield source.edit("decay matrices only, not biases and norms", *splices)
 
 
 def _optimizers(source: Source, line: int | None) -> list[Node]:

@@ -1,4 +1,4 @@
-"""PM315, PM108: padding is neither read nor all that is left to attend to."""
+"""PM108, PM315, PM508: padding is neither read nor all that is left to attend to, and labels are not cut off."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
 from paramedic.findings import Finding
 
+LENGTHS = re.compile(r"max_(seq_)?len(gth)?|max_tokens|block_size|context_length")
 INFINITE = re.compile(r"float\(\s*[\"']-inf[\"']\s*\)|-\s*(math|np|torch)\.inf")
 
 
@@ -60,6 +61,17 @@ def something_to_attend_to(finding: Finding, source: Source) -> Iterator[Edit]:
         value = source.argument(call, 1 if source.is_method(call) else 2, "value")
         if value is not None and INFINITE.search(source.code(value)):
             yield source.edit("mask with a large finite number", source.replace(value, "-1e4"))
+
+
+@remedy("PM508", safety="unsafe", compare="nothing")
+def longer(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Sequences that are cut before their first label are cut later."""
+    for argument in source.all(cst.Arg):
+        name = argument.keyword.value if argument.keyword else ""
+        if LENGTHS.fullmatch(name) and isinstance(argument.value, cst.Integer):
+            for factor in (2, 4):
+                new = str(int(argument.value.value) * factor)
+                yield source.edit(f"{name} = {new}", source.replace(argument.value, new))
 
 
 def _around(source: Source, finding: Finding) -> list[Node]:
