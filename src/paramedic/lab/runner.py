@@ -50,7 +50,7 @@ class Runner:
         self.in_place = in_place
         self.running: list[Job] = []
         self.limit = 120.0  # seconds for one experiment
-        self.threads = max(1, _cores() // jobs)
+        self.threads = _wanted_threads() or max(1, _cores() // jobs)
 
     @property
     def free(self) -> bool:
@@ -169,6 +169,12 @@ def make_order(target: Target, folder: Path, settings: Settings, *, cwd: Path, o
         original=None if original is None else str(original),
         threads=1,
     )
+
+
+def _wanted_threads() -> int:
+    """What the user has asked for; 0 if nothing."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() else 0
 
 
 def _cores() -> int:

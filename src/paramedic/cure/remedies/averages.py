@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from paramedic.cure.edit import Edit
+from paramedic.cure.remedies.copies import first_import, imported
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Source
 from paramedic.findings import Finding
@@ -90,6 +91,19 @@ def share_of_the_new(finding: Finding, source: Source) -> Iterator[Edit]:
             if alpha and alpha[0] is not None:
                 swapped = source.replace(weight, source.code(alpha[0])), source.replace(alpha[0], source.code(weight))
                 yield source.edit("take a little of it in each step", *swapped)
+
+
+@remedy("PM418", "PM517", compare="nothing")
+def a_copy_of_its_own(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A target network that is the trained one by another name becomes a copy."""
+    for assign in source.all(cst.Assign):
+        name = source.dotted(assign.targets[0].target).rpartition(".")[2]
+        same = isinstance(assign.value, cst.Name | cst.Attribute)
+        if same and re.search(r"target|teacher|ema|slow", name) and re.search(r"net|model|q$|actor|critic", name):
+            splices = [source.replace(assign.value, f"copy.deepcopy({source.code(assign.value)})")]
+            if "copy" not in imported(source):
+                splices.append(source.before(first_import(source), "import copy"))
+            yield source.edit(f"make {name} a copy", *splices)
 
 
 def _others(source: Source, name: str) -> list[str]:

@@ -36,6 +36,27 @@ def let_it_through(finding: Finding, source: Source) -> Iterator[Edit]:
 
 
 @remedy(*CODES, compare="metrics")
+def stay_tensors(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A number that is made a tensor again further on stays one all the way: in a sum, or in a list."""
+    for call in source.calls_at(finding.where.line, ("item", "tolist", "numpy")):
+        if not source.is_method(call) or call.args:
+            continue
+        here = source.replace(call, source.code(source.owner(call)))
+        outer = source.parent(source.parent(call))
+        grown = isinstance(outer, cst.Call) and source.called(outer) == "append" and source.owner(outer) is not None
+        name = source.code(source.owner(outer)) if grown else ""
+        again = []
+        for made in source.calls(("tensor", "as_tensor", "FloatTensor")):
+            value = made.args[0].value if made.args else None
+            if name and value is not None and source.code(value) == name:
+                again.append(source.replace(made, f"torch.stack({name})"))
+            elif value is not None and source.argument(made, None, "requires_grad") is not None:
+                again.append(source.replace(made, source.code(value)))
+        if again:
+            yield source.edit("keep it a tensor all the way", here, *again)
+
+
+@remedy(*CODES, compare="metrics")
 def with_gradients(finding: Finding, source: Source) -> Iterator[Edit]:
     """Without the no_grad() around the line or above the function."""
     statement = source.statement_at(finding.where.line)
@@ -75,6 +96,13 @@ def differentiable(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit(
                 "use the probability, not the decision", source.replace(whole, source.code(comparison.left))
             )
+    for call in source.calls_at(line, "argmax"):
+        over = source.argument(call, 0 if source.is_method(call) else 1, "dim")
+        if over is not None and source.code(over) == "1":
+            outer = source.parent(source.parent(call))
+            whole = outer if isinstance(outer, cst.Call) and source.called(outer) in ("float", "long") else call
+            new = f"{source.operand(source.applied_to(call))}.softmax(dim=1)[:, 1]"
+            yield source.edit("use the probability of the second class", source.replace(whole, new))
     for call in source.calls_at(line, "checkpoint"):
         flag = source.argument(call, None, "use_reentrant")
         if flag is not None and source.code(flag) == "True":

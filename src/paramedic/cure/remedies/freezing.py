@@ -51,6 +51,16 @@ def on_all_the_way(finding: Finding, source: Source) -> Iterator[Edit]:
 
 
 @remedy("PM405")
+def values_in_order(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A parameter whose values lie in another order in memory may be written to in vain; a contiguous one is not."""
+    for call in source.calls_at(finding.where.line, "Parameter"):
+        given = source.argument(call, 0, "data")
+        if given is not None and not source.code(given).endswith(".contiguous()"):
+            new = f"{source.operand(given)}.contiguous()"
+            yield source.edit("give the parameter values of its own, in order", source.replace(given, new))
+
+
+@remedy("PM405")
 def in_place(finding: Finding, source: Source) -> Iterator[Edit]:
     """`p = p - step` gives a name to a new tensor; `p -= step` changes the parameter."""
     statement = source.statement_at(finding.where.line)

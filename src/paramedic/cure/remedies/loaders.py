@@ -10,6 +10,7 @@ import libcst as cst
 from paramedic.cure.edit import Edit, Splice
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Node, Source
+from paramedic.cure.values import settings
 from paramedic.findings import Finding
 
 
@@ -40,6 +41,44 @@ def seed_workers(finding: Finding, source: Source) -> Iterator[Edit]:
         above = _before_top_level(source, call, lines)
         argument = source.add_argument(call, "worker_init_fn=seed_worker")
         yield source.edit("seed each worker with a number of its own", above, argument)
+
+
+@remedy("PM309", compare="nothing")
+def share_of_each_worker(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Each worker goes over its own part of what the stream goes over."""
+    statement = source.statement_at(finding.where.line)
+    function = source.function_of(statement) if statement is not None else None
+    functions = [function] if function is not None else []
+    functions += [found for found in source.all(cst.FunctionDef) if found not in functions]
+    for found in [found for found in functions if found.name.value == "__iter__"]:
+        for loop in source.all(cst.For, found)[:1]:
+            if isinstance(loop.iter, cst.Name) and source.indent_of(loop) is not None:
+                name = loop.iter.value
+                part = f"{name} = {name}[info.id :: info.num_workers]"
+                lines = ["info = torch.utils.data.get_worker_info()", "if info is not None:", f"    {part}"]
+                if not source.calls("get_worker_info", found):
+                    yield source.edit("give each worker its own part", source.before(loop, *lines))
+
+
+@remedy("PM803", compare="nothing")
+def leave_the_seed(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A seed that is set at every evaluation makes every epoch alike."""
+    statement = source.statement_at(finding.where.line)
+    if isinstance(statement, cst.SimpleStatementLine) and source.function_of(statement) is not None:
+        calls = source.all(cst.Call, statement)
+        if len(calls) == 1 and "seed" in source.called(calls[0]).lower() and source.indent_of(statement) is not None:
+            yield source.edit("do not set the seed again", source.remove(statement))
+
+
+@remedy("PM306", "PM319", safety="unsafe", compare="metrics")
+def larger_buffer(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A stream is shuffled as far as its buffer reaches."""
+    for call in source.calls_at(finding.where.line, "DataLoader"):
+        for node in source.all((cst.Name, cst.Attribute), call):
+            if "buffer" in source.dotted(node).lower():
+                for setting in settings(source, node):
+                    new = f"{setting.value * 32:.0f}"
+                    yield setting.change(f"a buffer of {new}", new)
 
 
 @remedy("PM803", compare="nothing")

@@ -93,6 +93,26 @@ def dropout_in_training(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("drop values only in training", source.replace(call, new))
 
 
+@remedy("PM613", compare="nothing")
+def rate_of_the_mode(finding: Finding, source: Source) -> Iterator[Edit]:
+    """The rate is chosen at each call; what evaluation overwrites, training would miss."""
+    statement = source.statement_at(finding.where.line)
+    names = source.assigned_names(statement) if isinstance(statement, cst.SimpleStatementLine) else []
+    condition = source.parent(source.parent(statement)) if statement is not None else None
+    if len(names) != 1 or not isinstance(condition, cst.If) or "training" not in source.code(condition.test):
+        return
+    function = source.scope(condition)
+    read = [
+        node
+        for node in source.all(cst.Attribute, function)
+        if source.dotted(node) == names[0] and not source.inside(node, condition)
+    ]
+    if read and source.indent_of(condition) is not None and condition.orelse is None:
+        chosen = f"({names[0]} if self.training else 0.0)"
+        splices = [source.replace(node, chosen) for node in read]
+        yield source.edit("drop values only in training", source.remove(condition), *splices)
+
+
 @remedy("PM614")
 def without_graph(finding: Finding, source: Source) -> Iterator[Edit]:
     """`torch.no_grad()` around the evaluation."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from paramedic.cure.edit import Edit, Splice
+from paramedic.cure.remedies.losses import compared
 from paramedic.cure.remedies.softmax import without_layer
 from paramedic.cure.remedy import remedy
 from paramedic.cure.source import Source
@@ -41,6 +42,16 @@ def unbounded_output(finding: Finding, source: Source) -> Iterator[Edit]:
         yield source.edit(f"without {source.called(call)} at the output", source.unwrap(call))
     for layer in reversed(source.calls_at(line, LAYERS)):
         yield source.edit(f"without nn.{source.called(layer)} at the output", without_layer(source, layer))
+
+
+@remedy("PM512", compare="metrics")
+def targets_from_zero(finding: Finding, source: Source) -> Iterator[Edit]:
+    """Labels of -1 and 1 become 0 and 1, where the loss is made for probabilities."""
+    made = source.calls(("BCELoss", "BCEWithLogitsLoss", "binary_cross_entropy", "binary_cross_entropy_with_logits"))
+    for target in compared(source, finding.where.line, 1) if made else []:
+        if "-1" in f"{finding.what} {finding.remedy}" and not isinstance(target, cst.BinaryOperation):
+            new = f"({source.code(target)} + 1) / 2"
+            yield source.edit("give the loss 0 and 1", source.replace(target, new))
 
 
 @remedy("PM516", compare="nothing")

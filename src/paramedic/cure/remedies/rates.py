@@ -31,6 +31,8 @@ def less_decay(finding: Finding, source: Source) -> Iterator[Edit]:
         given = source.argument(call, None, "weight_decay")
         for setting in settings(source, given) if given is not None else ():
             yield setting.change("weight decay of 1e-4", "1e-4")
+        if given is not None:
+            yield source.edit("weight decay of 1e-4", source.replace(given, "1e-4"))
 
 
 def _scaled(finding: Finding, source: Source, name: str, factors: tuple[float, ...]) -> Iterator[Edit]:

@@ -81,6 +81,17 @@ def factor_of_one(finding: Finding, source: Source) -> Iterator[Edit]:
             yield source.edit("leave the rate as it is: gamma=1", source.replace(gamma, "1"))
 
 
+@remedy("PM206", "PM608", compare="metrics")
+def step_the_wrapper(finding: Finding, source: Source) -> Iterator[Edit]:
+    """A wrapper that sets the rate does so in its own step()."""
+    for call in source.calls_at(finding.where.line, "step"):
+        owner = source.owner(call)
+        inner = isinstance(owner, cst.Attribute) and owner.attr.value in ("optimizer", "optim", "opt", "_optimizer")
+        if inner and owner is not None and source.code(owner.value) != "self":
+            title = f"step through {source.code(owner.value)}"
+            yield source.edit(title, source.replace(owner, source.code(owner.value)))
+
+
 def _is_loss(source: Source, plateau: Node) -> bool:
     """Whether what its steps are given is called a loss."""
     names = source.assigned_names(source.statement_of(plateau))
