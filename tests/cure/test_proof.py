@@ -77,6 +77,13 @@ def test_a_loss_with_another_meaning_is_not_compared() -> None:
     assert prove(replace(EDIT, compare="nothing"), "", finding("PM601"), BEFORE, flattered).confirmed
 
 
+def test_a_split_that_leaves_less_to_train_on_may_take_fewer_steps() -> None:
+    split = replace(EDIT, compare="nothing")
+    assert prove(split, "", finding("PM307"), trial("PM307"), trial(steps=80)).confirmed
+    assert not prove(split, "", finding("PM307"), trial("PM307"), trial(steps=80, status="stopped")).confirmed
+    assert not prove(EDIT, "", finding("PM307"), trial("PM307"), trial(steps=80)).confirmed
+
+
 def test_after_a_nan_any_finite_loss_is_better() -> None:
     assert prove(EDIT, "", finding("PM101"), trial("PM101", last=0.1, ends=float("nan")), trial(last=3.0)).confirmed
 

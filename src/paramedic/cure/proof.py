@@ -12,6 +12,7 @@ from paramedic.findings import Diagnosis, Finding
 from paramedic.lab.experiment import Result
 
 FEWEST = 0.9  # share of the steps before that the run after must reach
+FEWEST_OF_LESS_DATA = 0.5  # where the edit may take samples out of training, and the script ran to its end
 WORSE = 0.1  # share of the loss by which it may end higher, beyond its noise
 
 
@@ -59,7 +60,8 @@ def _against(edit: Edit, finding: Finding, before: Trial, after: Trial) -> str:
     """Why it is not confirmed; empty if nothing speaks against it."""
     if after.diagnosis is None or after.result.status not in ("ended", "stopped"):
         return f"the edited program {after.result.status}: {after.result.reason or 'no reason known'}"
-    if after.result.steps < FEWEST * before.result.steps:
+    fewest = FEWEST_OF_LESS_DATA if edit.compare == "nothing" and after.result.status == "ended" else FEWEST
+    if after.result.steps < fewest * before.result.steps:
         return f"the edited program stopped after {after.result.steps} of {before.result.steps} steps"
     had, has = (Counter(found.code for found in trial.alarms) for trial in (before, after))
     if has[finding.code] >= had[finding.code]:

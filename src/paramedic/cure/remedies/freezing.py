@@ -53,7 +53,8 @@ def on_all_the_way(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM405")
 def values_in_order(finding: Finding, source: Source) -> Iterator[Edit]:
     """A parameter whose values lie in another order in memory may be written to in vain; a contiguous one is not."""
-    for call in source.calls_at(finding.where.line, "Parameter"):
+    turned = [call for call in source.calls("Parameter") if source.calls(("t", "transpose", "permute", "expand"), call)]
+    for call in source.calls_at(finding.where.line, "Parameter") or turned:
         given = source.argument(call, 0, "data")
         if given is not None and not source.code(given).endswith(".contiguous()"):
             new = f"{source.operand(given)}.contiguous()"

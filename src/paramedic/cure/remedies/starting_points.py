@@ -57,7 +57,11 @@ def divide_by_no_zero(finding: Finding, source: Source) -> Iterator[Edit]:
 @remedy("PM105", safety="unsafe")
 def numbers_only(finding: Finding, source: Source) -> Iterator[Edit]:
     """Values that are missing count as 0."""
-    for call in source.calls_at(finding.where.line, ("from_numpy", "tensor", "as_tensor")):
+    makers = ("from_numpy", "tensor", "as_tensor")
+    reading = [node for node in source.all(cst.FunctionDef) if node.name.value in ("__getitem__", "__iter__")]
+    for call in source.calls_at(finding.where.line, makers) or [
+        c for node in reading for c in source.calls(makers, node)
+    ]:
         yield source.edit(
             "put 0 where a value is missing", source.replace(call, f"torch.nan_to_num({source.code(call)})")
         )
