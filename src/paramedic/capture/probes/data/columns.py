@@ -30,7 +30,7 @@ NAMES = (
 class Table:
     """Rows of one input, as far as they were seen."""
 
-    site: Site | None
+    site: Site
     step: int
     parts: list[torch.Tensor] = field(default_factory=list)
     rows: int = 0
@@ -72,16 +72,17 @@ class Columns:
         path, grad, columns, loader = key
         if table.rows < 2:
             return
-        numbers = _summed_up(torch.cat(table.parts))
+        sums = _summed_up(torch.cat(table.parts))
         table.parts.clear()
 
         def use(found: list[float]) -> None:
             parts = [found[i * columns : (i + 1) * columns] for i in range(len(NAMES))]
-            fact = ColumnsFact(rows=table.rows, loader=loader, **dict(zip(NAMES, parts, strict=True)))
+            numbers: dict[str, Any] = dict(zip(NAMES, parts, strict=True))
+            fact = ColumnsFact(rows=table.rows, loader=loader, **numbers)
             phase = "train" if grad else "eval"
             self.watcher.state(fact, site=table.site, module=path, phase=phase, step=table.step)
 
-        self.watcher.read(numbers.flatten(), use)
+        self.watcher.read(sums.flatten(), use)
 
 
 def _summed_up(rows: torch.Tensor) -> torch.Tensor:
