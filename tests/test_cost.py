@@ -11,6 +11,7 @@ import torch
 
 from paramedic.capture.facts import content_hash, values
 from paramedic.capture.probes.model.marks import mark
+from paramedic.record.reader import open_runs
 from workshop import Workshop
 
 ROUNDS = """
@@ -83,6 +84,8 @@ if i < 300:
     done = warm_shop.run("train.py")
     assert "PM601" in done.codes
     assert done.found["run"]["steps"] == 100
+    (run,) = open_runs(warm_shop.records()[0].parent)
+    assert done.found["run"]["around"] > run.meta["around"] > 0  # the verdict is part of the stated cost
 
 
 def test_of_many_parameters_the_one_without_a_gradient_is_found(warm_shop: Workshop) -> None:

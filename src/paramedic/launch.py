@@ -106,7 +106,9 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
             sys.exit(code)  # a fork of the script: it is not for this process to report
         _wait_for_threads()
     for attachment in attachments:
+        ended = time.perf_counter()
         attachment.watcher.writer.set_meta(exit_code=code, **own_code(meta["cwd"], target.name))
+        attachment.around += time.perf_counter() - ended
         attachment.finish(error)
     if error is not None:
         tracebacks.release(error)

@@ -17,7 +17,9 @@ def own_code(folder: str, script: str) -> dict[str, Any]:
     root = Path(folder).resolve()
     main = Path(folder, script).resolve()
     files = [main] if script.endswith(".py") else []
-    for module in list(sys.modules.values()):
+    for name, module in list(sys.modules.items()):
+        if name.startswith("paramedic."):
+            continue
         file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
         # Thousands of modules are a library's: finding out where each really lies would take a noticeable time.
         if isinstance(file, str) and file.endswith(".py") and not _is_foreign(file):

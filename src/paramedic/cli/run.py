@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import signal
 import sys
+import time
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -304,6 +306,7 @@ def _watch(
     if not together.speaks():
         _leave(outcome, code)
     together.wait_for_the_others(outcome.folder)
+    ended = time.perf_counter()
     try:
         from paramedic.diagnosis import diagnose
         from paramedic.past_runs import conclude
@@ -315,6 +318,8 @@ def _watch(
             diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
         diagnosis = wanted.judged(diagnosis)
         conclude(outcome.folder, diagnosis)
+        importlib.import_module("paramedic.reports.terminal")  # takes time as well, which is stated
+        diagnosis = _with_cost_of_verdict(diagnosis, time.perf_counter() - ended)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
         _notify(settings.notify, diagnosis)
         wanted.write(diagnosis, outcome.folder)
@@ -330,6 +335,14 @@ def _watch(
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.new_alarms))
     _leave(outcome, code)
+
+
+def _with_cost_of_verdict(diagnosis: Diagnosis, seconds: float) -> Diagnosis:
+    """A stopwatch would count it among what comes after the script."""
+    run = diagnosis.run
+    if run.around is None:
+        return diagnosis
+    return replace(diagnosis, run=replace(run, around=round(run.around + seconds, 3)))
 
 
 def _notify(target: str | None, diagnosis: Diagnosis) -> None:
