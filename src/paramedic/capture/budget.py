@@ -171,5 +171,5 @@ class Budget:
         if cost is None:
             return 1
         if self._step.value is None:  # all steps so far were examined: only a cheap look is repeated at once
-            return 1 if cost < DEAR else longest
+            return 1 if min(cost, self._sampling) < DEAR else longest
         return min(longest, max(1, math.ceil(2 * cost / (self.share * self._step.value))))

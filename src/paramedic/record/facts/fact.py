@@ -32,7 +32,7 @@ class Fact:
 
     occurrence: Occurrence = field(default=NOT_RECORDED, repr=False)
 
-    def __repr__(self) -> str:  # one for all: to generate one for each kind takes 40 ms of every run's start
+    def __repr__(self) -> str:  # one for all: to generate one for each kind would be felt at the start of every run
         shown = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self) if item.repr)
         return f"{type(self).__name__}({shown})"
 
