@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from paramedic.cure.source import Node, Source
 from paramedic.errors import ParamedicError
@@ -23,7 +24,7 @@ class Origin:
 
 def origins(source: Source, node: Node) -> list[Origin]:
     """Of the value of an expression, nearest first."""
-    program = Program({**_python(source), source.file: source.text})
+    program = _program(source)
     scope = program.scope(source.file, source.line(node))
     lines, place = source.text.split("\n"), source.place(node)
     nodes = [found for found in own_nodes(scope.body) if isinstance(found, ast.expr)] if scope is not None else []
@@ -48,8 +49,10 @@ def _as_nodes(known: dict[str, Source], source: Source, links: list[Link]) -> It
             yield Origin(home, found, link.kind)
 
 
-def _python(source: Source) -> dict[str, str]:
-    return {file: text for file, text in source.beside.files().items() if file.endswith(".py")}
+@lru_cache(maxsize=4)
+def _program(source: Source) -> Program:
+    others = {file: text for file, text in source.beside.files().items() if file.endswith(".py")}
+    return Program({**others, source.file: source.text})
 
 
 def _start(node: ast.expr, lines: list[str]) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from paramedic.cure.edit import Edit, apply
@@ -39,7 +40,7 @@ class Project:
     def source(self, file: str | None) -> Source:
         if not file:
             raise NotEditable("the finding names no line of a file")
-        return Source(file, self.text(file), Beside(self.readable_files, self.args))
+        return Source(file, self.text(file), Beside(cache(self.readable_files), self.args))
 
     def text(self, file: str) -> str:
         return self.texts[file] if file in self.texts else _decoded(file, self._read(file))[0]
