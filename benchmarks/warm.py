@@ -1,15 +1,17 @@
 """Many short runs of `paramedic` without importing torch for each of them: one process imports it and forks.
 
-For programs whose subject is not how a process starts. A fork ends as any process does, with its atexit handlers and
-its exit code.
+For programs whose subject is not how a process starts. A fork ends with its threads joined, its atexit handlers called
+and its exit code.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import json
 import os
+import pkgutil
 import runpy
 import signal
 import subprocess
@@ -19,6 +21,11 @@ from pathlib import Path
 from typing import Any, Self
 
 PRELOADED = ("torch", "torch._dynamo", "torch.utils.data", "numpy", "sklearn.datasets", "paramedic.cli.app")
+OURS = (  # modules that every run imports, with all that is in these packages
+    "paramedic.capture.attach", "paramedic.capture.probes", "paramedic.diagnosis", "paramedic.journal.automatic",
+    "paramedic.launch", "paramedic.past_runs", "paramedic.record", "paramedic.reports.json",
+    "paramedic.reports.terminal", "paramedic.rules",
+)  # fmt: skip
 
 
 class Warm:
@@ -104,6 +111,29 @@ def become(order: dict[str, Any]) -> None:
     sys.argv = ["paramedic", *order["args"]] if order["program"] == "paramedic" else order["args"]
 
 
+def end_with(program: str) -> None:
+    """Run it and end, but without taking all modules apart: that would copy what the fork shares with its parent."""
+    try:
+        if program == "python":
+            sys.path.insert(0, "")
+            runpy.run_path(sys.argv[0], run_name="__main__")
+        else:
+            from paramedic.__main__ import main
+
+            main()
+        code: Any = 0
+    except SystemExit as end:
+        code = end.code or 0
+        if not isinstance(code, int):
+            raise
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code & 0xFF)
+
+
 if __name__ == "__main__":
     import importlib
 
@@ -112,15 +142,13 @@ if __name__ == "__main__":
 
     for name in PRELOADED:
         importlib.import_module(name)
+    for name in OURS:
+        module = importlib.import_module(name)
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), prefix=f"{name}."):
+            importlib.import_module(found.name)
     fork_handlers()  # while they can still be found
     gc.freeze()  # else every fork would go through all of torch again whenever it collects garbage
     order = serve()
     if order is not None:
         become(order)
-        if order["program"] == "python":
-            sys.path.insert(0, "")
-            runpy.run_path(sys.argv[0], run_name="__main__")
-        else:
-            from paramedic.__main__ import main
-
-            main()
+        end_with(order["program"])

@@ -10,9 +10,12 @@ import torch
 from benchmarks.accuracy.programs import Program, real_programs
 
 from cures import CURES, as_finding
+from looked import WATCHING, recorded, without_each
 from paramedic.cure.catalogue import edits_for
 from paramedic.cure.source import Source
+from paramedic.diagnosis import judge
 from paramedic.rules.catalogue import find_rule
+from paramedic.rules.rule import Rule
 from workshop import Done, Workshop
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -76,8 +79,23 @@ def test_sick(warm_shop: Workshop, script: Path) -> None:
         where = first["where"]
         assert Path(where["file"]).name == script.name
         assert any(abs(where["line"] - line) <= 2 for line in marked), f"line {where['line']}, but marked is {marked}"
+    if not judged_by_audit(script):
+        rule_looks(find_rule(code), warm_shop)
     if f"{code}/{script.stem}" in CURES:
         assert list(edits_for(as_finding(first), Source(script.name, script.read_text()))), "no edit is proposed"
+
+
+def rule_looks(rule: Rule, shop: Workshop) -> None:
+    """Rules read records only, so this one can be asked again: without what it looks at it finds it still, or says why
+    not; and it has read nothing that would not be noticed if it were missing."""
+    [folder] = (path for path in (shop.folder / "verdict").iterdir() if path.is_dir())
+    runs = recorded(folder)
+    judge([rule], runs, {})
+    assert {kind for run in runs for member in run.ranks for kind in member.read} <= rule.looks_at | WATCHING
+    for missing, judged in without_each(rule, runs):
+        assert judged.crashed == [], missing
+        assert judged.clear == [], f"clear although {missing} had failed"
+        assert judged.findings or judged.abstained[0].reason
 
 
 def abstained(done: Done, code: str) -> list[str]:

@@ -31,6 +31,7 @@ from paramedic.rules.curves import loss_curves
 from paramedic.rules.ends import failure, ranks_elsewhere
 from paramedic.rules.evaluations import evaluation_curves
 from paramedic.rules.growth import memory_lines
+from paramedic.rules.open_questions import open_questions
 from paramedic.rules.outcome import learnt, outcome, setback
 from paramedic.rules.rule import Abstain, Rule, known_to, missing_need
 from paramedic.rules.timing import time_shares
@@ -80,9 +81,10 @@ def _diagnose(
     facts = _facts(folder, runs, trained, ranked, kept)
     ranked = _serious(ranked, facts)
     verdict, reason = _verdict(ranked, facts, failure(runs), looked=bool(clear or findings), crashed=len(crashed))
-    blind = [abstention for abstention in abstained if abstention.blind]
-    if blind and verdict == "healthy":
-        verdict, reason = "inconclusive", _blindness(blind)
+    if verdict != "sick" and reason in ("", _went_wrong(facts)):
+        answered = [*clear, *(finding.code for finding in findings)]
+        if unanswered := open_questions(rules, abstained, answered, unexplained=bool(reason)):
+            verdict, reason = "inconclusive", "; ".join(filter(None, (reason, unanswered)))
     ends = f"the record ends at step {facts.steps}: {incomplete}"
     if incomplete and verdict == "healthy" and incomplete != UNDER_WAY:
         verdict, reason = "inconclusive", ends
@@ -135,7 +137,7 @@ def ask(rule: Rule, run: Any, options: Mapping[str, Any]) -> list[Finding] | Abs
     for member in getattr(run, "ranks", ()):  # an audit has none
         member.read.clear()
     try:
-        reason = missing_need(rule, run) if rule.needs and isinstance(run, Run) else None
+        reason = missing_need(rule, run, options) if isinstance(run, Run) else None
         if reason is not None:
             return _blind(rule, run) or Abstention(code=rule.code, reason=reason)
         check = rule.check if isinstance(run, Run) else rule.on_audits
@@ -154,15 +156,6 @@ def _blind(rule: Rule, run: Any) -> Abstention | None:
     """The rule's own answer does not count when facts that it read are missing."""
     reason = not_looked(run) if isinstance(run, Run) else None
     return Abstention(code=rule.code, reason=reason, blind=True) if reason is not None else None
-
-
-def _blindness(blind: Sequence[Abstention]) -> str:
-    """Why nobody can say "healthy"."""
-    reasons = {abstention.reason: 0 for abstention in blind}
-    for abstention in blind:
-        reasons[abstention.reason] += 1
-    parts = [f"{reason} ({count} rule{'s' * (count > 1)} could not look)" for reason, count in reasons.items()]
-    return "; ".join(parts)
 
 
 def rank(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
@@ -271,14 +264,8 @@ def _verdict(
         return "inconclusive", "no optimizer step was seen"
     if failed is not None:
         return "inconclusive", failed
-    for curve in facts.losses:
-        if curve.values and not math.isfinite(curve.values[-1]):
-            return (
-                "inconclusive",
-                f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it",
-            )
-    if facts.progress is not None and facts.progress.trouble:
-        return "inconclusive", facts.progress.trouble
+    if wrong := _went_wrong(facts):
+        return "inconclusive", wrong
     if facts.steps < FEWEST_STEPS:
         return "inconclusive", f"only {facts.steps} optimizer step{'s' * (facts.steps > 1)} seen"
     if crashed:
@@ -286,6 +273,14 @@ def _verdict(
     if not looked:
         return "inconclusive", "none of the chosen rules could be checked"
     return "healthy", ""
+
+
+def _went_wrong(facts: RunFacts) -> str:
+    """What anybody sees who looks at the losses, whatever the rules say."""
+    for curve in facts.losses:
+        if curve.values and not math.isfinite(curve.values[-1]):
+            return f"the loss at {curve.label} is {curve.values[-1]} at the end, and no rule can explain it"
+    return facts.progress.trouble if facts.progress is not None else ""
 
 
 def _facts(
@@ -332,11 +327,8 @@ def _last_time(run: Run) -> float:
 
 def recorded_losses(run: Run) -> Iterable[LossCurve]:
     """The values at every backward(), by its line."""
-    for name in run.series_names:
-        kind, _, label = name.partition(":")
-        if kind == "loss":
-            points = run.series(name)
-            yield LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v for _, v in points))
+    for label, points in run.curves("loss").items():
+        yield LossCurve(label=label, steps=tuple(s for s, _ in points), values=tuple(v for _, v in points))
 
 
 def _progress(run: Run) -> Progress | None:

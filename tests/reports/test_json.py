@@ -84,9 +84,9 @@ def test_rules() -> None:
     assert load(render(SICK))["rules"] == {
         "clear": ["PM101", "PM402", "PM601"],
         "abstained": [
-            {"code": "PM306", "reason": "no DataLoader is used", "blind": False},
-            {"code": "PM307", "reason": "only 3 steps; 20 are needed", "blind": False},
-            {"code": "PM701", "reason": "no DataLoader is used", "blind": False},
+            {"code": "PM306", "reason": "no DataLoader is used", "blind": False, "try": ""},
+            {"code": "PM307", "reason": "only 3 steps; 20 are needed", "blind": False, "try": "run it for 20 steps"},
+            {"code": "PM701", "reason": "no DataLoader is used", "blind": False, "try": ""},
         ],
         "crashed": [{"code": "PM999", "error": "KeyError: 'shape'"}],
     }

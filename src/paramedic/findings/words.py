@@ -6,20 +6,14 @@ import contextlib
 import math
 import numbers
 import os
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from paramedic import cells
-from paramedic.findings import Abstention, Diagnosis, Finding, RunFacts, Where
+from paramedic.findings import Diagnosis, Finding, RunFacts, Where, unchecked
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
 LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
-_TOO_LITTLE = re.compile(
-    r"^(only \d|too few|fewer than|not enough)|"
-    r"\b(not|no \S+( \S+)?) (was|were)? ?(sampled|examined|timed|polled|recorded|known)\b|ended early|has not ended|"
-    r"stopped early|too short|before memory"
-)
 
 
 def plural(count: int, word: str) -> str:
@@ -129,33 +123,12 @@ def _root(finding: Finding, cause_of: dict[str, str], roots: set[str]) -> str | 
     return code if code in roots else None
 
 
-def by_reason(abstained: Iterable[Abstention]) -> dict[str, list[str]]:
-    """The reasons why rules could not be checked, each with its codes."""
-    groups: dict[str, list[str]] = {}
-    for abstention in abstained:
-        groups.setdefault(abstention.reason, []).append(abstention.code)
-    return groups
-
-
-def saw_too_little(rule: Abstention) -> bool:
-    """Whether a longer or fuller look would have answered; otherwise the rule does not apply to this run."""
-    return rule.blind or _TOO_LITTLE.search(rule.reason) is not None
-
-
-def unchecked(abstained: Sequence[Abstention]) -> str:
-    """Such as "30 do not apply, 11 saw too little"."""
-    little = sum(map(saw_too_little, abstained))
-    other = len(abstained) - little
-    parts = [f"{other} {'does' if other == 1 else 'do'} not apply"] if other else []
-    return ", ".join([*parts, *([f"{little} saw too little"] if little else [])])
-
-
 def verdict(diagnosis: Diagnosis, *, why: str = "", how: str = "") -> str:
     """The sentences after "Verdict: ..."; `why` and `how` say where abstentions and crashes are explained."""
     opening = {"sick": _sick, "healthy": _healthy, "inconclusive": _inconclusive}[diagnosis.verdict](diagnosis)
     checked = f"{plural(len(diagnosis.clear), 'rule')} clear"
     if diagnosis.abstained:
-        checked += f", {unchecked(diagnosis.abstained)}{why}"
+        checked += f", {unchecked.in_short(diagnosis.abstained)}{why}"
     if diagnosis.crashed:
         checked += f", {len(diagnosis.crashed)} crashed{how}"
     watching = cost(diagnosis.run)
@@ -170,7 +143,8 @@ def headline(diagnosis: Diagnosis) -> str:
 def _in_trouble(diagnosis: Diagnosis) -> bool:
     """The outcome itself is why the verdict is open."""
     progress = diagnosis.run.progress
-    return diagnosis.verdict == "inconclusive" and progress is not None and diagnosis.reason == progress.trouble
+    trouble = progress.trouble if progress is not None else ""
+    return diagnosis.verdict == "inconclusive" and bool(trouble) and diagnosis.reason.startswith(trouble)
 
 
 def tone(diagnosis: Diagnosis) -> str:
@@ -275,7 +249,6 @@ def what_would_help(diagnosis: Diagnosis) -> str:
         return "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand."
     if diagnosis.run.steps == 0:
         return "Run the part that trains: paramedic looks at what happens around optimizer.step()."
-    blind = [abstention.reason for abstention in diagnosis.abstained if abstention.blind]
-    if any("torch.compile" in reason for reason in blind):
-        return "To let them look: paramedic run --eager-first 10."
-    return "" if blind else "Run it for more steps."
+    blind = unchecked.by_reason(abstention for abstention in diagnosis.abstained if abstention.blind)
+    remedies = dict.fromkeys(group.remedy for group in blind)
+    return f"To let them look: {'; '.join(remedies)}." if remedies else "Run it for more steps."

@@ -32,7 +32,7 @@ class Run:
         self.path = path
         self.ranks: tuple[Run, ...] = (self,)  # the processes that train one model with this one, itself among them
         self.beside: tuple[Run, ...] = (self,)  # all records of the run, that of a launcher among them
-        self.read: set[str] = set()  # what was asked for: kinds of facts, and roles of tensors as "samples of gradient"
+        self.read: set[str] = set()  # what was asked for: "loss_call", "samples of gradient", "points of loss" …
         self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
@@ -82,7 +82,14 @@ class Run:
         names = self._connection.execute("SELECT DISTINCT series FROM points ORDER BY rowid")
         return [as_named(row[0]) or "" for row in names]
 
+    def curves(self, kind: str) -> dict[str, list[tuple[int, float]]]:
+        """All series of a kind, such as those of "loss" by the line of their backward()."""
+        self.read.add(f"points of {kind}")
+        names = (name.partition(":") for name in self.series_names)
+        return {label: self.series(f"{kind}:{label}") for prefix, _, label in names if prefix == kind}
+
     def series(self, name: str) -> list[tuple[int, float]]:
+        self.read.add(f"points of {name.partition(':')[0]}")
         stored = name.encode("utf-8", "backslashreplace").decode()
         rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (stored,))
         return [(step, float(json.loads(value))) for step, value in rows]

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from paramedic.findings.words import MARKS, plural
+from paramedic.record.facts import Fact, all_kinds, known_as
 from paramedic.record.facts.fact import meaning
 from paramedic.reports import prose
 from paramedic.reports.screen import Screen
 from paramedic.reports.terminal import STYLES
 from paramedic.rules.catalogue import FAMILIES
+from paramedic.rules.coverage import Extent
 from paramedic.rules.rule import Rule
 
 NARROW_SUMMARY = 30  # columns below which a summary moves to a line of its own
@@ -28,11 +30,12 @@ def explain(rule: Rule, *, width: int = 80, color: bool = False, unicode: bool =
             screen.line((heading, "bold"))
         prose.to_screen(screen, body, indent=2)
         screen.blank()
-    if rule.needs:
-        screen.line(("Looks at", "bold"))
-        for kind in rule.needs:
-            screen.line(meaning(kind), label="  - ", indent=4)
-        screen.blank()
+    for heading, things in (("Needs", needs_in_words(rule)), ("Looks at as well", reads_in_words(rule))):
+        if things:
+            screen.line((heading, "bold"))
+            for thing in things:
+                screen.line(thing, label="  - ", indent=4)
+            screen.blank()
     if rule.options:
         screen.line(("Defaults", "bold"), " (as they would stand in pyproject.toml)")
         screen.verbatim(_settings(rule), indent=4, style="cyan")
@@ -40,6 +43,24 @@ def explain(rule: Rule, *, width: int = 80, color: bool = False, unicode: bool =
     screen.line(("Silence", "bold"), " (on the line itself, or with --ignore)")
     screen.verbatim(f"# paramedic: ignore[{rule.code}]", indent=4, style="cyan")
     return str(screen)
+
+
+def needs_in_words(rule: Rule) -> list[str]:
+    """What has to be there, else the rule abstains."""
+    return [meaning(each) if isinstance(each, type) else each.in_words(rule.options) for each in _needed(rule)]
+
+
+def reads_in_words(rule: Rule) -> list[str]:
+    """What it reads beyond that, where there is any."""
+    if rule.reads == "audit":
+        return []
+    kinds = {known.name: kind for kind, known in all_kinds().items()}
+    needed = {known_as(each).name for each in _needed(rule) if isinstance(each, type)}
+    return sorted(meaning(kinds[name]) if name in kinds else name for name in rule.looks_at - needed)
+
+
+def _needed(rule: Rule) -> list[type[Fact] | Extent]:
+    return [*rule.needs, *rule.coverage]
 
 
 def table(rules: Sequence[Rule], *, width: int = 80, color: bool = False, unicode: bool = True) -> str:

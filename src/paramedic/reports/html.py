@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramedic.findings import Diagnosis, Finding, RunFacts, words
+from paramedic.findings import Diagnosis, Finding, RunFacts, unchecked, words
 from paramedic.reports import chart, prose
 from paramedic.reports.evidence import Measured, measured
 from paramedic.reports.pictures import Pictures
@@ -94,7 +94,7 @@ def _context(
     cards = _cards(diagnosis, known)
     marked = [(card.anchor, card.finding) for cause in cards for card in (cause, *cause.effects)]
     tone = lab["tone"] if lab else words.tone(diagnosis)
-    little = [words.saw_too_little(abstention) for abstention in diagnosis.abstained]
+    little = [unchecked.saw_too_little(abstention) for abstention in diagnosis.abstained]
     return {
         "diagnosis": diagnosis,
         "run": diagnosis.run,
@@ -110,7 +110,7 @@ def _context(
         "pictures": pictures or Pictures(),
         "times": [(words.PARTS.get(t.part, t.part), words.short_time(t.seconds), t.share) for t in diagnosis.run.times],
         "unchecked": [
-            (words.unchecked(group), words.by_reason(group))
+            (unchecked.in_short(group), unchecked.by_reason(group))
             for wanted in (False, True)
             if (group := [a for a, saw in zip(diagnosis.abstained, little, strict=True) if saw is wanted])
         ],

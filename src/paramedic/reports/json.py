@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paramedic.findings import Diagnosis, Evidence, Finding, RunFacts, Where
+from paramedic.findings.unchecked import remedy
 
 SCHEMA_VERSION = 1
 _AS_THEY_ARE = ("code", "name", "severity", "confidence", "what", "why", "consequence_of", "split", "known")
@@ -23,7 +24,8 @@ def render(diagnosis: Diagnosis) -> str:
         "rules": {
             "clear": diagnosis.clear,
             "abstained": [
-                {"code": rule.code, "reason": rule.reason, "blind": rule.blind} for rule in diagnosis.abstained
+                {"code": rule.code, "reason": rule.reason, "blind": rule.blind, "try": remedy(rule)}
+                for rule in diagnosis.abstained
             ],
             "crashed": [{"code": rule.code, "error": rule.error} for rule in diagnosis.crashed],
         },

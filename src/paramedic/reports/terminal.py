@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from paramedic.config import DEFAULT_RUNS
 from paramedic.findings import Diagnosis, Finding, RunFacts
+from paramedic.findings.unchecked import by_reason, saw_too_little
 from paramedic.findings.words import (
     MARKS,
     PARTS,
     bar,
-    by_reason,
     coverage,
     fold,
     headline,
@@ -21,7 +21,6 @@ from paramedic.findings.words import (
     place,
     places,
     plural,
-    saw_too_little,
     short_time,
     shortest,
     tone,
@@ -160,8 +159,9 @@ def _not_checked(screen: Screen, diagnosis: Diagnosis, verbose: int) -> None:
         group = by_reason(rule for rule in diagnosis.abstained if saw_too_little(rule) is little)
         if group:
             screen.line((title, "bold"))
-        for reason, codes in group.items():
-            screen.line(f"{reason}: {' '.join(codes)}", label="  - ", indent=4)
+        for reason, codes, remedy in group:
+            help = f" ({remedy})" if remedy else ""
+            screen.line(reason, (help, "bold"), f": {' '.join(codes)}", label="  - ", indent=4)
         if group:
             screen.blank()
     if diagnosis.crashed:

@@ -2,6 +2,7 @@
 
 from paramedic.findings import Evidence, Finding, Where
 from paramedic.record.reader import Run
+from paramedic.rules.coverage import Examined, Steps
 from paramedic.rules.rule import Abstain, Rule, rule
 
-__all__ = ["Abstain", "Evidence", "Finding", "Rule", "Run", "Where", "rule"]
+__all__ = ["Abstain", "Evidence", "Examined", "Finding", "Rule", "Run", "Steps", "Where", "rule"]

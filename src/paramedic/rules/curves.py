@@ -86,11 +86,9 @@ def loss_curves(run: Run) -> list[Curve]:
     """The curves of all backward() calls that give a single finite number per step."""
     calls = {(e.where.file, e.where.line): e for e in run.facts(Backward)}
     curves = []
-    for name in run.series_names:
-        kind, _, place = name.partition(":")
+    for place, recorded in run.curves("loss").items():
         file, _, line = place.rpartition(":")
         event = calls.get((file, int(line) if line.isdigit() else None))
-        recorded = run.series(name) if kind == "loss" else []
         points = [(step, value) for step, value in recorded if math.isfinite(value)]
         if event is None or len(points) < 6:
             continue
@@ -125,8 +123,8 @@ def _last_phase(run: Run, curve: Curve) -> Curve:
 
 def non_finite_steps(run: Run) -> list[int]:
     """The steps at which some loss was NaN or infinite."""
-    names = [name for name in run.series_names if name.startswith("loss:")]
-    return sorted({step for name in names for step, value in run.series(name) if not math.isfinite(value)})
+    curves = run.curves("loss").values()
+    return sorted({step for points in curves for step, value in points if not math.isfinite(value)})
 
 
 def label_prior(run: Run) -> float | None:

@@ -14,12 +14,9 @@ from paramedic.record.reader import Run
 def evaluation_curves(run: Run) -> list[LossCurve]:
     """For each line that evaluates a loss: its mean over the batches of an evaluation, which all have one step."""
     found = []
-    for name in run.series_names:
-        kind, _, line = name.partition(":")
-        if kind != "eval_loss":
-            continue
+    for line, points in run.curves("eval_loss").items():
         by_step: dict[int, list[float]] = defaultdict(list)
-        for step, value in run.series(name):
+        for step, value in points:
             by_step[step].append(value)
         steps = tuple(sorted(by_step))
         found.append(LossCurve(label=line, steps=steps, values=tuple(mean(by_step[step]) for step in steps)))

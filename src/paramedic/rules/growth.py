@@ -109,13 +109,14 @@ def first_epoch(run: Run) -> float | None:
 def memory_lines(run: Run) -> list[str]:
     """The most that each process and device has used, one line each: processes, the main one first, then devices."""
     processes, devices = [], []
-    for _, what, who in (name.split(":", 2) for name in run.series_names if name.startswith("memory:")):
-        highest = max((value for _, value in run.series(f"memory:{what}:{who}")), default=0.0)
+    for name, points in run.curves("memory").items():
+        what, _, who = name.partition(":")
+        highest = max((value for _, value in points), default=0.0)
         if what == "rss":
             peak = run.first(MemoryPeak) if who == "main" else None
             resident = max(highest, (peak.rss or 0) if peak else 0)
-            name = f"rank {run.rank}" if who == "main" and run.meta.get("world_size", 1) > 1 else who
-            processes.append(f"{'main process' if name == 'main' else name}: at most {size(resident)}")
+            called = f"rank {run.rank}" if who == "main" and run.meta.get("world_size", 1) > 1 else who
+            processes.append(f"{'main process' if called == 'main' else called}: at most {size(resident)}")
         elif what == "peak":
             total = next((event.total for event in run.facts(DeviceMemory) if event.name == who), 0)
             devices.append(f"{who}: at most {size(highest)} of {size(total)} in use")

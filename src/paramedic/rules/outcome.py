@@ -120,7 +120,7 @@ def guess(run: Run, curve: Curve) -> float | None:
 
 def explosion(run: Run, *, growth: float = 1e3) -> tuple[int, float, float] | None:
     """The outputs grew out of all proportion while still finite, and then the loss broke: (step, before, after)."""
-    losses = [series for name in run.series_names if name.startswith("loss:") for series in [run.series(name)]]
+    losses = list(run.curves("loss").values())
     broken = [step for series in losses for step, value in series if not math.isfinite(value)]
     if len(losses) != 1 or not broken:
         return None

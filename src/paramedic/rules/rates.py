@@ -55,11 +55,7 @@ def _lab(run: Run) -> Lab | None:
 
 def _warming_up(run: Run) -> bool:
     """Whether the rate was still rising: then a low one is the plan."""
-    for name in run.series_names:
-        values = [value for _, value in run.series(name)] if name.startswith("lr:") else []
-        if len(values) > 1 and values[-1] > 1.5 * values[0]:
-            return True
-    return False
+    return any(len(rates) > 1 and rates[-1][1] > 1.5 * rates[0][1] for rates in run.curves("lr").values())
 
 
 def _finding(lab: Lab, tried: Tried, factor: float) -> Finding:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from paramedic.findings import Finding, Severity
 from paramedic.record.facts import Fact, all_kinds, known_as
 from paramedic.record.reader import Run
+from paramedic.rules.coverage import Extent
+from paramedic.rules.reading import reads
 
 CODE = re.compile(r"[A-Z]{2,6}\d{3}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -30,7 +32,8 @@ class Rule:
     code: str
     name: str
     severity: Severity  # the highest one it gives; a finding may be milder
-    needs: tuple[type[Fact], ...]  # kinds of facts without which it abstains
+    needs: tuple[type[Fact], ...]  # kinds of facts that it judges by; without them it abstains
+    coverage: tuple[type[Fact] | Extent, ...]  # what must have happened before "nothing found" means anything
     causes: tuple[str, ...]  # codes of findings that this illness explains
     symptom: bool  # a symptom is explained by any other illness that alarms
     check: Check
@@ -43,6 +46,12 @@ class Rule:
     def on_audits(self) -> Check | None:
         """What to ask an audit."""
         return self.check if self.reads == "audit" else self.in_data
+
+    @property
+    def looks_at(self) -> frozenset[str]:
+        """All that it may ask a run for, in the names that `Run.read` notes."""
+        declared = {known_as(kind).name for kind in (*self.needs, *self.coverage) if isinstance(kind, type)}
+        return reads(self.check) | declared
 
     @property
     def documentation(self) -> str:
@@ -59,6 +68,7 @@ def rule(
     *,
     severity: Severity,
     needs: Sequence[type[Fact]] = (),
+    coverage: Sequence[type[Fact] | Extent] = (),
     causes: Sequence[str] = (),
     symptom: bool = False,
     reads: Literal["run", "audit"] = "run",
@@ -70,7 +80,7 @@ def rule(
             raise ValueError(f"{code!r} is not a rule code: letters and three digits, such as PM502")
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not a rule name: kebab-case, such as softmax-before-cross-entropy")
-        unknown = [needed for needed in needs if needed not in all_kinds()]
+        unknown = [each for each in (*needs, *coverage) if not isinstance(each, Extent) and each not in all_kinds()]
         if unknown:
             raise ValueError(f"{code} needs {unknown[0]!r}, which is not a kind of fact")
         parameters = inspect.signature(check).parameters.values()
@@ -79,6 +89,7 @@ def rule(
             name=name,
             severity=severity,
             needs=tuple(needs),
+            coverage=tuple(coverage),
             causes=tuple(causes),
             symptom=symptom,
             check=check,
@@ -100,6 +111,13 @@ def known_to(check: Check, options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in (check.__kwdefaults__ or {})}
 
 
-def missing_need(rule: Rule, run: Run) -> str | None:
+def missing_need(rule: Rule, run: Run, options: Mapping[str, Any]) -> str | None:
     """Why the rule has to abstain from this run, if it has to."""
-    return next((known_as(needed).missing for needed in rule.needs if not run.facts(needed)), None)
+    for needed in (*rule.needs, *rule.coverage):
+        if isinstance(needed, type):
+            lacking = None if run.facts(needed) else known_as(needed).missing
+        else:
+            lacking = needed.lacking(run, {**rule.options, **options})
+        if lacking is not None:
+            return lacking
+    return None

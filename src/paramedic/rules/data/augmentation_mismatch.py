@@ -19,7 +19,7 @@ _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 
-@rule("PM317", "augmentation-mismatch", severity="warning", needs=[Forward])
+@rule("PM317", "augmentation-mismatch", severity="warning", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
     """Evaluation data is augmented at random, training data is not, or pictures are flipped and their targets are not.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FEW = 8  # numbers that may well be the same
 
 
-@rule("PM303", "constant-input", severity="warning", needs=[Forward], causes=["PM209", "PM207"])
+@rule("PM303", "constant-input", severity="warning", coverage=[Forward], causes=["PM209", "PM207"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Every sample has the same input, or the same value in a column of a small table (a note).
 

@@ -28,7 +28,7 @@ _OTHER_FORMAT = "they look like x, y, width, height; read as two corners, they h
 _TO_CORNERS = "boxes[:, 2:] += boxes[:, :2] turns them into corners"
 
 
-@rule("PM312", "degenerate-box", severity="error", needs=[Forward], causes=["PM1"])
+@rule("PM312", "degenerate-box", severity="error", coverage=[Forward], causes=["PM1"])
 def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     """Boxes without an area, with swapped corners, or in a different format than the code expects.
 
@@ -186,8 +186,7 @@ def _fails(run: Run) -> bool:
     """Whether the loss, or what it compares with, is not finite."""
     if any(c.values is not None and c.values.target_nan for c in run.facts(LossCall)):
         return True
-    losses = [name for name in run.series_names if name.startswith("loss:")]
-    return any(not math.isfinite(value) for name in losses for _, value in run.series(name)[-1:])
+    return any(not math.isfinite(value) for points in run.curves("loss").values() for _, value in points[-1:])
 
 
 # In an audit: the data itself, before any training.

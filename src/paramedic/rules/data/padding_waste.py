@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MUCH = 0.25  # of an answer; less may come from a recurrent network that reads padding before the rest
 
 
-@rule("PM315", "padding-waste", severity="warning", needs=[Forward], causes=["PM419"])
+@rule("PM315", "padding-waste", severity="warning", coverage=[Forward], causes=["PM419"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
     """Most of what the model computes is padding, or its answer for a sample depends on the padding.
 

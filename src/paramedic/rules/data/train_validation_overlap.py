@@ -31,7 +31,7 @@ _MOSTLY = 0.75  # of the rows that would be known if it were training data that 
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 
 
-@rule("PM307", "train-validation-overlap", severity="error", needs=[Forward])
+@rule("PM307", "train-validation-overlap", severity="error", coverage=[Forward])
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """The same samples are used for training and evaluation.
 

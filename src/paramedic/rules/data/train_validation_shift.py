@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paramedic.audit.sketches.moments import Moments
 
 
-@rule("PM318", "train-validation-shift", severity="warning", needs=[Input, Loader], causes=["PM212"])
+@rule("PM318", "train-validation-shift", severity="warning", needs=[Input], coverage=[Loader], causes=["PM212"])
 def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
 

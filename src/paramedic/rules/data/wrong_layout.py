@@ -22,7 +22,7 @@ FEWEST_VALUES = 10_000  # pixels seen
 VISIBLY = 0.95  # as the ratio of `smoother`, where the program is seen to reshape its pictures
 
 
-@rule("PM313", "wrong-layout", severity="error", needs=[Forward], causes=["PM207", "PM209", "PM413"])
+@rule("PM313", "wrong-layout", severity="error", coverage=[Forward], causes=["PM207", "PM209", "PM413"])
 def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     """view() or reshape() is used where axes should have been swapped.
 

@@ -9,7 +9,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, listed, many, parameter_histories
 
 
-@rule("PM804", "unused-parameters", severity="error", needs=[Wrapper], causes=["PM402", "PM403", "PM405", "PM412"])
+@rule("PM804", "unused-parameters", severity="error", coverage=[Wrapper], causes=["PM402", "PM403", "PM405", "PM412"])
 def check(run: Run) -> Iterator[Finding]:
     """DistributedDataParallel waits for gradients of parameters that took no part in the loss.
 

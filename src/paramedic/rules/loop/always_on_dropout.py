@@ -9,7 +9,7 @@ from paramedic.rules.support import at
 _ON_PURPOSE = ("mc", "montecarlo", "monte_carlo", "bayes", "always", "noise")
 
 
-@rule("PM613", "always-on-dropout", severity="error", needs=[TrainForward], causes=["PM209"])
+@rule("PM613", "always-on-dropout", severity="error", coverage=[TrainForward], causes=["PM209"])
 def check(run: Run) -> Iterator[Finding]:
     """Dropout that eval() does not turn off.
 

@@ -26,7 +26,7 @@ from paramedic.static.program import program
 Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
 
 
-@rule("PM616", "biased-metric", severity="warning", needs=[Forward])
+@rule("PM616", "biased-metric", severity="warning", coverage=[Forward])
 def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 

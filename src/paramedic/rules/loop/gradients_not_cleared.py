@@ -9,7 +9,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM601", "gradients-not-cleared", severity="error", needs=[Backward, Step], causes=["PM202", "PM208", "PM101"])
+@rule("PM601", "gradients-not-cleared", severity="error", coverage=[Backward, Step], causes=["PM202", "PM208", "PM101"])
 def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -0.3) -> Iterator[Finding]:
     """backward() adds to gradients that a step has already used.
 

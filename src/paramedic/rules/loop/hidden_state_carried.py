@@ -6,7 +6,7 @@ from paramedic.record.facts import CarriedState, Ended, Forward
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM617", "hidden-state-carried", severity="error", needs=[Forward], causes=["PM423", "PM702", "PM703"])
+@rule("PM617", "hidden-state-carried", severity="error", coverage=[Forward], causes=["PM423", "PM702", "PM703"])
 def check(run: Run) -> Iterator[Finding]:
     """The recurrent state of the last batch is fed in again together with its graph.
 

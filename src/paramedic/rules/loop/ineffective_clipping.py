@@ -9,7 +9,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 MEASURING = 1e6  # a limit that no gradient reaches: the call is there for the norm that it returns
 
 
-@rule("PM604", "ineffective-clipping", severity="error", needs=[Clip, Step])
+@rule("PM604", "ineffective-clipping", severity="error", needs=[Clip], coverage=[Step])
 def check(run: Run, *, share: float = 0.5) -> Iterator[Finding]:
     """Gradient clipping that has no effect on the gradients the optimizer uses.
 

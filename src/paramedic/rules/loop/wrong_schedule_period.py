@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from paramedic.findings import Where
 from paramedic.record.facts import Ended, Epoch, Loader, Optimizer, Schedule, Step
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, Steps, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, many
 from paramedic.static.calls import second_call
@@ -18,6 +18,7 @@ _SIZED = ("total_steps", "T_max", "total_iters")
     "wrong-schedule-period",
     severity="warning",
     needs=[Schedule, Step],
+    coverage=[Steps("fewest")],
     causes=["PM206", "PM207", "PM213", "PM607"],
 )
 def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding]:
@@ -43,8 +44,6 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     ## Options
     `fewest`: optimizer steps; `early`: share of the run before which the rate must not have vanished.
     """
-    if run.steps < fewest:
-        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     if run.facts(Ended):
         raise Abstain("the script ended early")
     trained = {event.optimizer for event in run.facts(Step) if event.gradients != "none"}

@@ -6,7 +6,7 @@ from paramedic.record.facts import Backward, Divergence, KLDiv, LossCall, Overla
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM507", "loss-below-floor", severity="error", needs=[Backward])
+@rule("PM507", "loss-below-floor", severity="error", coverage=[Backward])
 def check(run: Run) -> Iterator[Finding]:
     """A divergence is negative, which no divergence can be; or an overlap (IoU, Dice) is greater than 1.
 

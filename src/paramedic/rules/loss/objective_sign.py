@@ -18,7 +18,7 @@ from paramedic.static.program import program
 from paramedic.static.sums import added_at
 
 
-@rule("PM516", "objective-sign", severity="warning", needs=[Backward])
+@rule("PM516", "objective-sign", severity="warning", coverage=[Backward])
 def check(run: Run) -> Iterator[Finding]:
     """An objective goes in the wrong direction: a distance, an overlap, a ranking, a clipped surrogate, an entropy.
 

@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at
 
 
-@rule("PM410", "aliased-state-dict", severity="error", needs=[Model])
+@rule("PM410", "aliased-state-dict", severity="error", coverage=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """A saved snapshot shares memory with the live weights.
 

@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import by_place
 
 
-@rule("PM415", "attention-to-padding", severity="warning", needs=[Forward], causes=["PM207", "PM201", "PM315"])
+@rule("PM415", "attention-to-padding", severity="warning", coverage=[Forward], causes=["PM207", "PM201", "PM315"])
 def check(run: Run, *, share: float = 0.1, fewest: int = 3) -> Iterator[Finding]:
     """A padding mask does not mask the padding: it is all ones, inverted, added, read in two ways, or left out.
 

@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed, many
 
 
-@rule("PM420", "frozen-norm-drift", severity="warning", needs=[Forward])
+@rule("PM420", "frozen-norm-drift", severity="warning", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
     """BatchNorm layers whose weights are frozen still change their statistics.
 

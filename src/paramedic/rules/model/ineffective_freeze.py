@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import GRADIENT, MOVED, NONZERO, TRAINABLE, listed, many, parameter_histories
 
 
-@rule("PM404", "ineffective-freeze", severity="error", needs=[Model], causes=["PM420"])
+@rule("PM404", "ineffective-freeze", severity="error", coverage=[Model], causes=["PM420"])
 def check(run: Run) -> Iterator[Finding]:
     """Code that is meant to freeze parameters does not freeze them.
 

@@ -8,7 +8,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import shape, twin_optimizers
 
 
-@rule("PM423", "inplace-overwrite", severity="error", needs=[Forward])
+@rule("PM423", "inplace-overwrite", severity="error", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
     """An in-place operation has overwritten a value that the backward pass needs.
 

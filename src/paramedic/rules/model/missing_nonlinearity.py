@@ -22,7 +22,7 @@ _ON_PURPOSE = (
 )
 
 
-@rule("PM408", "missing-nonlinearity", severity="warning", needs=[ModuleCall])
+@rule("PM408", "missing-nonlinearity", severity="warning", coverage=[ModuleCall])
 def check(run: Run) -> Iterator[Finding]:
     """Two affine layers follow each other with nothing in between.
 

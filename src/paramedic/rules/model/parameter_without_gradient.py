@@ -7,13 +7,20 @@ from dataclasses import replace
 
 from paramedic.findings import Where
 from paramedic.record.facts import Asked, Backward, Census, Cut, Drawn, Flat, Freeze, ModuleCall, Offered, Rates
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
 from paramedic.static.blocks import without_gradients
 from paramedic.static.program import called, own_nodes, program
 
 
-@rule("PM403", "parameter-without-gradient", severity="error", needs=[Census], causes=["PM405", "PM506", "PM610"])
+@rule(
+    "PM403",
+    "parameter-without-gradient",
+    severity="error",
+    needs=[Census],
+    coverage=[Backward],
+    causes=["PM405", "PM506", "PM610"],
+)
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Parameters that an optimizer holds never receive a gradient, although their module is used.
 
@@ -36,8 +43,6 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     ## Options
     `fewest`: examined steps without any gradient before it is reported.
     """
-    if not run.facts(Backward):
-        raise Abstain("backward() was never called")  # PM610 speaks of steps without it
     histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
     reached = {h.name for h in parameter_histories(run) if h.with_gradient}
     reached |= {name for event in run.facts(Rates) for name in event.used}

@@ -10,7 +10,7 @@ from paramedic.rules.support import shape
 WRITTEN = {"annotation": "annotated", "contract": "declared"}  # meant to be checked, so that breaking them is an error
 
 
-@rule("PM422", "shape-contract-broken", severity="error", needs=[ModuleCall])
+@rule("PM422", "shape-contract-broken", severity="error", coverage=[ModuleCall])
 def check(run: Run) -> Iterator[Finding]:
     """forward(), or a function with a contract, received or returned a shape that contradicts its own declaration.
 

@@ -24,7 +24,7 @@ from paramedic.static.history import Link, history
 from paramedic.static.program import called, calls_at, program
 
 
-@rule("PM418", "stale-copy", severity="warning", needs=[Model])
+@rule("PM418", "stale-copy", severity="warning", coverage=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 

@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
 
-@rule("PM401", "unregistered-module", severity="error", needs=[Model], causes=["PM402", "PM403", "PM412", "PM601"])
+@rule("PM401", "unregistered-module", severity="error", coverage=[Model], causes=["PM402", "PM403", "PM412", "PM601"])
 def check(run: Run) -> Iterator[Finding]:
     """Modules or parameters that the model uses but that are not registered.
 

@@ -14,7 +14,7 @@ HOW = {
 }
 
 
-@rule("PM411", "untied-weights", severity="warning", needs=[Model])
+@rule("PM411", "untied-weights", severity="warning", coverage=[Model])
 def check(run: Run) -> Iterator[Finding]:
     """Weights that were tied are trained apart.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import Backward, Clip, Edge
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import operation
 
 _ROOT = "keep the argument away from 0, or add a larger constant under the root: (x + 1e-4).sqrt()"
@@ -19,7 +19,7 @@ _REMEDIES |= {"log2": _REMEDIES["log"], "log10": _REMEDIES["log"]}
 _CAUSES = ["PM101", "PM102", "PM103", "PM109", "PM202", "PM205", "PM207", "PM208"]
 
 
-@rule("PM107", "domain-edge", severity="warning", causes=_CAUSES)
+@rule("PM107", "domain-edge", severity="warning", coverage=[Backward], causes=_CAUSES)
 def check(run: Run) -> Iterator[Finding]:
     """A logarithm, root or division so close to its singularity that it alone makes the gradient explode.
 
@@ -35,8 +35,6 @@ def check(run: Run) -> Iterator[Finding]:
     It is reported only after a gradient has jumped to hundreds of times its previous maximum, and re-running the step
     without this one derivative gives a gradient of ordinary size. Where gradients are clipped it is a note.
     """
-    if not run.facts(Backward):
-        raise Abstain("backward() was never called")
     for event in run.facts(Edge)[:1]:
         one, leap = event.near == 1, event.leap
         times = f"{leap:,.0f}" if leap < 1e6 else f"{leap:.0e}"

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import Backward
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases, confidence, evidence, kind_of, operands_in_words, operation
 from paramedic.rules.underflow import underflow
 
 _CAUSES = ["PM101", "PM102", "PM103", "PM104", "PM108", "PM201", "PM206", "PM207", "PM213", "PM405"]
 
 
-@rule("PM106", "half-precision-range", severity="error", causes=_CAUSES)
+@rule("PM106", "half-precision-range", severity="error", coverage=[Backward], causes=_CAUSES)
 def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
     """A number that half precision cannot hold: a constant, a result that overflowed, gradients that became 0.
 
@@ -33,8 +33,6 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
     ## Options
     `underflow_share`: share of all gradient values that are 0 for that reason in a typical step.
     """
-    if not run.facts(Backward):
-        raise Abstain("backward() was never called")
     if (tiny := underflow(run, underflow_share)) is not None:
         yield tiny
     for case in cases(run, "PM106"):

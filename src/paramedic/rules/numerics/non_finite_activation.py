@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import Backward
-from paramedic.rules import Abstain, Finding, Run, rule
+from paramedic.rules import Finding, Run, rule
 from paramedic.rules.bad_values import (
     SLOW_DOWN,
     advice,
@@ -18,7 +18,7 @@ from paramedic.rules.bad_values import (
 )
 
 
-@rule("PM102", "non-finite-activation", severity="error", causes=["PM101"])
+@rule("PM102", "non-finite-activation", severity="error", coverage=[Backward], causes=["PM101"])
 def check(run: Run) -> Iterator[Finding]:
     """An operation inside the model turns finite values into NaN or infinity, and it reaches the loss or an evaluation.
 
@@ -33,8 +33,6 @@ def check(run: Run) -> Iterator[Finding]:
     Intentional infinities (masks before a softmax, scores in log space) are not reported, because they do not reach the
     loss as bad values.
     """
-    if not run.facts(Backward):
-        raise Abstain("backward() was never called")
     for case in cases(run, "PM102"):
         event, diverged = case.event, divergence(run, case.event)
         why, remedy = advice(event)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import Backward, BadParameter, Census
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.bad_values import cases
 from paramedic.rules.support import listed
 
 TINY_IN_HALF = 3e-8  # what float16 rounds to zero
 
 
-@rule("PM104", "non-finite-parameter", severity="error", causes=["PM101", "PM102", "PM103"])
+@rule("PM104", "non-finite-parameter", severity="error", coverage=[Backward], causes=["PM101", "PM102", "PM103"])
 def check(run: Run) -> Iterator[Finding]:
     """A weight, buffer or optimizer state is NaN or infinite although the gradients were finite.
 
@@ -26,8 +26,6 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Weights spoilt by gradients that were bad already belong to PM103.
     """
-    if not run.facts(Backward):
-        raise Abstain("backward() was never called")
     told = False
     for bad in run.facts(BadParameter):
         told = True

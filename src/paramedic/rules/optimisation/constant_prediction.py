@@ -3,14 +3,22 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import LossCall
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Finding, Run, Steps, rule
 from paramedic.rules.support import by_place
 
 _SCORES = ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy")
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
-@rule("PM209", "constant-prediction", severity="warning", needs=[LossCall], causes=["PM207"], symptom=True)
+@rule(
+    "PM209",
+    "constant-prediction",
+    severity="warning",
+    needs=[LossCall],
+    coverage=[Steps("fewest")],
+    causes=["PM207"],
+    symptom=True,
+)
 def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Finding]:
     """The outputs hardly depend on the inputs.
 
@@ -29,8 +37,6 @@ def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Findi
     `spread`: standard deviation of the outputs over the samples of a batch, in units of the scores themselves or, for
     regression, of the targets' deviation; `fewest`: steps to be seen.
     """
-    if run.steps < fewest:
-        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
     calls = [call for call in run.facts(LossCall, phase="train") if call.values]
     for group in by_place(calls).values():
         late = [call for call in group if call.step >= run.steps // 2]

@@ -14,7 +14,8 @@ from paramedic.rules.outcome import explosion, finite, outcome
     "PM202",
     "exploding-gradient",
     severity="warning",
-    needs=[Backward, Model],
+    needs=[Backward],
+    coverage=[Model],
     causes=["PM109", "PM205", "PM207", "PM208", "PM209", "PM213", "PM305"],
     symptom=True,
 )
@@ -61,7 +62,7 @@ def check(
 def _at_once(run: Run, step: int, limit: float) -> Iterator[Finding]:
     """The loss overflowed: were its gradients huge while it was still finite?"""
     weights = {sample.step: sample.summaries for sample in run.samples("weight")}
-    losses = dict(point for name in run.series_names if name.startswith("loss:") for point in run.series(name))
+    losses = dict(point for points in run.curves("loss").values() for point in points)
     where, first = run.facts(Backward)[0].where, next(iter(losses.values()), 0.0)
     start = None
     for sample in run.samples("gradient"):

@@ -68,7 +68,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
 def _is_zero(run: Run) -> bool:
     """No parameter that got a gradient was ever given a rate above zero."""
     trained = [history for history in parameter_histories(run) if history.nonzero]
-    rates = [value for name in run.series_names if name.startswith("lr:") for _, value in run.series(name)]
+    rates = [value for points in run.curves("lr").values() for _, value in points]
     return bool(trained) and not any(history.rate for history in trained) and bool(rates) and not any(rates)
 
 

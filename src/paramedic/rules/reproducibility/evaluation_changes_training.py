@@ -6,7 +6,7 @@ from paramedic.record.facts import EvalForward, Step, TrainForward
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM903", "evaluation-changes-training", severity="note", needs=[EvalForward, TrainForward, Step])
+@rule("PM903", "evaluation-changes-training", severity="note", needs=[EvalForward, Step], coverage=[TrainForward])
 def check(run: Run) -> Iterator[Finding]:
     """Evaluation draws from the random number generator that training uses.
 

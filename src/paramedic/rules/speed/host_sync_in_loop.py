@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from paramedic.record.facts import LineSample, Step, Sync
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Evidence, Examined, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM706", "host-sync-in-loop", severity="note", needs=[Step, Sync])
+@rule("PM706", "host-sync-in-loop", severity="note", needs=[Sync], coverage=[Step, Examined(5)])
 def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     """Every step waits for the accelerator to finish.
 
@@ -26,9 +26,7 @@ def check(run: Run, *, share: float = 0.8) -> Iterator[Finding]:
     ## Options
     `share`: least share of the examined steps in which the call was made.
     """
-    examined = int(run.meta.get("coverage", {}).get("examined", 0))
-    if examined < 5:
-        raise Abstain("too few steps were examined")
+    examined = int(run.meta["coverage"]["examined"])
     calls = [event for event in run.facts(Sync, phase="train") if event.count >= share * examined]
     if not calls:
         return

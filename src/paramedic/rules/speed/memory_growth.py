@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from paramedic.findings import Severity, Where
 from paramedic.record.facts import DeviceMemory, Hoard, Loader, Memory, Process
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, Steps, rule
 from paramedic.rules.growth import MB, Growth, first_epoch, growth, is_enough, size
 from paramedic.rules.support import at, many
 
@@ -16,7 +16,7 @@ FEWEST_STEPS_UNEXPLAINED = 200
 EXPLAINS = 0.5  # the share of the growth that a variable must account for
 
 
-@rule("PM702", "memory-growth", severity="warning", needs=[Memory], causes=["PM704"])
+@rule("PM702", "memory-growth", severity="warning", needs=[Memory], coverage=[Steps(FEWEST_STEPS)], causes=["PM704"])
 def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) -> Iterator[Finding]:
     """Memory grows with every step and does not level off.
 
@@ -38,8 +38,6 @@ def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) ->
     ## Options
     `least`: MB gained in the second half of the run. `least_unexplained`: the same, when no variable accounts for it.
     """
-    if run.steps < FEWEST_STEPS:
-        raise Abstain(f"only {run.steps} steps; growth shows over {FEWEST_STEPS}")
     series = _series(run)
     if not series:
         raise Abstain("memory was not polled")
@@ -58,8 +56,8 @@ def check(run: Run, *, least: float = 32.0, least_unexplained: float = 256.0) ->
 
 def _series(run: Run) -> list[tuple[str, str]]:
     """(what, process or device) of the series that a leak makes grow."""
-    names = [name.split(":", 2) for name in run.series_names if name.startswith("memory:")]
-    return [(what, who) for _, what, who in names if what in ("private", "allocated")]
+    names = [name.partition(":") for name in run.curves("memory")]
+    return [(what, who) for what, _, who in names if what in ("private", "allocated")]
 
 
 def _points(run: Run, what: str, who: str) -> list[tuple[int, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paramedic.record.facts import Batch, DeviceMemory, Ended, Forward, LargeTensor, Memory, OutOfMemory
-from paramedic.rules import Evidence, Finding, Run, Where, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, Where, rule
 from paramedic.rules.growth import MB, size
 from paramedic.rules.support import listed, shape
 
@@ -43,6 +43,8 @@ def check(run: Run) -> Iterator[Finding]:
     yield from _host(run)
     for device in run.facts(DeviceMemory):
         yield from _device(run, device)
+    if not run.facts(Memory):
+        raise Abstain("no optimizer took a step")
 
 
 def _ran_out(run: Run, event: OutOfMemory) -> Finding:
@@ -128,9 +130,9 @@ def _killed_worker(run: Run) -> Iterator[Finding]:
     if crash is None or "DataLoader worker" not in said or "signal: Killed" not in said:
         return
     highest = {
-        name.split(":", 2)[2]: max(value for _, value in run.series(name))
-        for name in run.series_names
-        if name.startswith("memory:rss:worker")
+        name.partition(":")[2]: max(value for _, value in points)
+        for name, points in run.curves("memory").items()
+        if name.startswith("rss:worker")
     }
     seen = f"; the workers had reached {size(max(highest.values()))} each" if highest else ""
     yield Finding(

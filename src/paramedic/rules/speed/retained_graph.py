@@ -8,7 +8,7 @@ from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 FEWEST_STEPS = 10
 
 
-@rule("PM703", "retained-graph", severity="error", needs=[Step, Backward], causes=["PM423", "PM702", "PM704"])
+@rule("PM703", "retained-graph", severity="error", coverage=[Step, Backward], causes=["PM423", "PM702", "PM704"])
 def check(run: Run) -> Iterator[Finding]:
     """Tensors are kept from step to step together with the graph that computed them.
 

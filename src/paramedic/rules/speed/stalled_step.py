@@ -17,7 +17,7 @@ PARTS = {  # of the loop: what the training thread does there, and what to try
 }
 
 
-@rule("PM708", "stalled-step", severity="error", needs=[Step])
+@rule("PM708", "stalled-step", severity="error", coverage=[Step])
 def check(run: Run) -> Iterator[Finding]:
     """Training hung and never continued.
 
