@@ -23,9 +23,10 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
-from paramedic.record.facts import Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
+from paramedic.record.facts import Audited, Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
 from paramedic.record.reader import Run, damaged, open_runs, reading
 from paramedic.record.reader import trained as trained_of
+from paramedic.rules import audited
 from paramedic.rules.coverage import not_looked
 from paramedic.rules.curves import loss_curves
 from paramedic.rules.ends import failure, ranks_elsewhere
@@ -52,6 +53,8 @@ def diagnose(
     """Ask every rule about every process of the run. `incomplete` says why the record ends early, if it does."""
     runs = open_runs(folder)
     try:
+        if (data := runs[0].first(Audited)) is not None:
+            return _of_audit(folder, runs[0], data, rules)
         return _diagnose(folder, runs, rules, options or {}, incomplete or cut_short(folder, runs[0]))
     except ParamedicError:
         raise
@@ -60,6 +63,22 @@ def diagnose(
     finally:
         for run in runs:
             run.close()
+
+
+def _of_audit(folder: Path, run: Run, data: Audited, rules: Sequence[Rule]) -> Diagnosis:
+    """What was said when the data was there, of these rules."""
+    ranked = tuple(rank(audited.findings(run, rules), rules))
+    clear, crashed = audited.clear(run, rules), audited.crashed(run, rules)
+    verdict, reason = audited.verdict_on(data, ranked, looked=bool(clear or ranked), crashed=len(crashed))
+    meta = {name: str(run.meta.get(name, "")) for name in ("command", "script")}
+    facts = RunFacts(
+        id=folder.name, record=str(folder), script=data.title or meta["script"], command=meta["command"],
+        seconds=data.seconds, started=data.time, samples=data.samples, data=tuple(data.lines),
+        notices=tuple(data.notices),
+    )  # fmt: skip
+    abstained = audited.abstained(run, rules)
+    return Diagnosis(verdict=verdict, reason=reason, findings=ranked, clear=clear, abstained=abstained,
+                     crashed=crashed, run=facts)  # fmt: skip
 
 
 def _diagnose(

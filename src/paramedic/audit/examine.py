@@ -17,7 +17,9 @@ from paramedic.audit.sources.torch_data import as_before
 from paramedic.audit.task import TASKS, Task, infer
 from paramedic.diagnosis import judge, rank
 from paramedic.errors import ParamedicError
-from paramedic.findings import Diagnosis, Finding, RunFacts, Verdict, Where
+from paramedic.findings import Diagnosis, Finding, RunFacts, Where
+from paramedic.record.facts import Audited
+from paramedic.rules.audited import verdict_on
 from paramedic.rules.rule import Rule
 
 BY_MODELS = ("PM310", "PM311", "PM322")  # when none of them is asked for, no model is fitted
@@ -87,7 +89,9 @@ def verdict(
     ranked = tuple(rank(findings, rules))
     began("what simple models reach")
     stopped = next((split.sketch.stopped for split in audit.splits if split.sketch.stopped), "")
-    said, reason = _verdict(ranked, audit, stopped, looked=bool(asked.clear or ranked), crashed=len(asked.crashed))
+    facts = _facts(audit, stopped, models=any(rule.code in BY_MODELS for rule in rules))
+    data = Audited(title=facts.script, samples=audit.train.size, lines=facts.data, stopped=stopped)
+    said, reason = verdict_on(data, ranked, looked=bool(asked.clear or ranked), crashed=len(asked.crashed))
     return Diagnosis(
         verdict=said,
         reason=reason,
@@ -95,7 +99,7 @@ def verdict(
         clear=tuple(asked.clear),
         abstained=tuple(asked.abstained),
         crashed=tuple(asked.crashed),
-        run=_facts(audit, stopped, models=any(rule.code in BY_MODELS for rule in rules)),
+        run=facts,
     )
 
 
@@ -108,20 +112,6 @@ def _files(audit: Audit, finding: Finding) -> tuple[str, ...]:
     split = next((split for split in audit.splits if split.name == finding.split), None)
     named = [split.file(index) for index in finding.samples] if split is not None else []
     return finding.files or tuple(name for name in named if name)
-
-
-def _verdict(
-    findings: Sequence[Finding], audit: Audit, stopped: str, *, looked: bool, crashed: int
-) -> tuple[Verdict, str]:
-    if any(finding.severity != "note" for finding in findings):
-        return "sick", ""
-    if stopped:
-        return "inconclusive", stopped
-    if not looked or audit.train.size == 0:
-        return "inconclusive", "nothing could be checked"
-    if crashed:
-        return "inconclusive", f"{crashed} check{'s' * (crashed > 1)} failed"
-    return "healthy", ""
 
 
 def _facts(audit: Audit, stopped: str, *, models: bool) -> RunFacts:

@@ -14,7 +14,7 @@ from paramedic import voice
 from paramedic.cli.output import write_verdict
 from paramedic.cli.run import Ignore, Quiet, Select, Verbose, words
 from paramedic.cli.verdicts import Html, Json
-from paramedic.config import load_config, rule_options, runs_folder
+from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError, message_of, shown
 from paramedic.masking import masked_words
 from paramedic.paths import check_outputs, write_text
@@ -82,21 +82,27 @@ def audit(
       paramedic audit --script "train.py --epochs 3"
     """
     check_outputs(json, html)
-    sources = _from_script(script, sample) if script is not None else _from_files(data, val, label, sample)
+    config = load_config()
+    folder = runs_folder(config) / new_run_id()
+    if script is not None:
+        folder, sources = _from_script(script, sample, folder.parent)
+    else:
+        sources = _from_files(data, val, label, sample)
     if subset is not None:
         from paramedic.audit.subset import write_subset
 
         written = write_subset(sources["train"], *subset)
         voice.say(f"paramedic: wrote {len(written):,} samples to {subset[1]}")
         return
+    from paramedic.audit.keeping import keep
     from paramedic.audit.report import Report
-    from paramedic.journal import automatic
+    from paramedic.past_runs import conclude
 
-    config = load_config()
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
     found, diagnosis = _examined(sources, rules, rule_options(config), task=task, on=on, quiet=quiet)
+    diagnosis = keep(folder, found, diagnosis)
     write_verdict(diagnosis, verbose=verbose, quiet=quiet, stream=None if script else sys.stdout)
-    automatic.enter(runs_folder(config), diagnosis, kind="audit")
+    conclude(folder, diagnosis, kind="audit")
     report = Report(diagnosis=diagnosis, audit=found)
     for path, kind in ((json, "json"), (html, "html")):
         if path is not None:
@@ -144,7 +150,7 @@ def _from_files(data: Path | None, val: Path | None, label: str | None, sample: 
     return open_splits(data, val, label=label, sample=sample)
 
 
-def _from_script(script: str, sample: int | None) -> dict[str, Source]:
+def _from_script(script: str, sample: int | None, runs: Path) -> tuple[Path, dict[str, Source]]:
     """Run the script to its first update, which is when its loaders exist, and stop it there."""
     from paramedic.audit.from_run import sources_of
     from paramedic.launch import Target, launch
@@ -152,14 +158,14 @@ def _from_script(script: str, sample: int | None) -> dict[str, Source]:
 
     name, *args = _split(script)
     settings = Settings(stop_after=1, probes=False, audit=True, bundle_limit=0)
-    outcome = launch(Target(name=name, args=tuple(args)), runs=runs_folder(load_config()), settings=settings)
+    outcome = launch(Target(name=name, args=tuple(args)), runs=runs, settings=settings)
     if not outcome.torch_seen:
         raise ParamedicError(
             f"{name} never imported torch, so it built no DataLoader",
             expected="a training script",
             fix="paramedic audit DATA for data in files",
         )
-    return sources_of(outcome.folder, outcome.loaders, sample=sample)
+    return outcome.folder, sources_of(outcome.folder, outcome.loaders, sample=sample)
 
 
 def _split(script: str) -> list[str]:

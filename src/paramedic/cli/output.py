@@ -47,9 +47,11 @@ def rendered(diagnosis: Diagnosis, kind: str, **more: Any) -> str:
     """The report of a run in this format; a page shows what the record holds beside the diagnosis."""
     render = importlib.import_module(f"paramedic.reports.{kind}").render
     if kind == "html":
-        from paramedic.reports.pictures import of_record
+        from paramedic.reports.pictures import of_audit, of_record
 
         more["pictures"] = of_record(Path(diagnosis.run.record))
+        if diagnosis.run.samples is not None:
+            more["data"] = of_audit(Path(diagnosis.run.record))
     return str(render(diagnosis, **more))
 
 

@@ -31,7 +31,7 @@ def enter(runs: Path, diagnosis: Diagnosis, *, kind: str = "run", text: str = ""
             Entry(
                 kind=kind,
                 text=text or _sentence(diagnosis),
-                run=diagnosis.run.id if kind != "audit" else None,
+                run=diagnosis.run.id if diagnosis.run.record else None,
                 script=diagnosis.run.script,
                 findings=tuple(_named(finding) for finding in diagnosis.alarms),
                 commit=commit_of(Path.cwd()),

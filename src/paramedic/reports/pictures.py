@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from paramedic.errors import ParamedicError
+from paramedic.record.facts import Audited
 from paramedic.record.reader import Run, reading, trained
 from paramedic.reports import confusion, layers, magnitudes, series, specimens
 from paramedic.reports.chart import Chart
@@ -32,6 +35,13 @@ def of_record(folder: Path) -> Pictures:
             return of(trained(runs)[0])
     except ParamedicError as error:  # it has been moved away since
         return Pictures(problem=f"The charts could not be drawn: {error.what}")
+
+
+def of_audit(folder: Path) -> Mapping[str, Any] | None:
+    """What a page shows of the data that was audited."""
+    with reading(folder) as runs:
+        data = runs[0].first(Audited)
+        return data.page if data is not None else None
 
 
 def of(run: Run) -> Pictures:

@@ -61,7 +61,8 @@ class Tail:
 
     def report(self) -> str:
         """The same as one file to keep."""
-        return html.render(diagnose(self.folder, self._rules, self._options), pictures=pictures.of_record(self.folder))
+        diagnosis, drawn = diagnose(self.folder, self._rules, self._options), pictures.of_record(self.folder)
+        return html.render(diagnosis, pictures=drawn, data=pictures.of_audit(self.folder))
 
     def _drawn(self, runs: list[Run], now: tuple[object, str | None]) -> Parts:
         run, under_way, drawn = trained(runs)[0], now[1] == UNDER_WAY, None
@@ -126,6 +127,8 @@ def _so_far(diagnosis: Diagnosis) -> dict[str, str]:
 
 def _state(diagnosis: Diagnosis, run: Run, under_way: bool) -> str:
     """Such as "train.py · running · step 1,204 · loss 0.31"."""
+    if diagnosis.run.samples is not None:
+        return f"{diagnosis.run.script} · audited · {words.plural(diagnosis.run.samples, 'sample')}"
     code = diagnosis.run.exit_code
     said = [
         diagnosis.run.script,

@@ -12,11 +12,15 @@ from paramedic.reports import html
 
 
 def render(audit: Audit, diagnosis: Diagnosis) -> str:
-    """The page of reports/html.py with a part on the data; its size is limited by the number of samples shown."""
-    data: dict[str, Any] = {
+    """The page of reports/html.py with a part on the data."""
+    return html.render(diagnosis, data=shown(audit, diagnosis))
+
+
+def shown(audit: Audit, diagnosis: Diagnosis) -> dict[str, Any]:
+    """What the page shows of the data, see page/data.html; its size is limited by the number of samples."""
+    return {
         "galleries": galleries(audit, diagnosis.findings),
         "span": shown_as(audit.train),
         "plots": plots(audit),
         "two": audit.val is not None,
     }
-    return html.render(diagnosis, data=data)

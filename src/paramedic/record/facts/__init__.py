@@ -1,5 +1,6 @@
 """The kinds of facts, one small class each, by family. No fact is outside of these; docs/facts.md lists them."""
 
+from paramedic.record.facts.audits import Answer, Audited
 from paramedic.record.facts.calls import (
     Broadcast,
     CarriedState,
@@ -173,9 +174,11 @@ from paramedic.record.facts.watching import Gear, Intervention, ProbeFailed, Tri
 
 __all__ = [
     "AdvantageWithGraph",
+    "Answer",
     "AnswersCompared",
     "ArgmaxAcrossSamples",
     "Asked",
+    "Audited",
     "Autocast",
     "Average",
     "AverageOfAverages",
