@@ -25,6 +25,12 @@ def step():
 """
 
 
+@pytest.fixture
+def shop(warm_shop: Workshop) -> Workshop:
+    """How a process starts is not the subject here."""
+    return warm_shop
+
+
 @pytest.mark.parametrize("steps", [1, 7])
 def test_the_script_is_stopped_after_exactly_n_steps(shop: Workshop, steps: int) -> None:
     shop.write("train.py", COUNTED + "while True:\n    step()\n")

@@ -5,14 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.warm import Warm
 
 from workshop import TRAIN, Workshop
 
 
+@pytest.fixture
+def shop(warm_shop: Workshop) -> Workshop:
+    """How a process starts is not the subject here."""
+    return warm_shop
+
+
 @pytest.fixture(scope="module")
-def sick(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+def sick(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Workshop:
     """A recorded run with one error (PM502) that every test may report on."""
-    shop = Workshop(tmp_path_factory.mktemp("sick"))
+    shop = Workshop(tmp_path_factory.mktemp("sick"), warm)
     shop.write("train.py", TRAIN + "train(12, softmax=True)\n")
     assert shop.run("train.py").codes == ["PM502"]
     return shop
