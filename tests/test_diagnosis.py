@@ -14,6 +14,7 @@ from paramedic.diagnosis import diagnose, rank
 from paramedic.findings import Diagnosis, Evidence, Finding, Where
 from paramedic.record.checking import checksum
 from paramedic.record.facts import Ended, Fact, Gear, Loader, ProbeFailed, Step
+from paramedic.record.reader import Run
 from paramedic.record.writer import Writer
 from paramedic.rules.rule import Abstain, Rule, rule
 
@@ -238,3 +239,16 @@ def test_detached_probes_and_lost_facts_are_confessed(record: Make) -> None:
     folder = record(ProbeFailed(probe="losses", error="KeyError: 1"), Gear(reason="torch.compile is used"))
     notices = " ".join(outcome(folder).run.notices)
     assert "losses" in notices and "KeyError" in notices and "torch.compile is used" in notices
+
+
+def test_one_process_that_could_not_look_is_enough_not_to_be_clear(record: Make) -> None:
+    """However clear the others are."""
+
+    @rule("XX101", "reads-loaders", severity="error", needs=[Step])
+    def check(run: Run) -> Iterator[Finding]:
+        yield from (Finding(what="", why="", remedy="") for _ in run.facts(Loader))
+
+    record(ProbeFailed(probe="data_loaders", error="oops"))
+    diagnosis = outcome(record(name="p2"), check)
+    assert diagnosis.clear == () and diagnosis.verdict == "inconclusive"
+    assert [(a.code, a.blind) for a in diagnosis.abstained] == [("XX101", True)]

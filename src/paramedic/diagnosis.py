@@ -142,10 +142,13 @@ def judge(rules: Iterable[Rule], subjects: Sequence[Any], options: Mapping[str, 
             findings.setdefault((finding.code, finding.what, finding.where.file, finding.where.line), finding)
         if failed:
             found.crashed.append(failed[0])
-        elif not fired and any(isinstance(outcome, list) for outcome in outcomes):
-            found.clear.append(rule.code)
         elif not fired:
-            found.abstained.append(next(outcome for outcome in outcomes if isinstance(outcome, Abstention)))
+            unsure = [outcome for outcome in outcomes if isinstance(outcome, Abstention)]
+            blind = [abstention for abstention in unsure if abstention.blind]
+            if blind or len(unsure) == len(outcomes):
+                found.abstained.append((blind or unsure)[0])
+            else:
+                found.clear.append(rule.code)
     found.findings.extend(findings.values())
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from paramedic.findings import Where
 from paramedic.record.facts import Exchange, TrainForward
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import parameter_histories
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
@@ -36,7 +36,7 @@ def check(run: Run) -> Iterator[Finding]:
     """
     team = team_of(run)
     if run is not team[0]:
-        return  # the first rank's record answers for all
+        raise Abstain("the first rank's record answers for all")
     for exchange in exchanges(run):
         if exchange.entered or not _trained(run, exchange.name or ""):
             continue

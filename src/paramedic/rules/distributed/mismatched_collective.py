@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Finding]:
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
     if run is not next((member for member in ranks if member.steps), ranks[0]):
-        return  # one record answers for all
+        raise Abstain("the first rank's record answers for all")
     ends = [end for end in bad_ends(run.beside) if end.run in ranks]
     places = [standing(member) for member in ranks]
     aborted = _aborted(ends[0], places) if ends else None

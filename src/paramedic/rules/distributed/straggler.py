@@ -46,7 +46,7 @@ def check(run: Run, *, share: float = 0.3, note: float = 0.15) -> Iterator[Findi
     """
     team = team_of(run)
     if run is not team[0]:
-        return  # the first rank's record answers for all
+        raise Abstain("the first rank's record answers for all")
     if any(len(_windows(member)) < FEWEST for member in team):
         raise Abstain("too short a time was watched to compare the ranks' speed")
     quarters = [_slowest(team, [add_up(_quarter(member, number)) for member in team]) for number in range(4)]
