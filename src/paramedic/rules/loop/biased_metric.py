@@ -19,8 +19,10 @@ from paramedic.record.facts import (
     WrongDenominator,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, shape
 from paramedic.static.blocks import keeps_answers_alone, loop_around
+from paramedic.static.exponentials import averaged_exponential
 from paramedic.static.program import program
 
 Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
@@ -37,6 +39,8 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     - Right answers are counted, and divided by the number of batches, or by the size of another part of the data.
     - Shares of right answers are averaged over the batches, and a short last batch counts as much as a full one.
     - The counter of right answers is not set back to 0 before the next pass over the same data.
+    - The perplexity of each batch is averaged (a note): it is the exponential of the mean loss, not the mean of
+      exponentials, which is larger, the more so the smaller the batches are.
     - Answers for a shuffled loader are collected without its labels (a note): labels from anywhere else are in
       another order.
 
@@ -63,6 +67,7 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     yield from _not_reset(run)
     yield from _averages(run, far)
     yield from _without_labels(run)
+    yield from _exponentials(run)
     wrong: list[Wrong] = [*run.facts(FlatArgmax), *run.facts(ScoresCompared), *run.facts(BroadcastComparison)]
     yield from map(_compared, sorted(wrong, key=lambda op: op.id))
 
@@ -215,5 +220,23 @@ def _without_labels(run: Run) -> Iterator[Finding]:
             also=(call.where,),
             evidence=(Evidence(name="sampler", value=loader.sampler, limit="SequentialSampler"),),
             confidence=0.8,
+            severity="note",
+        )
+
+
+def _exponentials(run: Run) -> Iterator[Finding]:
+    calls = [c for c in run.facts(LossCall, phase="eval") if c.function in ("cross_entropy", "nll_loss")]
+    for call in calls[:1]:
+        link = averaged_exponential(program(run), call.where)
+        if link is None:
+            continue
+        yield Finding(
+            what="the exponentials of the batches' losses are averaged",
+            why="perplexity is the exponential of the mean loss over all tokens; a mean of exponentials is larger, and "
+            "depends on the batch size",
+            remedy="add up the losses, weighted by their tokens, and take math.exp(total / tokens) once, at the end",
+            **edited_at(call.where, link),
+            evidence=(Evidence(name="function", value=call.function),),
+            confidence=0.85,
             severity="note",
         )
