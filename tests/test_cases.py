@@ -82,7 +82,9 @@ def test_sick(warm_shop: Workshop, script: Path) -> None:
     if not judged_by_audit(script):
         rule_looks(find_rule(code), warm_shop)
     if f"{code}/{script.stem}" in CURES:
-        assert list(edits_for(as_finding(first), Source(script.name, script.read_text()))), "no edit is proposed"
+        assert list(edits_for(as_finding(first), Source(first["where"]["file"], script.read_text()))), (
+            "no edit is proposed"
+        )
 
 
 def rule_looks(rule: Rule, shop: Workshop) -> None:
