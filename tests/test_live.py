@@ -29,10 +29,20 @@ class Client:
         self.home = "/".join(url.split("/")[:4]) + "/"  # with the token
 
     def ask(self, path: str = "", *, method: str = "GET", host: str | None = None) -> http.client.HTTPResponse:
+        return self._send(method, path, {"Host": host} if host else {})
+
+    def post(self, path: str, body: object, **other: str) -> int:
+        """As the page does, but for these headers."""
+        headers = {"content-type": "application/json", "origin": "/".join(self.url.split("/")[:3]), **other}
+        return self._send("POST", path, headers, json.dumps(body)).status
+
+    def _send(
+        self, method: str, path: str, headers: dict[str, str], body: str | None = None
+    ) -> http.client.HTTPResponse:
         address = urlsplit(self.home + path)
         connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
         target = address.path + (f"?{address.query}" if address.query else "")
-        connection.request(method, target, headers={"Host": host} if host else {})
+        connection.request(method, target, body, headers)
         return connection.getresponse()
 
     def events(self, path: str) -> Iterator[dict[str, str]]:
@@ -138,6 +148,31 @@ def test_names_from_the_record_are_only_text(shop: Workshop) -> None:
     server.stop()
 
 
+def test_notes_go_to_the_journal_and_nowhere_else(server: Server, recording: Recording, shop: Workshop) -> None:
+    name = recording.folder.name
+    to, nasty = f"run/{name}/notes", {"text": "<img src=x onerror=alert(1)>", "assumption": False}
+    for path, body, headers in (
+        (to, nasty, {"origin": "http://evil.example"}),
+        (to, nasty, {"content-type": "text/plain"}),
+        (to, {"text": " ", "assumption": False}, {}),
+        (to, {"text": "x" * 5_000, "assumption": False}, {}),
+        (to, {"text": "x" * 50_000, "assumption": False}, {}),
+        (to, [1], {}),
+        ("run/missing/notes", nasty, {}),
+        ("notes", nasty, {}),
+    ):
+        assert server.post(path, body, **headers) in (400, 403, 404, 413), (path, headers)
+    assert server.ask(to).status == 405
+    before = [(file.name, file.stat().st_size) for file in recording.folder.iterdir()]
+    assert server.post(to, nasty) == 200
+    assert server.post(to, {"text": "loss falls below 0.3 by step 500", "assumption": True}) == 200
+    shown = until(server.events(f"run/{name}/events"), "notes", "by step 500")
+    assert "&lt;img" in shown and "<img" not in shown
+    assert [(file.name, file.stat().st_size) for file in recording.folder.iterdir()] == before
+    said = shop.paramedic("journal").stdout
+    assert f"**note** <img src=x onerror=alert(1)> (run {name}" in said and "**assumption** loss falls" in said
+
+
 def test_in_a_browser(server: Server, recording: Recording, tmp_path: Path) -> None:
     browser = Browser(tmp_path / "profile")
     browser.resize(1200)
@@ -153,6 +188,10 @@ def test_in_a_browser(server: Server, recording: Recording, tmp_path: Path) -> N
     browser.wait("document.querySelector('#gradients-figure rect[fill]')")
     assert browser.value("document.getElementById('loss-numbers').open")
     assert browser.value("document.activeElement.matches('#loss-figure .plot')")
+    browser.value("document.getElementById('note-text').value = 'warmup helps'")
+    browser.value("document.querySelector('#note button').click()")
+    browser.wait("document.querySelector('#part-notes').innerText.includes('warmup helps')")
+    assert browser.value("document.getElementById('note-text').value") == ""
     browser.resize(390)
     assert browser.value("document.documentElement.scrollWidth") <= 390
     browser.open(server.home)

@@ -146,3 +146,54 @@ def test_annotations_of_jaxtyping_as_it_is_installed(warm_shop: Workshop) -> Non
     assert [finding["severity"] for finding in found] == ["error"], done.stderr
     assert "Wrong.forward: what it returns is annotated as (batch, time) and is (4, 8)" in found[0]["what"]
     assert "dimension 1 (time) is 8 instead of 6 (batch = 4, time = 6)" in found[0]["what"]
+
+
+TYPED = """
+import torch
+from torch import nn
+from torchtyping import TensorType, is_float
+
+WIDTH = 8
+Frames = TensorType["batch", "time", WIDTH]
+
+
+class Pool(nn.Module):
+    def forward(self, x: Frames, mask: TensorType["batch", "time", torch.int64]) -> TensorType["batch", "width": 8, float]:
+        return x.mean(1)
+
+
+class Any(nn.Module):
+    def forward(self, x: TensorType[..., -1], y: TensorType[is_float], z: TensorType[float]) -> TensorType["b": ..., WIDTH]:
+        return x + y + z
+
+
+class Wrong(nn.Module):
+    def forward(self, x: Frames) -> TensorType["batch", "width": 4]:
+        return x.mean(1)
+
+
+torch.manual_seed(0)
+head = nn.Linear(8, 2)
+pool, free, wrong = Pool(), Any(), Wrong()
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for step in range(4):
+    x, mask = torch.randn(4, 6, 8), torch.ones(4, 6).long()
+    h = pool(x, mask) + wrong(x) + free(x, x, x).sum(1)
+    loss = head(h).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_annotations_of_torchtyping_as_it_is_installed(warm_shop: Workshop) -> None:
+    """With sizes, names for sizes, an alias, and parts that say nothing of the shape.
+
+    Its own check at run time needs `Tensor.names`, which torch 2.13 no longer has; annotations are all that is left.
+    """
+    pytest.importorskip("torchtyping")
+    warm_shop.write("train.py", TYPED)
+    done = warm_shop.run("train.py")
+    found = [finding for finding in done.found["findings"] if finding["code"] == "PM422"]
+    assert done.code == 0 and [finding["severity"] for finding in found] == ["error"], done.stderr
+    assert "Wrong.forward: what it returns is annotated as (batch, width=4) and is (4, 8)" in found[0]["what"]

@@ -10,7 +10,8 @@ from typing import Any
 from paramedic.errors import ParamedicError
 from paramedic.record.facts import Audited
 from paramedic.record.reader import Run, reading, trained
-from paramedic.reports import confusion, layers, magnitudes, series, specimens
+from paramedic.reports import attention, confusion, layers, magnitudes, series, specimens
+from paramedic.reports.attention import Layer
 from paramedic.reports.chart import Chart
 from paramedic.reports.confusion import Confusion
 from paramedic.reports.heat import Heat
@@ -23,6 +24,7 @@ class Pictures:
 
     charts: tuple[Chart, ...] = ()
     maps: tuple[Heat, ...] = ()
+    attention: tuple[Layer, ...] = ()
     confusion: Confusion | None = None
     batches: tuple[Sheet, ...] = ()
     problem: str = ""  # why something is missing
@@ -49,7 +51,11 @@ def of(run: Run) -> Pictures:
     try:
         maps = (*layers.maps(run), *magnitudes.maps(run))
         return Pictures(
-            charts=tuple(series.charts(run)), maps=maps, confusion=confusion.last(run), batches=specimens.sheets(run)
+            charts=tuple(series.charts(run)),
+            maps=maps,
+            attention=attention.layers(run),
+            confusion=confusion.last(run),
+            batches=specimens.sheets(run),
         )
     except Exception as error:
         return Pictures(problem=f"The charts could not be drawn: {type(error).__name__}: {error}")

@@ -1,4 +1,7 @@
-"""The pages and their streams. Only this machine is served, only who knows the token, and nothing can be changed."""
+"""The pages and their streams. Only this machine is served, only who knows the token; records are only read.
+
+Notes about a run can be written. They go to the journal.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from paramedic.past_runs import RUNNING, age, state_of
 from paramedic.reports import html
 from paramedic.rules.rule import Rule
 from paramedic.serve.listing import Listing
+from paramedic.serve.notes import MOST_BYTES, Notes, Refused
 from paramedic.serve.tail import Overlay, Parts, Tail
 
 if TYPE_CHECKING:
@@ -43,6 +47,7 @@ class Site:
         self.was_open = False
         self._rules, self._options = rules, options
         self._tails: dict[str, Tail] = {}
+        self._notes: dict[str, Notes] = {}
         self._one_at_a_time = asyncio.Lock()
 
     def app(self, token: str) -> ASGIApp:
@@ -57,6 +62,7 @@ class Site:
             Route("/run/{name}/", self.run_page),
             Route("/run/{name}/events", self.run_events),
             Route("/run/{name}/report.html", self.report),
+            Route("/run/{name}/notes", self.write_note, methods=["POST"]),
         ]
         return Guard(Starlette(routes=[Mount(f"/{token}", routes=pages)]), token)
 
@@ -71,7 +77,8 @@ class Site:
 
         def look() -> Parts:
             newer = self.runs.newer(name)
-            return {**tail.look(), "newer": html.part("newer", newer=newer) if newer else ""}
+            later = html.part("newer", newer=newer) if newer else ""
+            return {**tail.look(), "newer": later, "notes": self._notes_of(name).section()}
 
         return self._stream(look)
 
@@ -80,6 +87,30 @@ class Site:
 
         tail = self._tail(request)
         return HTMLResponse(await asyncio.to_thread(tail.report))
+
+    async def write_note(self, request: Request) -> Response:
+        """From this page only: what another site may send without asking comes as text, or with its own origin."""
+        from starlette.responses import PlainTextResponse
+
+        self._tail(request)  # there is such a run
+        name = request.path_params["name"]
+        sent = request.headers
+        if sent.get("content-type") != "application/json" or sent.get("origin") != f"http://{sent.get('host')}":
+            return PlainTextResponse("A note comes from the page itself.", 403)
+        body = b""
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MOST_BYTES:
+                return PlainTextResponse("This note is too long.", 413)
+        try:
+            return PlainTextResponse(await asyncio.to_thread(self._notes_of(name).write, body))
+        except Refused as refused:
+            return PlainTextResponse(str(refused), 400)
+        except OSError as error:
+            return PlainTextResponse(f"The journal cannot be written: {error.strerror}.", 500)
+
+    def _notes_of(self, name: str) -> Notes:
+        return self._notes.setdefault(name, Notes(self.runs.folder, name))
 
     def _tail(self, request: Request) -> Tail:
         from starlette.exceptions import HTTPException

@@ -18,7 +18,7 @@ class Listing:
     """The runs of a folder, and those that were named: nothing else can be asked for."""
 
     def __init__(self, runs: Path, named: Sequence[Path] = ()) -> None:
-        self._runs = runs
+        self.folder = runs
         self._named = {folder.name or folder.resolve().name: folder for folder in named}
         self._pace = Pace()
         self._entries: list[Entry] = []
@@ -29,7 +29,7 @@ class Listing:
     def folders(self) -> dict[str, Path]:
         """By name, the newest first: names begin with the time."""
         found = dict(self._named)
-        found |= {folder.name: folder for folder in folders(self._runs)}
+        found |= {folder.name: folder for folder in folders(self.folder)}
         return {name: found[name] for name in sorted(found, reverse=True)}
 
     def newer(self, name: str) -> str | None:

@@ -101,6 +101,8 @@ from paramedic.record.facts.metrics import (
 )
 from paramedic.record.facts.model import (
     Asked,
+    Attention,
+    AttentionHead,
     Autocast,
     Average,
     Cast,
@@ -178,6 +180,8 @@ __all__ = [
     "AnswersCompared",
     "ArgmaxAcrossSamples",
     "Asked",
+    "Attention",
+    "AttentionHead",
     "Audited",
     "Autocast",
     "Average",

@@ -139,6 +139,27 @@ class Offered(Fact):
     by: str
 
 
+@part
+class AttentionHead:
+    """The weights of one head. Even weights on all visible keys have entropy 1 and diagonality 0."""
+
+    entropy: float  # 0 where each query looks at one key
+    diagonality: float  # 1 where each query looks at the key of its own position
+    map: str  # grey levels in base64, row by row: 255 is the largest weight of its row
+
+
+@fact("attention", missing="no attention was seen")
+class Attention(Fact):
+    """What attention looked at, in one sample of a batch."""
+
+    kind: str  # who computed it: "MultiheadAttention", "scaled_dot_product_attention", "softmax and matmul"
+    heads: Sequence[AttentionHead]
+    of: int  # heads in all
+    queries: int
+    keys: int
+    rows: int  # of each map
+
+
 @fact("contract", missing="no declared shape was broken")
 class Contract(Fact):
     """A declared shape that a call did not keep."""

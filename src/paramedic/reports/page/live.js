@@ -37,4 +37,22 @@ function follow() {
     if (state) { state.className = "state lost"; state.textContent = "The server cannot be reached. What is shown here is its last word."; }
   });
 }
-document.addEventListener("DOMContentLoaded", follow);
+// A note goes to the journal; the page shows it when the journal has it.
+async function write(event) {
+  event.preventDefault();
+  const text = document.getElementById("note-text"), assumption = document.getElementById("note-assumption");
+  const said = document.getElementById("note-said");
+  said.textContent = "";
+  try {
+    const answer = await fetch("notes", {
+      method: "POST", headers: { "content-type": "application/json" },
+      body: JSON.stringify({ text: text.value, assumption: assumption.checked }),
+    });
+    said.textContent = await answer.text();
+    if (answer.ok) { text.value = ""; assumption.checked = false; }
+  } catch { said.textContent = "The server cannot be reached. The note was not written."; }
+}
+document.addEventListener("DOMContentLoaded", () => {
+  follow();
+  document.getElementById("note")?.addEventListener("submit", write);
+});

@@ -14,6 +14,7 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from paramedic.capture import tensor_type
 from paramedic.program.where import is_users
 
 COMMENT = re.compile(r"#\s*\(((?:[A-Za-z_]\w*|\d+)(?:\s*,\s*(?:[A-Za-z_]\w*|\d+))+|[A-Za-z_]\w*\s*,)\s*\)\s*$")
@@ -109,7 +110,7 @@ def _annotated(node: ast.expr | None, names: Mapping[str, Any]) -> Dims | None:
         return _annotated(node.left, names) or _annotated(node.right, names)
     if isinstance(node, ast.Name):
         text = getattr(names.get(node.id), "dim_str", None)
-        return _split(text, " ") if isinstance(text, str) else None
+        return _split(text, " ") if isinstance(text, str) else tensor_type.aliased(names.get(node.id))
     if not isinstance(node, ast.Subscript):
         return None
     kind, inside = _last_name(node.value), node.slice
@@ -117,8 +118,7 @@ def _annotated(node: ast.expr | None, names: Mapping[str, Any]) -> Dims | None:
         return _annotated(inside, names)
     parts = inside.elts if isinstance(inside, ast.Tuple) else [inside]
     if kind == "TensorType":
-        words = [ast.unparse(part).strip("'\"") for part in parts]
-        return [w.split(":")[0].strip() for w in words if not w.startswith(("torch.", "float", "int"))]
+        return tensor_type.written(parts, names)
     if JAXTYPING.match(kind) and len(parts) == 2 and isinstance(parts[1], ast.Constant):
         return _split(str(parts[1].value), " ")
     return None

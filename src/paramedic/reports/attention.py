@@ -1,0 +1,73 @@
+"""What attention looked at: the first and the last map of each layer."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+from paramedic.record.facts import Attention, AttentionHead
+from paramedic.record.reader import Run
+from paramedic.reports import png
+from paramedic.reports.heat import FIRST, LAST, PALETTE_BYTES
+
+WIDTH = 112  # pixels on the page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """One head's map."""
+
+    image: str  # a data URI
+    number: int
+    entropy: str
+    diagonality: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One layer at one step."""
+
+    title: str
+    note: str
+    heads: tuple[Head, ...]
+    width: int = WIDTH
+
+
+def layers(run: Run) -> tuple[Layer, ...]:
+    """In the order in which they were first called."""
+    places: defaultdict[tuple[str, str], list[Attention]] = defaultdict(list)
+    for found in run.facts(Attention):
+        places[found.module or "", found.line].append(found)
+    chosen = [one for looks in places.values() for one in (looks[:1] if len(looks) < 2 else [looks[0], looks[-1]])]
+    return tuple(_layer(one) for one in chosen)
+
+
+def _layer(one: Attention) -> Layer:
+    few = f"{len(one.heads)} of {one.of} heads" if len(one.heads) < one.of else ""
+    size = f"{one.queries:,} queries × {one.keys:,} keys"
+    parts = [one.kind, one.line if one.where.file else "", size, few, "one sample of the batch"]
+    return Layer(
+        title=f"{one.module or 'Attention'} at step {one.step:,}",
+        note=" · ".join(filter(None, parts)),
+        heads=tuple(_head(number, head, one.rows) for number, head in enumerate(one.heads)),
+    )
+
+
+def _head(number: int, head: AttentionHead, rows: int) -> Head:
+    grey = base64.b64decode(head.map)
+    width = len(grey) // rows
+    levels = bytes(FIRST + value * (LAST - FIRST) // 255 for value in grey)
+    pixels = [levels[n * width : (n + 1) * width] for n in range(rows)]
+    image = png.data_uri(width, pixels, kind=png.PALETTE, palette=PALETTE_BYTES, alpha=b"\0")
+    return Head(
+        image=image,
+        number=number,
+        entropy=_shown(head.entropy),
+        diagonality=_shown(head.diagonality),
+    )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "unknown"
