@@ -6,10 +6,14 @@ import base64
 
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional as F
 
+from facts_of import facts_of
 from paramedic.capture.probes.data.specimens import SIDE, _answers, _labels, _seen
 from paramedic.record.facts import Specimens
 from paramedic.record.reader import reading
+from paramedic.reports.specimens import _text
 from workshop import Workshop
 
 SCRIPT = """
@@ -61,3 +65,51 @@ def test_labels_and_answers() -> None:
     assert _labels(torch.tensor([[0.5], [2.0]])) == [0.5, 2.0]
     assert _labels(torch.zeros(2, 7)) == [], "one number stands for a sample, or none"
     assert _answers(torch.tensor([[0.25], [0.5]]), torch.zeros(2, 1)) == [pytest.approx(0.25), pytest.approx(0.5)]
+
+
+class Reader(nn.Module):
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(rows, 4), nn.Linear(4, 2)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.head(self.embedding(ids).mean(1))
+
+
+def read_by(net: nn.Module, ids: torch.Tensor, **vocabularies: object) -> Specimens:
+    """The first batch, as a loop tells it that has these variables."""
+
+    def step(names: dict[str, object]) -> None:
+        F.cross_entropy(net(ids), torch.zeros(len(ids)).long()).backward()
+        optimizer.step()
+
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    return next(iter(facts_of(lambda: step(dict(vocabularies))).facts(Specimens)))
+
+
+def test_token_ids_as_text() -> None:
+    letters = "abcdefgh"
+    ids = torch.tensor([[2, 0, 1], [5, 0, 6]])
+    stoi = {letter: number for number, letter in enumerate(letters)}
+    itos = dict(enumerate(letters))
+    found = read_by(Reader(8), ids, stoi=stoi, itos=itos, letters=list(letters))
+    assert found.tokens == [["c", "a", "b"], ["f", "a", "g"]] and found.vocabulary, "several that say the same"
+    assert _text(found.tokens[0]) == "cab"
+    assert _text(["un", "##able", "to"]) == "unable to" and _text(["Hello", "Ġworld"]) == "Hello world"
+
+
+def test_ids_stay_ids_where_it_is_not_certain() -> None:
+    ids = torch.tensor([[2, 0, 1], [5, 0, 6]])
+    assert read_by(Reader(8), ids, one=list("abcdefgh"), two=list("hgfedcba")).tokens == [], "two that disagree"
+    assert read_by(Reader(9), ids, names=list("abcdefgh")).tokens == [], "not as many as the embedding has rows"
+    assert read_by(Reader(8), ids, same=["x"] * 8).tokens == [], "no table of tokens"
+
+
+def test_a_tokenizer_of_hugging_face() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {"[UNK]": 0, "the": 1, "cat": 2, "sat": 3}
+    fast = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    found = read_by(Reader(6), torch.tensor([[1, 2, 3]]), tokenizer=fast)
+    assert found.tokens == [["the", "cat", "sat"]] and found.samples == [[1, 2, 3]]
+    wrapped = pytest.importorskip("transformers").PreTrainedTokenizerFast(tokenizer_object=fast)
+    assert read_by(Reader(6), torch.tensor([[1, 2, 3]]), tokenizer=wrapped).tokens == [["the", "cat", "sat"]]

@@ -158,12 +158,12 @@ Frames = TensorType["batch", "time", WIDTH]
 
 
 class Pool(nn.Module):
-    def forward(self, x: Frames, mask: TensorType["batch", "time", torch.int64]) -> TensorType["batch", "width": 8, float]:
+    def forward(self, x: Frames, mask: TensorType["batch", "time", torch.int64]) -> TensorType["batch", "w": 8, float]:
         return x.mean(1)
 
 
 class Any(nn.Module):
-    def forward(self, x: TensorType[..., -1], y: TensorType[is_float], z: TensorType[float]) -> TensorType["b": ..., WIDTH]:
+    def forward(self, x: TensorType[..., -1], y: TensorType[is_float], z: TensorType[float]) -> TensorType["b": ..., 8]:
         return x + y + z
 
 

@@ -42,7 +42,15 @@ class Holder:
 
 
 def holders(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, Any]]:
-    """Every tensor and container that the user's running functions, their modules and `models` can reach, by name.
+    """The tensors and containers among what can be reached."""
+    for holder, value in reached(models):
+        # Not isinstance: it would run foreign __class__ properties of whatever lies around.
+        if issubclass(type(value), (torch.Tensor, *_CONTAINERS)):
+            yield holder, value
+
+
+def reached(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, Any]]:
+    """Everything that the user's running functions, their modules and `models` can reach, by name.
 
     The innermost function comes first. An object that has several names comes with each of them.
     """
@@ -54,9 +62,7 @@ def holders(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Hold
     while waiting and visits < MOST_VISITS:
         holder, value, level = waiting.popleft()
         visits += 1
-        # Not isinstance: it would run foreign __class__ properties of whatever lies around.
-        if issubclass(type(value), (torch.Tensor, *_CONTAINERS)):
-            yield holder, value
+        yield holder, value
         if id(value) in entered or level >= DEEPEST or issubclass(type(value), torch.Tensor):
             continue
         entered.add(id(value))

@@ -20,6 +20,7 @@ class Sample:
 
     image: str = ""  # a data URI
     cells: tuple[str, ...] = ()
+    text: str = ""
     label: str = ""
     answer: str = ""
     mark: str = ""  # whether the answer is the label, where these are classes
@@ -49,6 +50,8 @@ def sheets(run: Run) -> tuple[Sheet, ...]:
 def _sheet(word: str, one: Specimens) -> Sheet:
     shape = "(" + ", ".join(str(size) for size in one.shape) + ")"
     note = f"{len(one.samples)} of {one.batch:,} samples, {KINDS[one.kind]}, input {shape}"
+    if one.vocabulary:
+        note += f"; text by {one.vocabulary}"
     if one.range:
         note += f"; black is {one.range[0]:.4g}, white {one.range[1]:.4g}"
     return Sheet(
@@ -56,8 +59,17 @@ def _sheet(word: str, one: Specimens) -> Sheet:
         note=note,
         samples=tuple(_samples(one)),
         width=max(56, 2 * one.size[1]) if one.size else 0,
-        more=max(0, one.shape[1] - len(one.samples[0])) if one.kind != "pictures" and one.samples else 0,
+        more=max(0, one.shape[1] - len((one.tokens or one.samples)[0]))
+        if one.kind != "pictures" and one.samples
+        else 0,
     )
+
+
+def _left_out(one: Specimens) -> int:
+    """Columns or tokens that are not shown."""
+    if one.kind == "pictures" or not one.samples:
+        return 0
+    return max(0, one.shape[1] - len((one.tokens or one.samples)[0]))
 
 
 def _samples(one: Specimens) -> Iterator[Sample]:
@@ -68,6 +80,7 @@ def _samples(one: Specimens) -> Iterator[Sample]:
         yield Sample(
             image=_image(given, one.size) if isinstance(given, str) else "",
             cells=() if isinstance(given, str) else tuple(_number(value) for value in given),
+            text=_text(one.tokens[number]) if number < len(one.tokens) else "",
             label="" if label is None else _number(label),
             answer="" if answer is None else _number(answer),
             mark=MARKS[label == answer if is_class else None],
@@ -80,6 +93,16 @@ def _image(pixels: str, size: Sequence[int]) -> str:
     line = width * colours
     rows = [raw[n * line : (n + 1) * line] for n in range(height)]
     return data_uri(width, rows, kind=COLOUR if colours == 3 else GREY)
+
+
+def _text(tokens: Sequence[str]) -> str:
+    """As it was before it was cut up: tokens mark the beginning of a word, its continuation, or neither."""
+    joined = "".join(tokens)
+    if "Ġ" in joined or "▁" in joined:
+        return joined.replace("Ġ", " ").replace("▁", " ").replace("Ċ", "\n")
+    if any(token.startswith("##") for token in tokens):
+        return " ".join(tokens).replace(" ##", "")
+    return joined if all(len(token) == 1 for token in tokens) else " ".join(tokens)
 
 
 def _number(value: float) -> str:

@@ -239,6 +239,8 @@ class Specimens(Fact):
     answers: Sequence[float] = ()
     size: Sequence[int] = ()  # of a picture: height, width, colours
     range: Sequence[float] = ()  # of its values: what is black, what is white
+    vocabulary: str = ""  # the variable that says what token ids stand for, where one is known for certain
+    tokens: Sequence[Sequence[str]] = ()  # by it
 
 
 @fact("exchanged_transform", missing="no transform was exchanged")

@@ -7,12 +7,15 @@ import math
 from typing import Any
 
 import torch
+from torch import nn
 
-from paramedic.capture import moments
+from paramedic.capture import anatomy, moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
+from paramedic.capture.untouched import stored
+from paramedic.capture.vocabulary import tokens_of
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import Specimens as Shown
@@ -21,7 +24,8 @@ SAMPLES = 8  # of a batch
 LOOKS = 8  # batches, of training and of evaluation
 LATER = 3  # times as many steps until the next one
 SIDE = 56  # pixels that a picture has at most
-COLUMNS = 12  # numbers of a row, or tokens of a text
+COLUMNS = 12  # numbers of a row, or tokens
+TOKENS = 64  # where they can be shown as text
 COLOURS = (1, 3, 4)
 
 
@@ -43,6 +47,8 @@ class Specimens:
         given = next((t for _, t in tensors_in((args, kwargs)) if readable(t) and t.dim() > 1 and len(t)), None)
         shown = _seen(given.detach()) if given is not None else None
         if given is not None and shown is not None:
+            if shown["kind"] == "tokens":
+                shown |= _text(given[:SAMPLES, :TOKENS].tolist(), call.module)
             about = Call(None, None, call.path, call.site, call.training, call.grad, call.step)
             self._taken = about, len(given), shown
 
@@ -71,6 +77,14 @@ def _seen(given: torch.Tensor) -> dict[str, Any] | None:
     if given.dim() == 4 and min(given.shape[1], given.shape[3]) in COLOURS:
         return _pictures(few, shape)
     return None
+
+
+def _text(ids: list[list[int]], model: Any) -> dict[str, Any]:
+    """What the ids stand for, if the program has a vocabulary for them."""
+    tables = (nn.Embedding, nn.EmbeddingBag)
+    sizes = {stored(m, "num_embeddings", 0) for _, m in anatomy.named_modules(model) if isinstance(m, tables)}
+    found = tokens_of(ids, sizes)
+    return {"vocabulary": found[0], "tokens": found[1]} if found is not None else {}
 
 
 def _pictures(few: torch.Tensor, shape: list[int]) -> dict[str, Any] | None:
