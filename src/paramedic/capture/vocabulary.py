@@ -63,7 +63,7 @@ def _tokenizer(value: Any) -> Lookup | None:
         return None
     compiled = getattr(sys.modules.get("tokenizers"), "Tokenizer", None)
     own = attributes(value)
-    inner = value if type(value) is compiled else own.get("_tokenizer")
+    inner: Any = value if type(value) is compiled else own.get("_tokenizer")
     if compiled is not None and type(inner) is compiled:
-        return inner.id_to_token  # type: ignore[no-any-return]
+        return inner.id_to_token
     return next((found for name in ("encoder", "vocab") if (found := _table(own.get(name), None)) is not None), None)
