@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from paramedic.capture.holders import reached
-from paramedic.capture.untouched import attributes
+from paramedic.program.untouched import attributes
 
 LONGEST = 40  # characters of a token
 Lookup = Callable[[int], Any]

@@ -9,15 +9,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
-from paramedic.capture.untouched import stored
 from paramedic.capture.vocabulary import tokens_of
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 from paramedic.program.tensors import tensors_in
+from paramedic.program.untouched import stored
 from paramedic.record.facts import Specimens as Shown
 
 SAMPLES = 8  # of a batch

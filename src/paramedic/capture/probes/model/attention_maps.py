@@ -21,7 +21,7 @@ from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.stats.calm import undisturbed
 from paramedic.capture.watcher import Watcher
-from paramedic.capture.where import user_site
+from paramedic.program.where import user_site
 from paramedic.record.facts import Attention, AttentionHead
 from paramedic.record.writer import Site
 
