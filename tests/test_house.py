@@ -42,7 +42,7 @@ MAY_IMPORT = {  # package -> packages, lazy imports and those for types included
     "record": {"findings"},
     "reports": {"findings", "record", "rules"},
     "rules": {"audit", "findings", "record", "static"},
-    "serve": {"findings", "record", "reports", "rules"},
+    "serve": {"journal", "findings", "record", "reports", "rules"},
     "shapes": {"contracts", "program", "synth", "testing"},
     "static": {"findings", "record"},
     "testing": {"audit", "capture", "contracts", "findings", "lab", "program", "rules", "synth"},

@@ -10,10 +10,10 @@ import pytest
 
 from paramedic.diagnosis import diagnose
 from paramedic.findings import Evidence, LossCurve
-from paramedic.record.facts import Confusion
+from paramedic.record.facts import Attention, AttentionHead, Confusion
 from paramedic.record.reader import open_runs
 from paramedic.record.writer import Site
-from paramedic.reports import chart, heat, overlay, pictures
+from paramedic.reports import attention, chart, heat, overlay, pictures
 from paramedic.reports.evidence import measured
 from paramedic.reports.html import render
 from paramedic.rules.catalogue import all_rules
@@ -144,5 +144,9 @@ def test_the_page_of_a_large_model_stays_below_two_megabytes(folder: Path) -> No
     names = [f"model.encoder.layers.{n // 6}.attention.projection{n % 6}.weight" for n in range(400)]
     cells = {name: {step: 1.0 + (step * 7 + n) % 97 for step in range(256)} for n, name in enumerate(names)}
     maps = [heat.draw(cells, key=f"map{n}", title=f"map {n}", caption="") for n in range(5)]
-    many = pictures.Pictures(maps=tuple(found for found in maps if found is not None))
-    assert len(render(diagnose(folder, ()), pictures=many)) < 2_000_000
+    drawn, noise = tuple(found for found in maps if found is not None), base64.b64encode(bytes(range(256)) * 4).decode()
+    head = AttentionHead(entropy=0.5, diagonality=-0.001, map=noise)
+    one = Attention(kind="MultiheadAttention", heads=[head] * 8, of=16, queries=64, keys=64, rows=32)
+    many = pictures.Pictures(maps=drawn, attention=tuple(attention.drawn(one) for _ in range(32)))
+    page = render(diagnose(folder, ()), pictures=many)
+    assert len(page) < 2_000_000 and "8 of 16 heads" in page and "diagonality 0.00" in page

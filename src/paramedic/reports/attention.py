@@ -13,6 +13,7 @@ from paramedic.reports import png
 from paramedic.reports.heat import FIRST, LAST, PALETTE_BYTES
 
 WIDTH = 112  # pixels on the page
+SHADES = 32  # the eye tells no more apart here, and a page may hold hundreds of maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,10 @@ def layers(run: Run) -> tuple[Layer, ...]:
     for found in run.facts(Attention):
         places[found.module or "", found.line].append(found)
     chosen = [one for looks in places.values() for one in (looks[:1] if len(looks) < 2 else [looks[0], looks[-1]])]
-    return tuple(_layer(one) for one in chosen)
+    return tuple(drawn(one) for one in chosen)
 
 
-def _layer(one: Attention) -> Layer:
+def drawn(one: Attention) -> Layer:
     few = f"{len(one.heads)} of {one.of} heads" if len(one.heads) < one.of else ""
     size = f"{one.queries:,} queries × {one.keys:,} keys"
     parts = [one.kind, one.line if one.where.file else "", size, few, "one sample of the batch"]
@@ -58,11 +59,10 @@ def _layer(one: Attention) -> Layer:
 def _head(number: int, head: AttentionHead, rows: int) -> Head:
     grey = base64.b64decode(head.map)
     width = len(grey) // rows
-    levels = bytes(FIRST + value * (LAST - FIRST) // 255 for value in grey)
+    levels = bytes(value * (SHADES - 1) // 255 for value in grey)
     pixels = [levels[n * width : (n + 1) * width] for n in range(rows)]
-    image = png.data_uri(width, pixels, kind=png.PALETTE, palette=PALETTE_BYTES, alpha=b"\0")
     return Head(
-        image=image,
+        image=png.data_uri(width, pixels, kind=png.PALETTE, palette=_PALETTE),
         number=number,
         entropy=_shown(head.entropy),
         diagonality=_shown(head.diagonality),
@@ -70,4 +70,8 @@ def _head(number: int, head: AttentionHead, rows: int) -> Head:
 
 
 def _shown(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "unknown"
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−") if math.isfinite(value) else "unknown"
+
+
+_COLOURS = [FIRST + n * (LAST - FIRST) // (SHADES - 1) for n in range(SHADES)]
+_PALETTE = b"".join(PALETTE_BYTES[3 * colour : 3 * colour + 3] for colour in _COLOURS)
