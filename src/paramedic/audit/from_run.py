@@ -15,13 +15,15 @@ from paramedic.audit.examine import examine
 from paramedic.audit.sources.torch_data import open_loader
 from paramedic.diagnosis import rank
 from paramedic.errors import ParamedicError
-from paramedic.findings import Diagnosis, Where
+from paramedic.findings import Diagnosis, Finding, Where
 from paramedic.record.facts import EvalForward, Loader, TrainForward
 from paramedic.record.reader import open_runs
 from paramedic.rules.rule import Rule
 
 MOST = 20_000  # samples of each loader, unless more are asked for: a run's data may take hours to read
 EPOCHS = 4  # passes over the data that make a mean margin worth something
+LEARNT = 0.5  # of the loss of guessing: a few hundred steps on noise do not get there
+BY_SIMPLE_MODELS = ("PM311", "PM322")  # they find no relation: no fault where the script's own model has found one
 _HELD_OUT = ("val", "dev", "test", "eval", "hold")
 
 
@@ -67,7 +69,8 @@ def with_audit(
         notices = (*diagnosis.run.notices, f"the data was not audited: {why}")
         return replace(diagnosis, run=replace(diagnosis.run, notices=notices))
     known = {finding.code for finding in diagnosis.findings}
-    ranked = rank([*diagnosis.findings, *(f for f in audited.findings if f.code not in known)], rules)
+    in_data = [_beside_a_run(f, diagnosis) for f in audited.findings if f.code not in known]
+    ranked = rank([*diagnosis.findings, *in_data], rules)
     found = {finding.code for finding in ranked}
     clear = [code for code in dict.fromkeys((*diagnosis.clear, *audited.clear)) if code not in found]
     sick = any(finding.severity != "note" for finding in ranked)
@@ -80,6 +83,15 @@ def with_audit(
         crashed=(*diagnosis.crashed, *audited.crashed),
         run=replace(diagnosis.run, data=audited.run.data),
     )
+
+
+def _beside_a_run(finding: Finding, diagnosis: Diagnosis) -> Finding:
+    """What a simple model cannot learn is worth a note where the script's own model has clearly learnt it."""
+    run = diagnosis.run.progress
+    if finding.code not in BY_SIMPLE_MODELS or run is None or run.guessing is None:
+        return finding
+    learnt = run.last < LEARNT * run.guessing and (run.evaluation is None or run.evaluation < run.guessing)
+    return replace(finding, severity="note") if learnt else finding
 
 
 def _loaders(calls: Sequence[TrainForward | EvalForward]) -> list[int]:

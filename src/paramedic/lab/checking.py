@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic.diagnosis import diagnose, rank
@@ -38,11 +39,21 @@ def look(
         tick(["check and audit"])
         runner.finished()
         time.sleep(0.03)
+    return _kept(runner.folder_of(CHECK.name))
+
+
+def _kept(folder: Path) -> dict[str, Any] | None:
     try:
-        report: dict[str, Any] = json.loads((runner.folder_of(CHECK.name) / FILE).read_text(encoding="utf-8"))
+        report: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return report
+
+
+def with_first_look(diagnosis: Diagnosis, folder: Path, rules: Sequence[Rule]) -> Diagnosis:
+    """One verdict on a run and on what the audit has found in its data."""
+    report = _kept(folder)
+    return diagnosis if report is None else _joined(diagnosis, contract.findings_in(report), rules)
 
 
 def keep(outcome: Outcome, settings: Settings) -> None:

@@ -20,6 +20,8 @@ OF_ERRORS = (
     0.3  # of a forest's errors, firm ones: 0.31 and more with wrong labels, 0.28 and less in overlapping classes
 )
 RELIABLE = 0.85  # accuracy of a forest that may doubt labels one by one
+TRAINED = 1.0  # the usual lead, in logits, of a class that was learnt: before that, every hard sample is behind
+OF_NEGATIVE = 0.45  # of the negative margins, firm ones: 0.51 and more with wrong labels, 0.37 and less without
 MOST_NEGATIVE = 0.3  # beyond this share of negative margins the task is hard, or nothing was learnt
 
 
@@ -72,16 +74,17 @@ def by_margins(audit: Audit) -> Doubts | None:
     judged = np.isfinite(lead)
     usual = float(np.median(lead[judged])) if judged.any() else 0.0
     negative = judged & (lead < 0)
-    if usual <= 0 or negative.sum() > MOST_NEGATIVE * judged.sum():
+    if usual < TRAINED or negative.sum() > MOST_NEGATIVE * judged.sum():
         return None
     worst = np.flatnonzero(negative)[np.argsort(lead[negative], kind="stable")]
     first = f"another class was ahead by {-lead[worst[0]]:.1f} on average over your training" if len(worst) else ""
+    firm = int((lead[worst] < -0.5 * usual).sum())
     return Doubts(
         samples=samples[worst],
         given=labels[worst],
         suggested=(),
-        firm=int((lead[worst] < -0.5 * usual).sum()),
-        telling=True,
+        firm=firm,
+        telling=firm > OF_NEGATIVE * len(worst),
         size=int(judged.sum()),
         because=first,
     )

@@ -1,4 +1,4 @@
-"""`assert_no_fault`: what all rules say about the first steps of a whole script."""
+"""`assert_no_fault`: what all rules say about a whole script and its data."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
+from paramedic.settings import Settings
 from paramedic.testing.failure import CheckFailed, cause_of
 
 LAST = 600  # characters of its output, where it did not get through its first steps
@@ -22,16 +23,19 @@ def assert_no_fault(
     script: str | os.PathLike[str],
     *args: str,
     folder: str | os.PathLike[str] = ".",
-    steps: int = 50,
+    steps: int = 1_000,
+    seconds: float = 60.0,
     ignore: Sequence[str] = (),
     timeout: float = 600.0,
 ) -> None:
-    """No rule finds an error or gives a warning in the first steps of this script, as in `paramedic check`.
+    """No rule finds an error or gives a warning in so many steps of this script, nor in the data of its loaders.
 
-    It runs with these arguments in a copy of `folder`, in a process of its own, so that its files stay as they are.
+    It runs with these arguments in a copy of `folder`, in a process of its own, so that its files stay as they are. It
+    is stopped after `steps` or `seconds`, whichever comes first; a script that ends by itself is judged as a whole.
     """
     __tracebackhide__ = True
-    diagnosis = look(Path(script), args, Path(folder), steps=steps, ignore=tuple(ignore), timeout=timeout)
+    limits = Settings(stop_after=steps, stop_after_seconds=seconds, audit=True, bundle_limit=0, ignore=tuple(ignore))
+    diagnosis = look(Path(script), args, Path(folder), limits, timeout=timeout)
     alarms = diagnosis.alarms
     if alarms:
         words = "1 fault" if len(alarms) == 1 else f"{len(alarms)} faults"
@@ -39,16 +43,13 @@ def assert_no_fault(
         raise CheckFailed("assert_no_fault", ran, [cause_of(finding) for finding in alarms])
 
 
-def look(
-    script: Path, args: Sequence[str], folder: Path, *, steps: int, ignore: tuple[str, ...], timeout: float
-) -> Diagnosis:
-    """The verdict on the script's first steps."""
+def look(script: Path, args: Sequence[str], folder: Path, settings: Settings, *, timeout: float) -> Diagnosis:
+    """The verdict on the script's steps, and on its data."""
     __tracebackhide__ = True
     from paramedic.lab import scratch
     from paramedic.lab.child import OUTPUT
     from paramedic.lab.runner import make_order
     from paramedic.launch import Target, check
-    from paramedic.settings import Settings
 
     target = Target(name=str(script.resolve()), args=tuple(args))
     check(target)
@@ -56,10 +57,9 @@ def look(
         copied, record = Path(place, "copy"), Path(place, "record")
         copied.mkdir()
         scratch.copy(folder.resolve(), copied)
-        settings = Settings(stop_after=steps, bundle_limit=0, ignore=ignore)
         order = make_order(target, record, settings, cwd=copied, original=folder.resolve())
         ended = _run(order.as_dict(), timeout)
-        found = _diagnosed(record, folder, ignore)
+        found = _diagnosed(record, folder, settings.ignore)
         if found is None or not (found.run.steps or found.alarms):
             said = (record / OUTPUT).read_text(errors="replace")[-LAST:] if (record / OUTPUT).exists() else ""
             raise CheckFailed("assert_no_fault", f"{script.name} {ended} before its first step\n{said}".rstrip())
@@ -70,12 +70,13 @@ def _diagnosed(record: Path, folder: Path, ignore: tuple[str, ...]) -> Diagnosis
     """By the rules that the settings of this folder choose; None where there is nothing to judge."""
     from paramedic.config import load_config, rule_options
     from paramedic.diagnosis import diagnose
+    from paramedic.lab.checking import with_first_look
     from paramedic.rules.catalogue import select
 
     config = load_config(folder)
     rules = select(chosen=config.select, ignored=(*config.ignore, *ignore))
     try:
-        return diagnose(record, rules, rule_options(config))
+        return with_first_look(diagnose(record, rules, rule_options(config)), record, rules)
     except ParamedicError:  # it ended before anything was recorded
         return None
 

@@ -22,6 +22,7 @@ class Margins:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.loaders = watcher.known.loaders
+        self._inside = False  # a function mode makes torch call its own function once more
 
     def install(self) -> None:
         if not self.watcher.settings.audit:
@@ -29,9 +30,15 @@ class Margins:
 
         def watched(original: Any) -> Any:
             def cross_entropy(input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+                if self._inside:
+                    return original(input, target, *args, **kwargs)
                 if torch.is_grad_enabled():
                     self.watcher.ask("margins", self._note, input, target)
-                return original(input, target, *args, **kwargs)
+                self._inside = True
+                try:
+                    return original(input, target, *args, **kwargs)
+                finally:
+                    self._inside = False
 
             return cross_entropy
 
