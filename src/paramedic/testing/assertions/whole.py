@@ -25,16 +25,17 @@ def assert_no_fault(
     folder: str | os.PathLike[str] = ".",
     steps: int = 1_000,
     seconds: float = 60.0,
+    data: bool = False,
     ignore: Sequence[str] = (),
     timeout: float = 600.0,
 ) -> None:
-    """No rule finds an error or gives a warning in so many steps of this script, nor in the data of its loaders.
+    """No rule finds an error or gives a warning in so many steps of this script; with `data`, nor in its loaders' data.
 
     It runs with these arguments in a copy of `folder`, in a process of its own, so that its files stay as they are. It
     is stopped after `steps` or `seconds`, whichever comes first; a script that ends by itself is judged as a whole.
     """
     __tracebackhide__ = True
-    limits = Settings(stop_after=steps, stop_after_seconds=seconds, audit=True, bundle_limit=0, ignore=tuple(ignore))
+    limits = Settings(stop_after=steps, stop_after_seconds=seconds, audit=data, bundle_limit=0, ignore=tuple(ignore))
     diagnosis = look(Path(script), args, Path(folder), limits, timeout=timeout)
     alarms = diagnosis.alarms
     if alarms:

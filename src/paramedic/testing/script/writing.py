@@ -42,7 +42,7 @@ def training():
 WHOLE = """
 
 def test_no_known_fault():
-    # All rules of paramedic on the script itself, for at most a minute and in a copy of its folder, and on its data.
+    # All rules of paramedic on the script itself, for at most a minute and in a copy of its folder.
     testing.assert_no_fault(HERE / "{path}"{args}, folder=HERE / "{folder}")
 """
 
