@@ -380,8 +380,8 @@ def test_a_folder_of_images(tmp_path: Path) -> None:
     darker = image.open(tmp_path / "train" / "leaf" / "4.png").point(lambda value: int(0.9 * value))
     darker.save(tmp_path / "val" / "leaf" / "copy.bmp")
     (tmp_path / "train" / "leaf" / "torn.png").write_bytes((tmp_path / "train" / "leaf" / "4.png").read_bytes()[:200])
-    from paramedic.audit.examine import examine
     from paramedic.audit.sources.files import open_splits
+    from paramedic.auditing.examine import examine
     from paramedic.rules.catalogue import select
 
     sources = open_splits(tmp_path, None, label=None, sample=None)

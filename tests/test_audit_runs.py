@@ -12,9 +12,9 @@ from sklearn import datasets
 
 import paramedic
 from paramedic.audit.chunk import Chunk
-from paramedic.audit.examine import assemble, examine, verdict
 from paramedic.audit.sketches.split import SplitSketch
 from paramedic.audit.sources import open_source
+from paramedic.auditing.examine import assemble, examine, verdict
 from paramedic.rules.catalogue import all_rules
 from workshop import Workshop
 

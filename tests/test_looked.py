@@ -84,9 +84,7 @@ def test_the_first_steps_run_eagerly_on_request(warm_shop: Workshop) -> None:
 
 
 def test_a_rule_whose_probe_failed_is_not_clear(warm_shop: Workshop) -> None:
-    fail = (
-        "from paramedic.capture.attach import current; current().watcher.detach('ops', ValueError('a fault of ours'))"
-    )
+    fail = "from paramedic.at_work import current; current().watcher.guard.detach('ops', ValueError('a fault'))"
     broken = SCRIPT.replace("torch.manual_seed(0)", fail)
     warm_shop.write("train.py", broken.format(extra="", net="model"))
     done = warm_shop.run("train.py")

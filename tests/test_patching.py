@@ -39,6 +39,19 @@ def test_what_somebody_put_on_top_stays() -> None:
     assert owner.f is theirs
 
 
+def test_a_stand_in_ends_when_all_is_undone_and_leaves_what_somebody_put_on_top() -> None:
+    owner, patches = SimpleNamespace(f=plain), Patches()
+    patches.set(owner, "f", ours)
+    patches.stand_in(owner, "f", theirs)
+    assert owner.f is theirs
+    patches.undo()
+    assert owner.f is plain
+    end = patches.stand_in(owner, "f", ours)
+    owner.f = theirs
+    end()
+    assert owner.f is theirs and patches.standing() == []
+
+
 def test_a_pause_shows_the_original_and_keeps_what_was_put_there_meanwhile() -> None:
     owner, patches = SimpleNamespace(f=plain, g=plain), Patches()
     patches.set(owner, "f", ours)
@@ -65,3 +78,9 @@ print(seen, nn.Module.__call__ is counted)
 """
     warm_shop.write("train.py", TRAIN + body)
     assert warm_shop.run("train.py").stdout == "40 True\n"
+
+
+def test_doctor_lists_what_a_run_replaces_in_torch_and_in_python(shop: Workshop) -> None:
+    done = shop.paramedic("doctor", "--patches")
+    listed = {line.strip() for line in done.stdout.splitlines()}
+    assert done.code == 0 and {"torch.save", "os.close", "threading.excepthook"} <= listed

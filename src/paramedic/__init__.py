@@ -6,7 +6,8 @@ if (_folder := shelf.first_on_path()) is not None:
     shelf.know(_folder)
 with shelf.ours():
     from paramedic import shapes, synth, testing
-    from paramedic.audit import audit, subset
+    from paramedic.audit import subset  # before the function of that name: an import would put the package there
+    from paramedic.auditing import audit
     from paramedic.comparing import compare, copy_weights
     from paramedic.errors import ParamedicError
     from paramedic.journal.notes import assume, note

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramedic import shelf, voice
+from paramedic.patching import for_good
 from paramedic.settings import LOGGING_VARIABLE, Settings
 from paramedic.torch_import import OnTorchImport, when_torch_is_imported
 
@@ -64,7 +65,7 @@ def load_what_runs_need() -> None:
                     importlib.import_module(module.name)
         for name, part in list(sys.modules.items()):
             if name.startswith("psutil.") and hasattr(part, "get_procfs_path"):
-                setattr(part, "get_procfs_path", lambda: "/proc")  # noqa: B010
+                for_good(part, "get_procfs_path", lambda: "/proc")
                 # psutil looks itself up by its name, which may be the script's
 
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from paramedic.patching import for_good
+
 
 class Known(NamedTuple):
     """What a number stands for, and in which process: a fork may close all it wants."""
@@ -128,4 +130,5 @@ def spare() -> None:
             start = number + 1
         closerange(start, fd_high)
 
-    os.close, os.closerange = careful_close, careful_closerange
+    for_good(os, "close", careful_close)
+    for_good(os, "closerange", careful_closerange)

@@ -118,7 +118,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
         torch_seen=bool(attachments) or folder.exists(),
         record_failed=attachments[0].watcher.writer.failed if attachments else None,
         interrupted=interrupted,
-        loaders=tuple(built for attachment in attachments for built in attachment.known.loaders.built()),
+        loaders=tuple(built for attachment in attachments for built in attachment.known.loaders.known.built()),
     )
 
 

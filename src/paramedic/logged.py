@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from paramedic import at_work
+
 SERIES = "log:"  # what their names in the record begin with
 
 
@@ -18,7 +20,6 @@ def log(name: str, value: Any) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
         return
-    attaching = sys.modules.get("paramedic.capture.attach")
-    attachment = attaching.current() if attaching is not None else None
+    attachment = at_work.current()
     if attachment is not None:
         attachment.watcher.ask("log", attachment.values.record, str(name), value)

@@ -1,25 +1,27 @@
-"""Replace functions of torch, and put them back."""
+"""The patch desk: whatever is replaced in torch or Python is replaced here, can be listed, and is put back."""
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-
 _MISSING = object()
+_desks: weakref.WeakSet[Patches] = weakref.WeakSet()
 
 
 class Patches:
-    """All replacements of one watcher. Only what is still ours is taken away: what the user put on top of it stays."""
+    """Replacements that belong together. Only what is still ours is taken away: what the user put on top stays."""
 
     def __init__(self) -> None:
+        _desks.add(self)
         self._done: list[tuple[Any, str, Any, Any]] = []  # owner, name, what was there, what is there now
         self._light: list[tuple[Any, str]] = []  # replacements that can be lifted for a while
         self._plan: list[tuple[Any, str, Any, Any]] = []  # the same, with what is there without us and with us
         self._lifted: list[tuple[Any, str, Any, Any]] = []  # those that are
+        self._stand_ins: list[tuple[Any, str, Any, Any]] = []  # on top of all that, for a while
         self._undo: list[Callable[[], object]] = []
         self._known_ends: dict[tuple[int, str], tuple[Any, Any]] = {}  # by owner and name, as long as nothing changes
 
@@ -39,7 +41,20 @@ class Patches:
 
     def standing(self) -> list[str]:
         """The names of everything that is replaced at the moment."""
-        return sorted({f"{_name_of(owner)}.{name}" for owner, name, _, _ in self._done})
+        return sorted({f"{_name_of(owner)}.{name}" for owner, name, _, _ in [*self._done, *self._stand_ins]})
+
+    def stand_in(self, owner: Any, name: str, value: Any) -> Callable[[], object]:
+        """Put something in the place of what is there now, until the returned function is called, or all is undone."""
+        patch = (owner, name, vars(owner)[name], value)
+        self._stand_ins.append(patch)
+        setattr(owner, name, value)
+
+        def end() -> None:
+            if patch in self._stand_ins:
+                self._stand_ins.remove(patch)
+                _restore(*patch)
+
+        return end
 
     def wrap(
         self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]], *, light: bool = False
@@ -50,6 +65,8 @@ class Patches:
         """
         if light and (owner, name) not in self._light:
             self._light.append((owner, name))
+        import torch  # this desk is also there before torch is
+
         original = getattr(owner, name)
         watched = make(original)
 
@@ -123,11 +140,25 @@ class Patches:
 
     def undo(self) -> None:
         self.put_back()
-        for patch in reversed(self._done):
+        for patch in (*reversed(self._stand_ins), *reversed(self._done)):
             _restore(*patch)
+        self._stand_ins = []
         for undo in reversed(self._undo):
             undo()
         self._done, self._undo = [], []
+
+
+_for_good = Patches()
+
+
+def for_good(owner: Any, name: str, value: Any) -> None:
+    """Replace something for the rest of this process."""
+    _for_good.set(owner, name, value)
+
+
+def standing() -> list[str]:
+    """The names of everything that is replaced in this process at the moment."""
+    return sorted({name for desk in _desks for name in desk.standing()})
 
 
 def _restore(owner: Any, name: str, before: Any, ours: Any) -> bool:
@@ -152,17 +183,14 @@ def before_next_backward(action: Callable[[], object], patches: Patches) -> None
 
     Within a call that came through a function mode the mode is off the stack, and torch puts it back afterwards.
     """
+    import torch
+
     original = torch.Tensor.backward
 
     @functools.wraps(original)
     def backward(*args: Any, **kwargs: Any) -> Any:
-        put_back()
+        end()
         action()
         return original(*args, **kwargs)
 
-    def put_back() -> None:
-        if torch.Tensor.backward is backward:
-            torch.Tensor.backward = original
-
-    torch.Tensor.backward = backward
-    patches.on_undo(put_back)
+    end = patches.stand_in(torch.Tensor, "backward", backward)

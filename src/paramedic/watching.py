@@ -95,7 +95,8 @@ def watch(
     """
     import atexit
 
-    from paramedic.capture.attach import attach, current
+    from paramedic.at_work import current
+    from paramedic.capture.attach import attach
     from paramedic.config import load_config, new_run_id, runs_folder
     from paramedic.program import where
 

@@ -1,46 +1,8 @@
-"""`paramedic audit`: is the data fit to learn from? Sources give chunks, sketches sum up, checks judge."""
+"""What a data set holds: sources give chunks, sketches sum them up in one pass, models show what can be learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from paramedic.audit.report import Report
-
-
-def audit(
-    train: Any,
-    val: Any = None,
-    task: str | None = None,
-    *,
-    label: str | None = None,
-    sample: int | None = None,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-) -> Report:
-    """Examine data before training on it. `print(paramedic.audit(train_loader, val_loader))` shows the verdict.
-
-    `train` and `val` may be Datasets, DataLoaders (read through their own transforms and collate function), tensors or
-    arrays, pairs (inputs, targets) of them, pandas or polars frames, datasets of Hugging Face, or paths of files and
-    folders. A DatasetDict, or a dict with the keys "train" and "validation", holds both.
-    """
-    from paramedic.audit.examine import examine
-    from paramedic.audit.report import Report
-    from paramedic.audit.sources import open_source
-    from paramedic.audit.sources.hugging_face import splits_in
-    from paramedic.config import load_config, rule_options
-    from paramedic.rules.catalogue import select as select_rules
-
-    config = load_config()
-    rules = select_rules(chosen=select or config.select, ignored=ignore or config.ignore)
-    train, val = (splits_in(train) or (train, val)) if val is None else (train, val)
-    sources = {"train": open_source(train, label=label, sample=sample)}
-    if val is not None:
-        known = sources["train"]
-        sources["val"] = open_source(val, label=label or known.label or None, sample=sample, like=known)
-    found, diagnosis = examine(sources, rules, task=task, options=rule_options(config), show_progress=True)
-    return Report(diagnosis=diagnosis, audit=found)
+from typing import Any
 
 
 def subset(dataset: Any, n: int, *, seed: int = 0) -> Any:

@@ -8,7 +8,7 @@ from paramedic.audit.audit import Audit, Split
 from paramedic.audit.models.masks import better_fit
 from paramedic.audit.models.outlines import misfits, smeared
 from paramedic.findings import Evidence, Finding, Severity
-from paramedic.rules.support import listed, many
+from paramedic.findings.words import listed, plural
 
 IGNORED = (-100, -1, 255)  # usual values for "leave this out"
 FEWEST = 20  # samples
@@ -70,7 +70,7 @@ def _strays(split: Split, values: list[int]) -> Iterator[Finding]:
         samples = sorted({sample for value in stray for sample in dense.samples[value]})
         yield _finding(
             split,
-            f"{many(len(samples), 'sample')} of {split.name} hold the class {listed([str(v) for v in stray])}, all "
+            f"{plural(len(samples), 'sample')} of {split.name} hold the class {listed([str(v) for v in stray])}, all "
             f"others {usual[0]} to {usual[-1]}: {split.samples(samples)}",
             "there will be no output for it: cross_entropy fails on the batch that contains it",
             "correct these samples, or give the value as ignore_index",
@@ -117,9 +117,9 @@ def between_classes(split: Split) -> Iterator[Finding]:
     if found is not None:
         yield _finding(
             split,
-            f"the outlines of {many(len(found.samples), 'mask')} of {split.name} are smeared: up to {found.worst:.0%} "
-            f"of them are of a class between the two that meet there, {found.usual:.0%} in the other masks: "
-            f"{split.samples(found.samples)}",
+            f"the outlines of {plural(len(found.samples), 'mask')} of {split.name} are smeared: up to "
+            f"{found.worst:.0%} of them are of a class between the two that meet there, {found.usual:.0%} in the other "
+            f"masks: {split.samples(found.samples)}",
             "they were resized with interpolation, which takes the mean of class numbers: between 0 and 2 lies 1",
             "resize these masks again from the originals, with interpolation=NEAREST",
             found.worst,
@@ -134,7 +134,7 @@ def off_their_objects(split: Split) -> Iterator[Finding]:
     if found is not None:
         yield _finding(
             split,
-            f"the objects of {many(len(found.samples), 'image')} of {split.name} are not what their masks cover: "
+            f"the objects of {plural(len(found.samples), 'image')} of {split.name} are not what their masks cover: "
             f"overlap with what the colours tell {found.worst:.0%}, in the median mask {found.usual:.0%}: "
             f"{split.samples(found.samples)}",
             "they are empty, eroded, moved, or of another image: each teaches that objects are ground",
@@ -197,7 +197,7 @@ def shares(split: Split) -> str:
     shown = [f"{value} {count / total:.1%}" for value, count in dense.elements.most_common(8)]
     more = f" and {len(dense.elements) - 8} more" if len(dense.elements) > 8 else ""
     of = "pixels" if dense.pictures else "tokens"
-    even = f"; {many(len(dense.even), 'mask')} of one class all over" if dense.even and dense.pictures else ""
+    even = f"; {plural(len(dense.even), 'mask')} of one class all over" if dense.even and dense.pictures else ""
     return f"{', '.join(shown)}{more} of the {of}{even}"
 
 

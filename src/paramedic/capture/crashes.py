@@ -58,7 +58,7 @@ class Crashes:
         if self._attended:
             self._note_endings()
             self._call_attendant()
-        self.watcher.on_count = self._stepped
+        self.watcher.gears.on_count = self._stepped
 
     def in_worker(self, set_torchs_handlers: Any) -> None:
         """In a DataLoader worker, which has signal handlers of torch's: ours come first, then torch's."""

@@ -11,9 +11,11 @@ from torch import nn
 
 from paramedic.bundle.file import load as load_bundle
 from paramedic.capture import moments
+from paramedic.capture.bus import functions_heard
 from paramedic.capture.crashes import Crashes
 from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.alarm import Alarm
+from paramedic.capture.probe import all_probes
 from paramedic.capture.reassembly import reassembled
 from paramedic.capture.sampler import Sampler
 from paramedic.capture.skipping import Skipping
@@ -65,7 +67,9 @@ class Knowledge:
         self.written_at: Callable[[nn.Module], Site] = lambda _: NOWHERE  # the user's line that wrote to its parameters
 
     def install(self) -> None:
-        """Hook all sources into torch, and have them told of each other's moments."""
+        """Hook all sources and probes into torch, and have them told of the moments they listen to."""
+        watcher = self.clock.watcher
+        probes = [(kind.name, kind.build(watcher)) for kind in all_probes()]
         sources: dict[str, Any] = {
             "clock": self.clock, "modules": self.modules, "checkpoints": self.checkpoints, "seeds": self.seeds,
             "data_loaders": self.loaders, "workers": self.workers, "losses": self.losses, "loop": self.loop,
@@ -73,23 +77,29 @@ class Knowledge:
             "skipping_rounds": self.skipping_rounds,
             "compilers": self.compilers, "module_calls": self.calls, "ops": self.ops,
         }  # fmt: skip
-        bus = self.clock.watcher.bus
+        bus = watcher.bus
         for name, source in sources.items():
             bus.connect(name, source)
             if hasattr(source, "install"):
                 source.install()
         bus.listen(moments.module_entered, "crashes", self.crashes.entered)
         bus.listen(moments.batch_given, "crashes", self.crashes.given)
+        for name, probe in probes:
+            bus.connect(name, probe)
+            for functions, handler in functions_heard(probe):
+                self.ops.handle(functions, handler, name)
+            if hasattr(probe, "install"):
+                probe.install()
 
     def objects(self) -> dict[str, Any]:
         """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
         roots = self.clock.watcher.registry.roots()
         models = sorted(roots, key=lambda root: -sum(p.numel() for p in anatomy.parameters(root)))
-        optimizers = list(self.loop.births)
+        optimizers = list(self.loop.books.births)
         found = {
             "model": models[0] if models else None,
             "optimizer": optimizers[-1] if optimizers else None,
-            "batch": reassembled(batch) if (batch := self.loaders.last_tensors()) is not None else None,
+            "batch": reassembled(batch) if (batch := self.loaders.last_batch().tensors()) is not None else None,
             "loss": self.passes.last() if self.passes.last is not None else None,
         }
         return {name: value for name, value in found.items() if value is not None}

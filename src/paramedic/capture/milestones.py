@@ -23,15 +23,15 @@ class Milestones:
 
     def due(self, steps: int) -> bool:
         """Whether the step after this many is to be examined."""
-        self._owed |= is_milestone(steps) and not (self.watcher.many_parts and steps & (steps - 1))
-        sure = steps <= (SURE_IF_MANY if self.watcher.many_parts else SURE) or self._is_cheap(steps)
-        if self._owed and (sure or self.watcher.affordable()):
+        self._owed |= is_milestone(steps) and not (self.watcher.gears.many_parts and steps & (steps - 1))
+        sure = steps <= (SURE_IF_MANY if self.watcher.gears.many_parts else SURE) or self._is_cheap(steps)
+        if self._owed and (sure or self.watcher.gears.affordable()):
             self._owed = False
             return True
         return False
 
     def _is_cheap(self, steps: int) -> bool:
-        return steps <= SURE_IF_CHEAP and self.watcher.budget.examination < DEAR
+        return steps <= SURE_IF_CHEAP and self.watcher.gears.budget.examination < DEAR
 
 
 def is_milestone(steps: int) -> bool:

@@ -14,7 +14,7 @@ def nearby(watcher: Watcher, tensor: torch.Tensor) -> torch.Tensor | None:
     if tensor.device.type == "cpu":
         return tensor
     far = tensor.device.type == "meta" or tensor.layout != torch.strided or tensor.nbytes > MOST_BYTES
-    return None if far or not watcher.examining else tensor.detach().cpu()
+    return None if far or not watcher.gears.examining else tensor.detach().cpu()
 
 
 def brought_near(watcher: Watcher, tensors: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:

@@ -48,7 +48,7 @@ class Sampler:
             try:
                 self._look(frame)
             except Exception as error:
-                clock.watcher.detach("sampler", error)
+                clock.watcher.guard.detach("sampler", error)
                 return
             finally:
                 del frame  # or the variables of the user's functions would live longer than they should

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
@@ -63,15 +64,16 @@ class Skipping:
         self._disturbed = self._skipped_steps = 0
         self._interceptor: Any = None  # torch.autograd.backward as it is while nothing is skipped
         self._original: Any = None  # and as torch has it
+        self._intercept_again: Callable[[], object] = lambda: None
 
     def install(self) -> None:
-        self.watcher.patches.on_undo(self.watcher.end_skipping)
+        self.watcher.patches.on_undo(self.watcher.gears.end_skipping)
 
     # Beginning --------------------------------------------------------------------------------------------------
 
     def consider(self, optimizer: Optimizer, account: Account, path: list[Beat]) -> None:
         """A step has gone by as expected, and others will before anybody looks again: may they be skipped?"""
-        steps = self.watcher.matching_left() - 1  # the last one shows whether the loop is still the same
+        steps = self.watcher.gears.matching_left() - 1  # the last one shows whether the loop is still the same
         if steps < SHORTEST or not self._is_time(account) or not self.loaders.may_skip():
             return
         until = next(n for n in range(1, steps + 2) if n > steps or is_milestone(account.steps + n))
@@ -82,9 +84,9 @@ class Skipping:
             self._begin(until - 1)
 
     def _is_time(self, account: Account) -> bool:
-        if (self.loop.clock.typical or 1.0) >= SHORT or self._disturbed >= MOST_DISTURBED or self.watcher.compiled:
+        if self.watcher.gears.compiled or self._disturbed >= MOST_DISTURBED:
             return False
-        return account.steps >= AFTER
+        return (self.loop.clock.typical or 1.0) < SHORT and account.steps >= AFTER
 
     def _is_simple(self, path: list[Beat]) -> bool:
         calls = [beat.call[0] for beat in path]
@@ -108,15 +110,15 @@ class Skipping:
         self.loop.clock.skip()
         self.loop.hook_steps(False)
         patches.lift()
-        torch.autograd.backward = self._backward
-        self.watcher.on_skipping_end = self._disturb
-        self.watcher.skipping, self._skipped_steps = steps, 0
+        self._intercept_again = patches.stand_in(torch.autograd, "backward", self._backward)
+        self.watcher.gears.on_skipping_end = self._disturb
+        self.watcher.gears.skipping, self._skipped_steps = steps, 0
 
     # Meanwhile: all that runs in every step -----------------------------------------------------------------------
 
     def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        watcher, began = self.watcher, _now()
-        if not watcher.skipping or get_ident() != watcher.trainer:  # kept by somebody for later, or another thread
+        watcher, gears, began = self.watcher, self.watcher.gears, _now()
+        if not gears.skipping or get_ident() != watcher.trainer:  # kept by somebody for later, or another thread
             return self._interceptor(tensors, *args, **kwargs)
         if (
             type(tensors) is torch.Tensor
@@ -138,12 +140,12 @@ class Skipping:
             began = _now()
             late = self.passes.arrived() if self._far else None
             sound = self._is_sound_afar(late) if self._far else self._is_sound()
-            watcher.spent_skipping += ours + (0.0 if self._far else _now() - began)
+            watcher.gears.spent_skipping += ours + (0.0 if self._far else _now() - began)
             if not sound:
-                watcher.end_skipping()
+                watcher.gears.end_skipping()
                 watcher.ask("alarm", self.passes.over, tensors, late)
             return result
-        watcher.end_skipping()
+        watcher.gears.end_skipping()
         return self._interceptor(tensors, *args, **kwargs)
 
     def _is_sound(self) -> bool:
@@ -166,16 +168,16 @@ class Skipping:
         if get_ident() != watcher.trainer:
             return
         if account is None or optimizer is not self._optimizer or not self._passed:
-            watcher.watch_again()  # from the next step on
+            watcher.gears.watch_again()  # from the next step on
             return
         self._passed = False
         account.steps += 1
-        watcher.counted(account.offset + account.steps)
+        watcher.gears.counted(account.offset + account.steps)
         self._skipped_steps += 1
-        watcher.skipping -= 1
-        if not watcher.skipping:
+        watcher.gears.skipping -= 1
+        if not watcher.gears.skipping:
             self._end()
-        watcher.spent_skipping += _now() - began
+        watcher.gears.spent_skipping += _now() - began
 
     # Ending ----------------------------------------------------------------------------------------------------
 
@@ -187,8 +189,7 @@ class Skipping:
 
     def _end(self) -> None:
         self._disturbed = max(0, self._disturbed + (1 if self._skipped_steps < SHORTEST else -1))
-        if torch.autograd.backward == self._backward:
-            torch.autograd.backward = self._interceptor
+        self._intercept_again()
         self.watcher.patches.put_back()
         self.loop.hook_steps(True)
         if self._sentinel is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
@@ -40,18 +41,19 @@ class SkippingRounds:
         self._grad_heard: Any = None
         self._backward_alone: Any = None  # and as torch has them
         self._grad_alone: Any = None
+        self._hear_again: list[Callable[[], object]] = []  # ends the skipping of calls
 
     def install(self) -> None:
-        self.watcher.turns.on_matched = lambda path: self.watcher.ask("skipping", self.consider, path)
+        self.watcher.gears.turns.on_matched = lambda path: self.watcher.ask("skipping", self.consider, path)
 
     def consider(self, path: list[Beat]) -> None:
         """A round has gone by as expected, and others will before anybody looks again: may they be skipped?"""
         watcher = self.watcher
-        rounds = min(watcher.matching_left() - 1, watcher.turns.until_milestone() - 1)
-        if rounds < SHORTEST or watcher.turns.total < AFTER or not watcher.budget.steps_in(SHORT):
+        rounds = min(watcher.gears.matching_left() - 1, watcher.gears.turns.until_milestone() - 1)
+        if rounds < SHORTEST or watcher.gears.turns.total < AFTER or not watcher.gears.budget.steps_in(SHORT):
             return
         calls = [beat.call[0] for beat in path]
-        if self._disturbed >= MOST_DISTURBED or watcher.compiled or not self.loaders.may_skip():
+        if self._disturbed >= MOST_DISTURBED or watcher.gears.compiled or not self.loaders.may_skip():
             return
         if SIMPLE.issuperset(calls) and calls.count("backward") <= 1 and not watcher.elsewhere():
             site = next((beat.site for beat in path if beat.call[0] == "backward"), None)
@@ -66,15 +68,18 @@ class SkippingRounds:
         if self._backward_alone is None or self._grad_alone is None:
             return  # somebody else has replaced them, too
         patches.lift()
-        torch.autograd.backward, torch.autograd.grad = self._backward, self._grad
-        self.watcher.on_skipping_end = self._end
-        self.watcher.skipping, self._skipped = rounds, 0
+        self._hear_again = [
+            patches.stand_in(torch.autograd, "backward", self._backward),
+            patches.stand_in(torch.autograd, "grad", self._grad),
+        ]
+        self.watcher.gears.on_skipping_end = self._end
+        self.watcher.gears.skipping, self._skipped = rounds, 0
 
     # Meanwhile: all that runs in every round ----------------------------------------------------------------------
 
     def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         watcher, began = self.watcher, _now()
-        if not watcher.skipping or get_ident() != watcher.trainer:  # kept by somebody for later, or another thread
+        if not watcher.gears.skipping or get_ident() != watcher.trainer:  # somebody kept it for later; another thread
             return self._backward_heard(tensors, *args, **kwargs)
         if (
             self._series
@@ -87,15 +92,15 @@ class SkippingRounds:
         ):
             watcher.writer.point(self._series, watcher.step, value)
             watcher.recent.append((watcher.step, value))
-            watcher.spent_skipping += _now() - began
+            watcher.gears.spent_skipping += _now() - began
             result = self._backward_alone(tensors, *args, **kwargs)
             self._round_over()
             return result
-        watcher.end_skipping()
+        watcher.gears.end_skipping()
         return self._backward_heard(tensors, *args, **kwargs)
 
     def _grad(self, *args: Any, **kwargs: Any) -> Any:
-        if not self.watcher.skipping or get_ident() != self.watcher.trainer:
+        if not self.watcher.gears.skipping or get_ident() != self.watcher.trainer:
             return self._grad_heard(*args, **kwargs)
         result = self._grad_alone(*args, **kwargs)
         self._round_over()
@@ -104,19 +109,18 @@ class SkippingRounds:
     def _round_over(self) -> None:
         watcher, began = self.watcher, _now()
         self.alarm.random_state = RandomState(_random_state(), [])
-        watcher.turns.skipped()
+        watcher.gears.turns.skipped()
         self._skipped += 1
-        watcher.skipping -= 1
-        if not watcher.skipping:
+        watcher.gears.skipping -= 1
+        if not watcher.gears.skipping:
             self._end()
-        watcher.spent_skipping += _now() - began
+        watcher.gears.spent_skipping += _now() - began
 
     def _end(self) -> None:
         """The rounds are over, or something came in between."""
         self._disturbed = max(0, self._disturbed + (1 if self._skipped < SHORTEST else -1))
-        if torch.autograd.backward == self._backward:
-            torch.autograd.backward = self._backward_heard
-        if torch.autograd.grad == self._grad:
-            torch.autograd.grad = self._grad_heard
+        for hear_again in self._hear_again:
+            hear_again()
+        self._hear_again = []
         self.watcher.patches.put_back()
         self.loaders.skipping_ended()

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 class Trainer:
     """Tells the first thread that trains from others."""
 
-    def __init__(self, watcher: Watcher, marks: threading.local) -> None:
+    def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._marks = marks  # of each thread: is it busy with us, is it ignored for good
+        self._marks = watcher.guard.threads
         self._thread: threading.Thread | None = None
 
     def elsewhere(self) -> bool:
@@ -35,7 +35,7 @@ class Trainer:
         if self._thread is None or not self._thread.is_alive():
             self._thread, self.watcher.trainer = here, identity
             return False
-        if not self.watcher.busy:
+        if not self.watcher.guard.busy:
             reason = "several threads train at the same time: only the first was watched"
             self.watcher.state(Gear(reason=reason), key="threads")
         self._marks.ignored = self._marks.busy = True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paramedic.capture.milestones import is_milestone, next_milestone
 
 if TYPE_CHECKING:
+    from paramedic.capture.gears import Gears
     from paramedic.capture.rhythm import Beat
     from paramedic.capture.watcher import Watcher
 
@@ -24,8 +25,9 @@ MOST_CALLS = 256  # of models or losses, with never a backward pass
 class Turns:
     """Counts rounds of the loop since the last step of an optimizer."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, gears: Gears) -> None:
         self.watcher = watcher
+        self.gears = gears
         self.alone: Callable[[], bool] = lambda: True  # whether there is no optimizer that could step
         self.on_turn: Callable[[], list[Beat]] = list  # told of each round, watched or not; returns its calls
         self.on_matched: Callable[[list[Beat]], object] = lambda _: None  # told of rounds that nobody watched
@@ -37,7 +39,7 @@ class Turns:
     def stepped(self) -> None:
         """An optimizer has: these are no rounds, but parts of one."""
         self._passes = self._calls = 0
-        self._over = self.watcher.turning = False
+        self._over = self.gears.turning = False
 
     def anew(self, steps: int) -> None:
         """Something new has come: look closely for as long as so many steps would take."""
@@ -47,8 +49,7 @@ class Turns:
 
     def passed(self) -> None:
         """A backward pass is over, or gradients were asked for."""
-        watcher = self.watcher
-        if watcher.busy or (watcher.matching and not watcher.turning):
+        if self.watcher.guard.busy or (self.gears.matching and not self.gears.turning):
             return
         self._calls = 0
         self._passes += 1
@@ -60,8 +61,8 @@ class Turns:
 
     def called(self, *, asked: bool = False) -> None:
         """A model or a loss was called; `asked`: by a probe that was asked about it."""
-        watcher = self.watcher
-        if self._passes or watcher.busy is not asked or (watcher.matching and not watcher.turning):
+        gears, busy = self.gears, self.watcher.guard.busy
+        if self._passes or busy is not asked or (gears.matching and not gears.turning):
             return
         self._calls += 1
         if self._calls >= MOST_CALLS and self.alone():
@@ -71,20 +72,20 @@ class Turns:
     def skipped(self) -> None:
         """A round has gone by without being intercepted."""
         self.total += 1
-        self.watcher.counted(self.watcher.step)
+        self.gears.counted(self.watcher.step)
 
     def until_milestone(self) -> int:
         """Rounds until the next one that is to be examined."""
         return next_milestone(self.total) - self.total
 
     def _turn(self, *, closely: bool) -> None:
-        watcher, over = self.watcher, self._over
+        guard, gears, over = self.watcher.guard, self.gears, self._over
         path = self.on_turn() if over else []
-        if watcher.matching and not closely:
-            watcher.matched(watcher.step, 1)
-            if over and watcher.matching_left() > 1:
+        if gears.matching and not closely:
+            gears.matched(self.watcher.step, 1)
+            if over and gears.matching_left() > 1:
                 self.on_matched(path)
-        elif watcher.busy:
-            watcher.ask_within("watcher", watcher.turned, closely, over)
+        elif guard.busy:
+            guard.ask_within("watcher", gears.turned, closely, over)
         else:
-            watcher.ask("watcher", watcher.turned, closely, over)
+            guard.ask("watcher", gears.turned, closely, over)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paramedic import voice
+from paramedic.cli.options import Ignore, Quiet, Select, Verbose, words
 from paramedic.cli.output import write_verdict
-from paramedic.cli.run import Ignore, Quiet, Select, Verbose, words
 from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError, message_of, shown
@@ -94,8 +94,8 @@ def audit(
         written = write_subset(sources["train"], *subset)
         voice.say(f"paramedic: wrote {len(written):,} samples to {subset[1]}")
         return
-    from paramedic.audit.keeping import keep
-    from paramedic.audit.report import Report
+    from paramedic.auditing.keeping import keep
+    from paramedic.auditing.report import Report
     from paramedic.past_runs import conclude
 
     rules = select_rules(chosen=words(select) or config.select, ignored=words(ignore) or config.ignore)
@@ -122,7 +122,7 @@ def _examined(
     sources: dict[str, Source], rules: Sequence[Rule], options: Mapping[str, Any], *, task: str | None, on: str | None,
     quiet: bool,
 ) -> tuple[Audit, Diagnosis]:  # fmt: skip
-    from paramedic.audit.examine import examine
+    from paramedic.auditing.examine import examine
 
     command = " ".join(["paramedic", *map(shlex.quote, masked_words(sys.argv[1:]))])
     try:
@@ -152,7 +152,7 @@ def _from_files(data: Path | None, val: Path | None, label: str | None, sample: 
 
 def _from_script(script: str, sample: int | None, runs: Path) -> tuple[Path, dict[str, Source]]:
     """Run the script to its first update, which is when its loaders exist, and stop it there."""
-    from paramedic.audit.from_run import sources_of
+    from paramedic.auditing.from_run import sources_of
     from paramedic.launch import Target, launch
     from paramedic.settings import Settings
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from paramedic import voice
+from paramedic.cli.options import Runs
 from paramedic.cli.report import find_run
-from paramedic.cli.run import Runs
 from paramedic.config import load_config
 from paramedic.errors import ParamedicError
 from paramedic.paths import open_private

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from paramedic import voice
+from paramedic.cli.options import Quiet, Runs
 from paramedic.cli.report import find_run
-from paramedic.cli.run import Quiet, Runs
 from paramedic.cli.verdicts import Html
 from paramedic.config import load_config
 from paramedic.errors import ParamedicError

@@ -10,7 +10,7 @@ import typer
 
 from paramedic import voice
 from paramedic.cli.diagnose import Jobs, On, runner_for
-from paramedic.cli.run import Ignore, Quiet, Runs, Select, words
+from paramedic.cli.options import Ignore, Quiet, Runs, Select, words
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.cli.verdicts import Html, Json, Sarif
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder

@@ -30,7 +30,7 @@ def doctor(
       paramedic doctor --patches
     """
     from paramedic import __version__
-    from paramedic.capture.attach import environment
+    from paramedic.capture.environment import environment
     from paramedic.config import load_config
 
     replaced, versions = _replaced(), environment()["versions"]
@@ -41,21 +41,23 @@ def doctor(
         missing = importlib.util.find_spec(package) is None
         state = f"not installed (pip install 'paramedic[{extra}]')" if missing else "installed"
         print(f"{package}: {state}")
-    print(
-        f"A run replaces {len(replaced)} functions, and puts them back at its end{':' if patches else ' (--patches)'}"
-    )
+    print(f"A run replaces {len(replaced)} functions while it lasts{':' if patches else ' (--patches)'}")
     for name in replaced if patches else ():
         print(f"  {name}")
 
 
 def _replaced() -> list[str]:
     """Attach to this very process for a moment, and look."""
+    from paramedic import patching
     from paramedic.capture.attach import attach
+    from paramedic.postmortem import children, tracebacks
     from paramedic.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
         attachment = attach(Path(folder), name="main", meta={}, settings=Settings(), eager=False)
         try:
-            return attachment.watcher.patches.standing()
+            children.install()
+            tracebacks.offer(main=False)
+            return patching.standing()
         finally:
             attachment.finish()

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from paramedic import voice
+from paramedic.cli.options import Runs
 from paramedic.cli.report import find_run
-from paramedic.cli.run import Runs
 from paramedic.config import load_config, runs_folder
 from paramedic.paths import check_outputs, write_text
 from paramedic.reports.screen import clean, speaks_unicode

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from paramedic import voice
+from paramedic.cli.options import Ignore, Runs, Select, Verbose, words
 from paramedic.cli.output import write_verdict
-from paramedic.cli.run import Ignore, Runs, Select, Verbose, words
 from paramedic.cli.verdicts import Html, Json, Wanted
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.rules.catalogue import select as select_rules

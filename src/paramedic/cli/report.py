@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from paramedic.cli.options import Ignore, Runs, Select, Verbose, words
 from paramedic.cli.output import rendered, write_verdict
-from paramedic.cli.run import Ignore, Runs, Select, Verbose, words
 from paramedic.cli.verdicts import Annotate, Baseline, Board, Html, Json, Junit, Sarif, Update, Wanted
 from paramedic.config import Config, load_config, rule_options, runs_folder
 from paramedic.errors import ParamedicError

@@ -8,156 +8,59 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paramedic import notify as notifying
 from paramedic import together, voice
-from paramedic.cli import panels
+from paramedic.cli.options import (
+    Budget,
+    Compiled,
+    Eager,
+    Every,
+    Fail,
+    FailOn,
+    Ignore,
+    Limit,
+    Live,
+    Log,
+    Nan,
+    NoData,
+    Notify,
+    OnNan,
+    Pdb,
+    Probes,
+    Quiet,
+    Runs,
+    Select,
+    ShellAt,
+    Spikes,
+    Steps,
+    Trace,
+    Verbose,
+    WithAudit,
+    words,
+)
 from paramedic.cli.output import write_verdict
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.cli.verdicts import Annotate, Baseline, Board, Html, Json, Junit, Sarif, Update, Wanted
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder
 from paramedic.errors import ParamedicError
-from paramedic.launch import Outcome, launch
+from paramedic.launch import Outcome, Target, launch
 from paramedic.launch import check as check_target
 from paramedic.rules.catalogue import select as select_rules
 from paramedic.settings import Settings
 
 if TYPE_CHECKING:
     from paramedic.findings import Diagnosis
+    from paramedic.rules.rule import Rule
 
 
-class FailOn(StrEnum):
-    error = "error"
-    warning = "warning"
-
-
-class OnNan(StrEnum):
-    stop = "stop"
-    go_on = "continue"
-    shell = "shell"
-
-
-Runs = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="Where records go (default .paramedic/runs).", rich_help_panel=panels.WATCHING),
-]
-Select = Annotated[
-    list[str] | None,
-    typer.Option(metavar="RULES", help="Only these codes, names or prefixes.", rich_help_panel=panels.VERDICT),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(metavar="RULES", help="Skip these codes, names or prefixes.", rich_help_panel=panels.VERDICT),
-]
-Verbose = Annotated[
-    int,
-    typer.Option(
-        "--verbose", "-v", count=True, help="More detail; -vv for everything.", rich_help_panel=panels.VERDICT
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print only the verdict line.", rich_help_panel=panels.VERDICT)
-]
-Fail = Annotated[
-    FailOn | None, typer.Option(help="Exit 1 on a finding of this severity or worse.", rich_help_panel=panels.VERDICT)
-]
-Nan = Annotated[
-    OnNan | None,
-    typer.Option(
-        metavar="stop|continue|shell",
-        help="Before a step with non-finite gradients (default stop). If set, the GPU synchronises every step.",
-        rich_help_panel=panels.TROUBLE,
-    ),
-]
-NoData = Annotated[
-    bool,
-    typer.Option("--no-data", help="Leave the batch out of bundles of failing steps.", rich_help_panel=panels.TROUBLE),
-]
-Limit = Annotated[
-    int,
-    typer.Option(
-        min=0, metavar="MB", help="Size limit for bundles of failing steps; 0 for none.", rich_help_panel=panels.TROUBLE
-    ),
-]
-Spikes = Annotated[
-    bool,
-    typer.Option(
-        "--bundle-spikes", help="Write a bundle of steps whose loss or gradient spikes.", rich_help_panel=panels.TROUBLE
-    ),
-]
-Probes = Annotated[
-    bool,
-    typer.Option(
-        "--probes/--no-probes", help="Probe a copy of the model (at most twice).", rich_help_panel=panels.WATCHING
-    ),
-]
-Pdb = Annotated[
-    bool,
-    typer.Option(
-        "--pdb", help="Open a debugger where an uncaught exception was raised.", rich_help_panel=panels.TROUBLE
-    ),
-]
-ShellAt = Annotated[
-    int | None,
-    typer.Option(min=0, metavar="STEP", help="Open a shell before this step's update.", rich_help_panel=panels.TROUBLE),
-]
-Budget = Annotated[
-    str,
-    typer.Option(
-        metavar="SHARE", help="Overhead limit: 2%, 0.5%; 0 for no statistics.", rich_help_panel=panels.WATCHING
-    ),
-]
-Every = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="N", help="Take statistics every N steps, whatever the cost.", rich_help_panel=panels.WATCHING
-    ),
-]
-Compiled = Annotated[
-    bool,
-    typer.Option(
-        "--compiled-outputs", help="Record module outputs inside compiled graphs, too.", rich_help_panel=panels.WATCHING
-    ),
-]
-Eager = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        metavar="N",
-        help="Run N steps of a compiled program eagerly, to examine its calls.",
-        rich_help_panel=panels.WATCHING,
-    ),
-]
-Log = Annotated[
-    bool,
-    typer.Option("--log", help="Log losses, rates and times on stderr while it runs.", rich_help_panel=panels.WATCHING),
-]
-Trace = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.", rich_help_panel=panels.WATCHING)
-]
-WithAudit = Annotated[
-    bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.", rich_help_panel=panels.WATCHING)
-]
-Live = Annotated[
-    bool,
-    typer.Option(
-        "--live", help="Serve a local page that shows the run while it runs.", rich_help_panel=panels.WATCHING
-    ),
-]
-Notify = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL|COMMAND",
-        help="Send JSON there on the first alarm and at the end.",
-        rich_help_panel=panels.WATCHING,
-    ),
-]
-Steps = Annotated[int, typer.Option(min=1, metavar="N", help="Optimizer steps before the script is stopped.")]
+Options = Mapping[str, Mapping[str, Any]]  # of rules
 
 
 def add_to(app: typer.Typer) -> None:
@@ -290,34 +193,22 @@ def _watch(
     if wanted.tensorboard is not None:
         settings = replace(settings, tensorboard=str(wanted.tensorboard))
     name = together.run_id() or new_run_id()
+    folder = runs_folder(config, runs)
     if live:
-        from paramedic.serve.server import beside
-
-        check_target(target)
-        page = beside(runs_folder(config, runs), name, select=words(select), ignore=words(ignore))
-        voice.say(f"paramedic: live page {page}")
-    outcome = launch(target, runs=runs_folder(config, runs), settings=settings, name=name)
+        _serve_beside(target, folder, name, settings)
+    outcome = launch(target, runs=folder, settings=settings, name=name)
+    code = outcome.exit_code
     if not outcome.torch_seen:
         voice.say(
             f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded."
         )
-        _leave(outcome, outcome.exit_code)
-    code = outcome.exit_code
+        _leave(outcome, code)
     if not together.speaks():
         _leave(outcome, code)
     together.wait_for_the_others(outcome.folder)
     ended = time.perf_counter()
     try:
-        from paramedic.diagnosis import diagnose
-        from paramedic.past_runs import conclude
-
-        diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
-        if settings.audit:
-            from paramedic.audit.from_run import with_audit
-
-            diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
-        diagnosis = wanted.judged(diagnosis)
-        conclude(outcome.folder, diagnosis)
+        diagnosis = _diagnosed(outcome, settings, wanted, rules, options)
         importlib.import_module("paramedic.reports.terminal")  # takes time as well, which is stated
         diagnosis = _with_cost_of_verdict(diagnosis, time.perf_counter() - ended)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
@@ -327,14 +218,44 @@ def _watch(
         if not outcome.record_failed:  # that was said when it happened
             voice.say(str(error))
         _leave(outcome, code or (2 if steps else 0))
-    if steps is not None and code == 0:
-        code = 1 if diagnosis.new_alarms else 0
-    elif steps is not None:
-        code = 1
+    _leave(outcome, _exit_code(code, diagnosis, checking=steps is not None, fail_on=fail_on))
+
+
+def _serve_beside(target: Target, runs: Path, name: str, settings: Settings) -> None:
+    from paramedic.serve.server import beside
+
+    check_target(target)
+    voice.say(f"paramedic: live page {beside(runs, name, select=settings.select, ignore=settings.ignore)}")
+
+
+def _diagnosed(
+    outcome: Outcome,
+    settings: Settings,
+    wanted: Wanted,
+    rules: Sequence[Rule],
+    options: Mapping[str, Mapping[str, Any]],
+) -> Diagnosis:
+    from paramedic.diagnosis import diagnose
+    from paramedic.past_runs import conclude
+
+    diagnosis = diagnose(outcome.folder, rules, options, incomplete=outcome.record_failed)
+    if settings.audit:
+        from paramedic.auditing.from_run import with_audit
+
+        diagnosis = with_audit(diagnosis, outcome.folder, outcome.loaders, rules, options)
+    diagnosis = wanted.judged(diagnosis)
+    conclude(outcome.folder, diagnosis)
+    return diagnosis
+
+
+def _exit_code(code: int, diagnosis: Diagnosis, *, checking: bool, fail_on: FailOn | None) -> int:
+    """The script's own, unless the verdict is asked for."""
+    if checking:
+        code = 1 if code or diagnosis.new_alarms else 0
     if fail_on is not None and code == 0:
         severities = ("error",) if fail_on is FailOn.error else ("error", "warning")
         code = int(any(finding.severity in severities for finding in diagnosis.new_alarms))
-    _leave(outcome, code)
+    return code
 
 
 def _with_cost_of_verdict(diagnosis: Diagnosis, seconds: float) -> Diagnosis:
@@ -372,11 +293,6 @@ def share(text: str) -> float:
             fix="--budget 2%",
         )
     return found
-
-
-def words(given: list[str] | None) -> tuple[str, ...]:
-    """Options may be repeated or separated by commas."""
-    return tuple(word.strip() for item in given or () for word in item.split(",") if word.strip())
 
 
 def _leave(outcome: Outcome, code: int) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from paramedic.cli.run import Runs
+from paramedic.cli.options import Runs
 from paramedic.config import load_config, runs_folder
 from paramedic.reports.screen import clean, speaks_unicode
 

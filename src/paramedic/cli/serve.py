@@ -8,8 +8,8 @@ from urllib.parse import quote, urlencode
 import typer
 
 from paramedic import voice
+from paramedic.cli.options import Ignore, Runs, Select, words
 from paramedic.cli.report import find_run
-from paramedic.cli.run import Ignore, Runs, Select, words
 from paramedic.config import load_config, rule_options, runs_folder
 from paramedic.rules.catalogue import select as select_rules
 

@@ -6,8 +6,8 @@ import typer
 
 from paramedic import voice
 from paramedic.cli.diagnose import Limit, Steps
+from paramedic.cli.options import Ignore, Quiet, Runs, Select, Verbose, words
 from paramedic.cli.output import write_verdict
-from paramedic.cli.run import Ignore, Quiet, Runs, Select, Verbose, words
 from paramedic.cli.script import ScriptCommand, target_of
 from paramedic.cli.verdicts import Html, Json
 from paramedic.config import load_config, new_run_id, rule_options, runs_folder

@@ -6,7 +6,7 @@ import contextlib
 import math
 import numbers
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paramedic import cells
@@ -18,6 +18,14 @@ LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
 
 def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """'a, b and 4 more'."""
+    names = list(names)
+    if len(names) <= most:
+        return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + (names[-1] if names else "")
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def number(value: Any) -> str:

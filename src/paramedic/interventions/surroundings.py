@@ -7,7 +7,6 @@ hand-written loss, where they meet what the model has made.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from paramedic.interventions.meetings import Meetings
 from paramedic.interventions.roles import Batch, is_changeable
 from paramedic.interventions.uses import STEPS, Part, Uses, load
+from paramedic.patching import Patches
 from paramedic.record.facts import Intervention
 
 Inputs = list[torch.Tensor]
@@ -57,6 +57,7 @@ class Surroundings:
         self.targets_at_once = 1
         self.roles = load(folder)
         self.on_batch: Callable[[Mapping[Part, torch.Tensor]], object] = lambda parts: None  # of a loader
+        self._patches = Patches()
         self._uses: Uses | None = None
         self._meetings: Meetings | None = None
         register_optimizer_step_post_hook(self._stepped)
@@ -96,16 +97,7 @@ class Surroundings:
 
     def replace(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Replace a function of torch by `make(original)`; inside a graph being compiled the original is used."""
-        original = getattr(owner, name)
-        changed = make(original)
-
-        @functools.wraps(original)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling():
-                return original(*args, **kwargs)
-            return changed(*args, **kwargs)
-
-        setattr(owner, name, wrapper)
+        self._patches.wrap(owner, name, make)
 
     def summary(self) -> Intervention:
         """What became of the intervention, for the record."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from paramedic import voice
+from paramedic import at_work, voice
 from paramedic.journal import book
 from paramedic.journal.book import Entry
 
@@ -25,8 +24,7 @@ def _write(kind: str, text: str) -> None:
     from paramedic.errors import ParamedicError
     from paramedic.own_code import commit_of
 
-    attaching = sys.modules.get("paramedic.capture.attach")
-    attachment = attaching.current() if attaching is not None else None
+    attachment = at_work.current()
     try:
         if attachment is not None:
             folder: Path | None = attachment.watcher.writer.path.parent

@@ -58,7 +58,7 @@ def with_first_look(diagnosis: Diagnosis, folder: Path, rules: Sequence[Rule]) -
 
 def keep(outcome: Outcome, settings: Settings) -> None:
     """In the process that has run the script, whose loaders are gone when it ends."""
-    from paramedic.audit.from_run import with_audit
+    from paramedic.auditing.from_run import with_audit
     from paramedic.config import load_config, rule_options
     from paramedic.rules.catalogue import select as select_rules
 

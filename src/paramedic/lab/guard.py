@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from paramedic.patching import for_good
+
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
 TICK = 0.01  # seconds by which the clock of a file system may lag behind
 _CACHES = ("XDG_CACHE_HOME", "TORCH_HOME", "HF_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "MPLCONFIGDIR")
@@ -133,11 +135,10 @@ def protect(original: Path, scratch: Path, own: Path) -> None:
     import torch
 
     # Torch writes by itself, and no hook of python hears of it.
-    torch.save = _careful(torch.save, guard, 1)
-    torch.jit.save = _careful(torch.jit.save, guard, 1)
-    torch.jit.ScriptModule.save = _careful(torch.jit.ScriptModule.save, guard, 1)
-    torch.jit.RecursiveScriptModule.save = _careful(torch.jit.RecursiveScriptModule.save, guard, 1)
-    torch.from_file = _careful(torch.from_file, guard, 0, unless=lambda kwargs: not kwargs.get("shared"))
+    for owner in (torch, torch.jit, torch.jit.ScriptModule, torch.jit.RecursiveScriptModule):
+        for_good(owner, "save", _careful(owner.save, guard, 1))
+    mapped = _careful(torch.from_file, guard, 0, unless=lambda kwargs: not kwargs.get("shared"))
+    for_good(torch, "from_file", mapped)
 
 
 def _careful(

@@ -17,6 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from paramedic.parity.fingerprints import fingerprint
 from paramedic.parity.trace import tensors_in
+from paramedic.patching import for_good
 
 
 class Follower:
@@ -40,7 +41,7 @@ class Follower:
             self.note("loss", "", tensor)
             return backward(tensor, *args, **kwargs)
 
-        torch.Tensor.backward = watched
+        for_good(torch.Tensor, "backward", watched)
 
     def note(self, kind: str, name: str, tensor: torch.Tensor, **more: Any) -> None:
         value = float(tensor.detach().double().norm()) if tensor.is_floating_point() else None

@@ -13,6 +13,7 @@ import traceback
 from types import CodeType
 from typing import Any
 
+from paramedic.patching import for_good
 from paramedic.postmortem.tracebacks import describe, drop_our_frames, tell
 
 MOST = 5  # exceptions of one process that are told: some programs send thousands, and expect them
@@ -33,7 +34,7 @@ def install() -> None:
             _prepare(process.name, original.__code__)
         return original(process, *args, **kwargs)
 
-    BaseProcess._bootstrap = bootstrap  # type: ignore[attr-defined]
+    for_good(BaseProcess, "_bootstrap", bootstrap)
 
 
 def _prepare(name: str, bootstrap: CodeType) -> None:
@@ -60,7 +61,7 @@ def _add_to_print(name: str, caller: CodeType) -> None:
             with contextlib.suppress(Exception):
                 sys.stderr.write(text)
 
-    traceback.print_exc = print_exc
+    for_good(traceback, "print_exc", print_exc)
 
 
 def _add_to_text(name: str, caller: CodeType) -> None:
@@ -72,7 +73,7 @@ def _add_to_text(name: str, caller: CodeType) -> None:
         text = _last_words(name) if sys._getframe(1).f_code is caller else ""
         return original(*args, **kwargs) + text
 
-    traceback.format_exc = format_exc
+    for_good(traceback, "format_exc", format_exc)
 
 
 def _add_to_wrapper(name: str, wrapper: Any) -> None:
@@ -86,7 +87,7 @@ def _add_to_wrapper(name: str, wrapper: Any) -> None:
         if text and isinstance(self.tb, str) and self.tb.endswith('"""'):
             self.tb = f'{self.tb[:-3]}{text}"""'
 
-    wrapper.__init__ = init
+    for_good(wrapper, "__init__", init)
 
 
 def _last_words(name: str) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from paramedic import at_work
 from paramedic.errors import message_of
 from paramedic.postmortem.frames import At, of_traceback, spots
 from paramedic.postmortem.loading import loading, shown_indices
@@ -76,7 +77,7 @@ def add_now(page: Page) -> None:
 
 
 def _add_last_batch(page: Page, attachment: Any) -> None:
-    last = attachment.known.loaders.last()
+    last = attachment.known.loaders.last_batch().in_words()
     if last is None:
         return
     shapes = ", ".join(f"{path} {shape} {dtype}".strip() for path, shape, dtype in last.shapes[:4])
@@ -96,6 +97,5 @@ def _through_loader(error: BaseException) -> bool:
 
 def _attachment() -> Any:
     """The watcher of this process; what a fork has inherited is about its parent's step and batch."""
-    attach = sys.modules.get("paramedic.capture.attach")
-    found = attach.current() if attach is not None else None
+    found = at_work.current()
     return found if found is not None and found.process == os.getpid() else None

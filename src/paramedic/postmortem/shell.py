@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from paramedic import voice
+from paramedic import at_work, voice
 from paramedic.postmortem.summarize import brief, is_module, is_tensor
 from paramedic.program.where import is_users, locals_of, shown_path
 
@@ -94,8 +94,7 @@ def has_terminal() -> bool:
 def namespace(frame: FrameType) -> dict[str, Any]:
     """The variables that the code in this frame sees, and what the watcher knows besides."""
     found = {**frame.f_globals, **locals_of(frame)}
-    attach = sys.modules.get("paramedic.capture.attach")
-    attachment = attach.current() if attach is not None else None
+    attachment = at_work.current()
     if attachment is not None:
         for name, value in attachment.known.objects().items():
             found.setdefault(name, value)
@@ -121,10 +120,9 @@ def _inventory(names: dict[str, Any]) -> Iterator[str]:
 @contextlib.contextmanager
 def _looking_away() -> Iterator[None]:
     """What is tried in a shell is not part of the training: the watcher does not look at it."""
-    attach = sys.modules.get("paramedic.capture.attach")
-    attachment = attach.current() if attach is not None else None
+    attachment = at_work.current()
     if attachment is None:
         yield
     else:
-        with attachment.watcher.looking_away():
+        with attachment.watcher.guard.looking_away():
             yield

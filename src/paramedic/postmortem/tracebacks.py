@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from paramedic.errors import message_of
+from paramedic.patching import Patches, for_good
 from paramedic.postmortem.frames import of_traceback, spots
 from paramedic.postmortem.page import Page
 
@@ -36,11 +37,9 @@ def install(*, tensor_repr: bool = False) -> None:
     from paramedic.torch_import import when_torch_is_imported
 
     if sys.excepthook is not _main_hook:
-        _previous["main"] = sys.excepthook
-        sys.excepthook = _main_hook
+        _put("main", sys, _main_hook)
     if threading.excepthook is not _thread_hook:
-        _previous["thread"] = threading.excepthook
-        threading.excepthook = _thread_hook
+        _put("thread", threading, _thread_hook)
     _install_in_ipython()
     if tensor_repr or "torch" in sys.modules:
         when_torch_is_imported(lambda: _set_tensor_repr(tensor_repr))
@@ -49,9 +48,14 @@ def install(*, tensor_repr: bool = False) -> None:
 def offer(*, main: bool) -> None:
     """The same for a script that did not ask for it: hooks of its own stay as they are."""
     if main and sys.excepthook is sys.__excepthook__:
-        _previous["main"], sys.excepthook = sys.excepthook, _main_hook
+        _put("main", sys, _main_hook)
     if threading.excepthook is threading.__excepthook__:
-        _previous["thread"], threading.excepthook = threading.excepthook, _thread_hook
+        _put("thread", threading, _thread_hook)
+
+
+def _put(name: str, owner: Any, hook: Callable[..., None]) -> None:
+    _previous[name] = owner.excepthook
+    for_good(owner, "excepthook", hook)
 
 
 def tell(error: BaseException) -> None:
@@ -96,7 +100,6 @@ def _install_in_ipython() -> None:
 def _set_tensor_repr(ours: bool) -> None:
     import torch
 
-    from paramedic.patching import Patches
     from paramedic.postmortem.tensors import summary
 
     patches = _previous.setdefault("repr", Patches())

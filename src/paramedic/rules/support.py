@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from paramedic.findings import Where
+from paramedic.findings.words import listed as listed
 from paramedic.record.facts import Asked, Census, Labels, Loader, LossCall, Optimizer, Step
 from paramedic.record.facts.fact import F, Fact
 from paramedic.record.reader import Run
@@ -34,14 +35,6 @@ def labels_made_at(run: Run, event: Fact, how: str) -> Where:
         return event.where
     made = [loader.labels_at.of(how) for loader in run.facts(Loader) if loader.labels_at]
     return at(event, next((site for site in made if site), None))
-
-
-def listed(names: Iterable[str], most: int = 3) -> str:
-    """'a, b and 4 more'."""
-    names = list(names)
-    if len(names) <= most:
-        return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + (names[-1] if names else "")
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def shape(sizes: Sequence[int]) -> str:

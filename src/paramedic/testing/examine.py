@@ -15,7 +15,7 @@ ABOUT_THE_CASE = ("PM1", "PM2", "PM3", "PM4", "PM5")
 
 def findings_of(training: Callable[[], Any]) -> tuple[Finding, ...]:
     """What the rules find in this training; nothing where it cannot be watched."""
-    from paramedic.capture.attach import current
+    from paramedic.at_work import current
     from paramedic.watching import watch
 
     if current() is not None:

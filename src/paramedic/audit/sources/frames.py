@@ -15,7 +15,7 @@ from paramedic.audit.sketches.groups import names_an_owner
 from paramedic.audit.sources.cells import checked
 from paramedic.audit.sources.choosing import ROWS, chosen, target_name
 from paramedic.errors import ParamedicError
-from paramedic.rules.support import listed
+from paramedic.findings.words import listed
 
 if TYPE_CHECKING:
     import polars

@@ -76,7 +76,7 @@ class Alarm:
 
         self.watcher.patches.wrap(Optimizer, "__init__", watched_init)  # the model is built: the first step is next
         self.step_begins()
-        self.watcher.on_watch_again.append(lambda: self.step_begins() if self._far else None)
+        self.watcher.gears.on_watch_again.append(lambda: self.step_begins() if self._far else None)
 
     @on(moments.step_taken, moments.batch_arrived)
     def step_begins(self) -> None:
@@ -101,12 +101,12 @@ class Alarm:
         """While matching: one number of two gradients, the first and the last. Returns whether all seems well."""
         if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
             return False
-        if len(self._posted) != self.loop.count:
+        if len(self._posted) != self.loop.books.count:
             found = [self._sentinels.get(optimizer) for optimizer in self.loop.accounts]
             self._posted = [sentinel for sentinel in found if sentinel is not None]
             near = [sentinel.on_host() for sentinel in self._posted]
             self._far, self._waits = not any(near), self.watcher.settings.wait_for_device and not all(near)
-            if len(self._posted) != self.loop.count:
+            if len(self._posted) != self.loop.books.count:
                 return False
         if self._waits:
             return False
@@ -133,7 +133,7 @@ class Alarm:
         before, self.random_state = self.random_state, random_state()
         self._look_for_request(losses, before)
         waits = self.watcher.settings.wait_for_device
-        thorough = waits or (not self.watcher.matching and self.watcher.affordable())
+        thorough = waits or (not self.watcher.gears.matching and self.watcher.gears.affordable())
         self._checked = thorough
         if self.suspicious:
             return
@@ -169,7 +169,7 @@ class Alarm:
 
     def _suspect(self) -> None:
         self.suspicious = True
-        self.watcher.watch_again()  # the coming step must not pass unseen
+        self.watcher.gears.watch_again()  # the coming step must not pass unseen
         for account in self.loop.accounts.values():
             for backward in account.pending:
                 backward.private = True  # whoever throws such gradients away does well
@@ -180,11 +180,11 @@ class Alarm:
         else:
             parameters = (self._sentinels.get(optimizer) or self._choose(optimizer)).parameters()
         gradients = [p.grad for p in parameters if p.grad is not None]
-        waits = self.watcher.settings.wait_for_device or (thorough and self.watcher.examining)
+        waits = self.watcher.settings.wait_for_device or (thorough and self.watcher.gears.examining)
         if not waits and gradients and not any(gradient.is_cpu for gradient in gradients):
             some, waited = [gradients[0], gradients[-1]], self._early.waited
             well = self._early.gradients_seem_well(some, self.loop.clock.typical)
-            self.watcher.spent -= self._early.waited - waited  # the accelerator's time, not ours
+            self.watcher.guard.spent -= self._early.waited - waited  # the accelerator's time, not ours
             if well:
                 return True
             waits, gradients = True, some  # a sum may overflow by itself
@@ -331,11 +331,11 @@ class Alarm:
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""
-        if self.suspicious or not self.watcher.affordable():
+        if self.suspicious or not self.watcher.gears.affordable():
             self.suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        if not _finite([p.detach() for p in parameters], everywhere=self.watcher.examining):
+        if not _finite([p.detach() for p in parameters], everywhere=self.watcher.gears.examining):
             self._tell_parameters(optimizer, parameters)
 
     def _tell_parameters(self, optimizer: Optimizer, parameters: list[Any]) -> None:
@@ -360,7 +360,7 @@ class Alarm:
                 state=state,
                 gradients_checked=self._checked,
             ),
-            site=self.loop.births.get(optimizer, user_site()),
+            site=self.loop.books.births.get(optimizer, user_site()),
             phase="train",
             key=id(optimizer),
         )

@@ -14,9 +14,10 @@ from paramedic.capture.inquest.again import Replay
 from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.rerun import intercept, rerunning
 from paramedic.capture.sources.clock import BACKWARD, Clock
+from paramedic.capture.sources.cuts import DERIVATIVE
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.sources.module_calls import ModuleCalls
-from paramedic.capture.sources.ops import DERIVATIVE, OpMode
+from paramedic.capture.sources.ops import OpMode
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_site
 from paramedic.record.facts import Backward
@@ -52,7 +53,7 @@ class BackwardPasses:
                 if self.replay is not None:
                     self.watcher.ask("replay", self.replay.here)
                     self.watcher.check_alarm()
-                if not (self.watcher.matching and self._as_before(tensors)):
+                if not (self.watcher.gears.matching and self._as_before(tensors)):
                     self.watcher.ask("backward", self._begin, tensors)
                 try:
                     if self.clock.idle:
@@ -61,13 +62,13 @@ class BackwardPasses:
                         self.clock.backward_began()
                         result = self.clock.timed(BACKWARD, original, tensors, *args, **kwargs)
                 except BaseException:
-                    self.loop.backward_failed()
+                    self.loop.gradients.backward_failed()
                     raise
                 value = self.arrived() if self._sent is not None else None
                 well = value is None or math.isfinite(value)
-                if not (well and self.watcher.matching and self.watcher.known.alarm.quick_check()):
+                if not (well and self.watcher.gears.matching and self.watcher.known.alarm.quick_check()):
                     self.watcher.ask("alarm", self.over, tensors, value)
-                self.watcher.turns.passed()
+                self.watcher.gears.turns.passed()
                 return result
 
             return backward
@@ -76,12 +77,12 @@ class BackwardPasses:
             def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.ops.amid_call():  # torch hands the same call to its modes first
                     return original(outputs, *args, **kwargs)
-                if self.watcher.examining:
+                if self.watcher.gears.examining:
                     self.watcher.ask("backward", self._differentiated, outputs)
                 result = original(outputs, *args, **kwargs)
-                if self.watcher.examining:
+                if self.watcher.gears.examining:
                     self.watcher.ask("backward", self._got_gradients, outputs, result)
-                self.watcher.turns.passed()
+                self.watcher.gears.turns.passed()
                 return result
 
             return grad
@@ -107,31 +108,33 @@ class BackwardPasses:
         """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
         tensors = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
         found = reach(*[t.grad_fn for t in tensors if isinstance(t, torch.Tensor)])
-        self.calls.trained(found.nodes, private=True)
+        self.calls.fates.trained(found.nodes, private=True)
 
     def _got_gradients(self, outputs: Any, result: Any) -> None:
         """Gradients without a graph of their own: a penalty on them is a number, whatever it looks like."""
         output = outputs if isinstance(outputs, torch.Tensor) else next(iter(outputs), None)
         if isinstance(output, torch.Tensor) and output.grad_fn is not None and isinstance(result, tuple):
             plain = [g for g in result if isinstance(g, torch.Tensor) and not g.requires_grad]
-            self.ops.taint_outputs(plain, user_site(), DERIVATIVE)
+            self.ops.cuts.lose_all(plain, user_site(), DERIVATIVE)
 
     def _begin(self, tensors: Any) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if not losses:
             return
         site = user_site()
-        if site not in self._walked and not self.watcher.examining:
-            self.watcher.news()
+        if site not in self._walked and not self.watcher.gears.examining:
+            self.watcher.gears.news()
         found: Reach | None = None
-        if self.watcher.examining or site not in self._walked:
+        if self.watcher.gears.examining or site not in self._walked:
             found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
             self._walked[site] = self._walked.get(site, 0) + 1
-            self.calls.trained(found.nodes, private=found.complete and self.loop.is_private(found.leaves))
+            self.calls.fates.trained(
+                found.nodes, private=found.complete and self.loop.gradients.is_private(found.leaves)
+            )
             self.ops.told(found.nodes, terms(losses[0].grad_fn), found.leaves)
             self.watcher.bus.tell(moments.pass_followed, found.nodes)
         else:
-            self.calls.missed()
+            self.calls.fates.missed()
         if found is not None:
             self._functions[site] = self.watcher.known.losses.function_of(losses[0])
         function = self._functions.get(site)
@@ -161,7 +164,7 @@ class BackwardPasses:
         site = self.loop.as_before("backward")
         if site is None or not isinstance(tensors, torch.Tensor):
             return False
-        self.calls.missed()
+        self.calls.fates.missed()
         if tensors.numel() == 1:
             # On the CPU, with nobody listening, the value costs next to nothing.
             quiet = not torch._C._len_torch_function_stack() and not torch._C._len_torch_dispatch_stack()
@@ -200,7 +203,7 @@ class BackwardPasses:
         self._sent = None
         self.watcher.read(value, lambda numbers: self._record(series, step, numbers[0]), copy=False)
         if self._value is not None and not math.isfinite(self._value):
-            self.watcher.ask_within("alarm", self.watcher.known.alarm.bad_loss, [loss], self._value, site)
+            self.watcher.guard.ask_within("alarm", self.watcher.known.alarm.bad_loss, [loss], self._value, site)
 
     def _record(self, series: str, step: int, value: float) -> None:
         self.watcher.writer.point(series, step, value)

@@ -35,7 +35,7 @@ class ByHand:
 
     def look(self) -> None:
         """After an optimizer step."""
-        if not self._followed or not (self.watcher.examining or self.watcher.affordable()):
+        if not self._followed or not (self.watcher.gears.examining or self.watcher.gears.affordable()):
             return
         self._looks += 1
         with torch.no_grad():

@@ -68,7 +68,7 @@ class Clock:
     @property
     def idle(self) -> bool:
         """The watcher is matching, and steps are so short that a look at the clock would be felt."""
-        if not self.watcher.matching:
+        if not self.watcher.gears.matching:
             return False
         if self.typical is None or self.typical < WORTHWHILE:
             return True
@@ -84,17 +84,17 @@ class Clock:
         if self.idle:
             self._gap = True
             return before
-        if threading.get_ident() != self.thread or "clock" in self.watcher.detached:
+        if threading.get_ident() != self.thread or "clock" in self.watcher.guard.detached:
             return before
         try:
             self._switch(before)
         except Exception as error:
-            self.watcher.detach("clock", error)
+            self.watcher.guard.detach("clock", error)
         self.part = part
         return before
 
     def _switch(self, before: str) -> None:
-        now, spent = time.perf_counter(), self.watcher.spent
+        now, spent = time.perf_counter(), self.watcher.guard.spent
         if not self._started:  # what came before was no training
             self._started = True
             self._since = self._lap_began = now
@@ -103,7 +103,7 @@ class Clock:
         # What the probes themselves took is not the script's time.
         self._parts[before] += now - self._since - (spent - self._spent)
         self._since, self._spent = now, spent
-        self._disturbed |= self.watcher.examining or (self.watcher.sampling and self.device.active)
+        self._disturbed |= self.watcher.gears.examining or (self.watcher.gears.sampling and self.device.active)
         self.device.mark(before)
 
     def timed(self, part: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -162,16 +162,16 @@ class Clock:
 
     def matched(self) -> None:
         """A step was completed that nobody watched."""
-        if not (self._gap and self.idle) and "clock" not in self.watcher.detached:
+        if not (self._gap and self.idle) and "clock" not in self.watcher.guard.detached:
             if self._gap:  # matching ends here, and with it what nobody timed
-                self._since, self._spent = time.perf_counter(), self.watcher.spent
+                self._since, self._spent = time.perf_counter(), self.watcher.guard.spent
             try:
                 gap = self._gap
                 self._stepped(watched=False)
                 if gap:
                     self.device.restart()
             except Exception as error:
-                self.watcher.detach("clock", error)
+                self.watcher.guard.detach("clock", error)
 
     @on(moments.step_taken)
     def _watched(self) -> None:
@@ -207,7 +207,7 @@ class Clock:
     def finish(self) -> None:
         """The run is over: tell of the steps since the last lap, and the laps whose events have not been read yet."""
         if self.watcher.step > self._last_step:
-            self._gap, self._since, self._spent = True, time.perf_counter(), self.watcher.spent
+            self._gap, self._since, self._spent = True, time.perf_counter(), self.watcher.guard.spent
             self._stepped(watched=False)
         for lap in self.device.finish():
             self._tell(lap)

@@ -41,7 +41,7 @@ class Compilers:
         def script(*args: Any, **kwargs: Any) -> Any:
             if original.__name__ == "trace" or not _is_small(args):  # a trace would take down our operations, too
                 reason = "torch.jit is used, so module calls and tensor operations were not examined"
-                self.watcher.no_function_mode(reason)
+                self.watcher.gears.no_function_mode(reason)
             if original.__name__ == "script":  # it looks up names in the frame that called it, two further up
                 kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 2
             with self.watcher.patches.paused():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -14,30 +13,24 @@ from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture import moments
-from paramedic.capture.boxes import boxes
 from paramedic.capture.bus import on
-from paramedic.capture.facts import LARGE, VALUE_NAMES, content_hash, describe, readable, values
 from paramedic.capture.failures import raised_at, raised_in_reader, sample_in_traceback
-from paramedic.capture.nearby import brought_near, nearby
-from paramedic.capture.padding import padding_share
-from paramedic.capture.sources.batch import BuiltLoader, LastBatch, shapes_of
+from paramedic.capture.nearby import brought_near
+from paramedic.capture.sources.batch_facts import MOST_ROWS, BatchFacts
+from paramedic.capture.sources.batch_in_sight import MOST_TENSORS, BatchInSight
 from paramedic.capture.sources.clock import DATA, Clock
 from paramedic.capture.sources.datasets import reader_site
 from paramedic.capture.sources.epochs import Epochs
 from paramedic.capture.sources.iterations import Iteration, begin, begin_anew, drawn, iteration, take_last
-from paramedic.capture.sources.loader_settings import described
-from paramedic.capture.sources.numbering import Numbering
+from paramedic.capture.sources.known_loaders import KnownLoaders
 from paramedic.capture.sources.samples import Samples
 from paramedic.capture.watcher import Watcher
 from paramedic.errors import message_of
 from paramedic.program.tensors import tensors_in
-from paramedic.program.untouched import Notes, integers
-from paramedic.program.where import built_at, user_site
-from paramedic.record.facts import BadInput, BadSample, Batch, Values
-from paramedic.record.writer import NOWHERE, Site
+from paramedic.program.untouched import integers
+from paramedic.record.facts import BadSample
 
 BATCHES_PER_LOADER = 8  # described; then every doubling
-MOST_ROWS = 20
 EPOCHS_DESCRIBED = 20
 
 
@@ -47,122 +40,78 @@ class DataLoaders:
     def __init__(self, watcher: Watcher, clock: Clock) -> None:
         self.watcher = watcher
         self.clock = clock
+        self.known = KnownLoaders(watcher)
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self._pass: Iteration | None = None  # and its pass over the data
         self._skipped: tuple[Any, Any] | None = None  # the last batch while skipping, and where it came from
-        self._numbers = Numbering()
-        self._births: Notes[Site] = Notes()  # of loaders and samplers
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
-        self._sites: dict[int, Site] = {}
-        self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
-        self._seen: LastBatch | None = None  # the last batch, in words
-        self.margins: dict[int | None, torch.Tensor] = {}  # by loader; filled by a probe of their own
-        self.kept: list[Any] = []  # all loaders, where they are wanted when the script is over
-        self._held: tuple[int, int, Any, Any] | None = None  # the last batch, while matching
-        self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
+        self._facts = BatchFacts(watcher)
+        self._batch = BatchInSight(self._facts, self.known.sites)
 
     def install(self) -> None:
+        patches = self.watcher.patches
+        self.watcher.gears.on_watch_again.append(self._let_go)
+        for kind in (DataLoader, torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
+            patches.follow(kind, "__init__", lambda made: self.watcher.ask("data_loaders", self.known.born, made))
+        patches.wrap(DataLoader, "__iter__", self._watched_iter)
+        patches.wrap(_BaseDataLoaderIter, "_next_index", _watched_index)
+        patches.wrap(_BaseDataLoaderIter, "__next__", self._watched_next)
+
+    def _watched_iter(self, original: Any) -> Any:
+        def iterate(loader: Any) -> Any:
+            self.clock.started_epoch()
+            self.watcher.gears.end_skipping()
+            begin_anew(getattr(loader, "_iterator", None))
+            began = time.perf_counter()
+            with self.epochs.starting(getattr(loader, "num_workers", 0)):
+                iterator = self.clock.timed(DATA, original, loader)
+            self.watcher.ask("data_loaders", self._started, loader, iterator, time.perf_counter() - began)
+            return iterator
+
+        return iterate
+
+    def _watched_next(self, original: Any) -> Any:
         watcher = self.watcher
 
-        def watched_init(original: Any) -> Any:
-            def init(made: Any, *args: Any, **kwargs: Any) -> None:
-                original(made, *args, **kwargs)
-                watcher.ask("data_loaders", self._born, made)
-
-            return init
-
-        def watched_iter(original: Any) -> Any:
-            def iterate(loader: Any) -> Any:
-                self.clock.started_epoch()
-                watcher.end_skipping()
-                begin_anew(getattr(loader, "_iterator", None))
-                began = time.perf_counter()
-                with self.epochs.starting(getattr(loader, "num_workers", 0)):
-                    iterator = self.clock.timed(DATA, original, loader)
-                watcher.ask("data_loaders", self._started, loader, iterator, time.perf_counter() - began)
-                return iterator
-
-            return iterate
-
-        def watched_index(original: Any) -> Any:
-            def next_index(iterator: Any) -> Any:
-                index = original(iterator)
-                drawn(iterator, index)
-                return index
-
-            return next_index
-
-        def watched_next(original: Any) -> Any:
-            def following(iterator: Any) -> Any:
-                known = iteration(iterator)
-                try:
-                    if watcher.skipping:
-                        batch = original(iterator)
-                        self._skipped = (iterator, batch)
-                        return batch
-                    if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
-                        batch, seconds = original(iterator), 0.0
-                    else:
-                        batch, seconds = self._timed_batch(iterator, known.number, original)
-                except StopIteration:
-                    watcher.ask("data_loaders", self._ended, iterator)
-                    raise
-                except Exception as error:
-                    self._end_skipping(iterator)
-                    watcher.ask("data_loaders", self._failed, iterator, error)
-                    raise
-                if watcher.matching:
-                    self._quick_check(iterator, batch)
+        def following(iterator: Any) -> Any:
+            known = iteration(iterator)
+            try:
+                if watcher.gears.skipping:
+                    batch = original(iterator)
+                    self._skipped = (iterator, batch)
+                    return batch
+                if known is None or (self.clock.idle and not iterator._num_workers and torch.is_grad_enabled()):
+                    batch, seconds = original(iterator), 0.0
                 else:
-                    watcher.ask("data_loaders", self._gave, iterator, batch)
-                if seconds:
-                    self.epochs.waited(iterator, seconds)
-                return batch
+                    batch, seconds = self._timed_batch(iterator, known.number, original)
+            except StopIteration:
+                watcher.ask("data_loaders", self._ended, iterator)
+                raise
+            except Exception as error:
+                self._end_skipping(iterator)
+                watcher.ask("data_loaders", self._failed, iterator, error)
+                raise
+            if watcher.gears.matching:
+                self._quick_check(iterator, batch)
+            else:
+                watcher.ask("data_loaders", self._gave, iterator, batch)
+            if seconds:
+                self.epochs.waited(iterator, seconds)
+            return batch
 
-            return following
-
-        watcher.on_watch_again.append(self._let_go)
-        for kind in (DataLoader, torch_data.WeightedRandomSampler, torch_data.SubsetRandomSampler):
-            watcher.patches.wrap(kind, "__init__", watched_init)
-        watcher.patches.wrap(DataLoader, "__iter__", watched_iter)
-        watcher.patches.wrap(_BaseDataLoaderIter, "_next_index", watched_index)
-        watcher.patches.wrap(_BaseDataLoaderIter, "__next__", watched_next)
-
-    def _born(self, made: Any) -> None:
-        self._births[made] = built_at(made)
-        if self.watcher.settings.audit and isinstance(made, DataLoader):
-            self.kept.append(made)
-
-    def built(self) -> list[BuiltLoader]:
-        """Every loader that was kept, in the order in which they were built."""
-        found = [(loader, self._numbers.get(loader), self._births.get(loader, NOWHERE)) for loader in self.kept]
-        return [BuiltLoader(*known, self.margins.get(known[1])) for known in found]
+        return following
 
     def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
-        number = self._numbers.get(loader)
-        if number is None:
-            site = self._births.get(loader, NOWHERE)
-            number = self._numbers.add(loader, site)
-            if number not in self._sites:
-                self._sites[number] = site
-                self._describe(loader, number)
-                self.watcher.bus.tell(moments.loader_met, number, loader)
-                self.watcher.news(0)
+        number = self.known.number_of(loader)
         self.samples.started(number, loader)
         self.watcher.bus.tell(moments.pass_began, number, loader)
         begin(iterator, number, loader.dataset, self._epochs[number])
         self._epochs[number] += 1
-        of_loader = f" of loader {number}" if number else ""
-        started = enumerate(getattr(iterator, "_workers", ()))
         self.epochs.started(iterator, number, loader.num_workers, seconds)
-        self._workers[number] = {worker.pid: f"worker {index}{of_loader}" for index, worker in started}
-
-    def workers(self) -> dict[int, str]:
-        """The worker processes started last, by process id; asked from another thread."""
-        return {pid: name for started in list(self._workers.values()) for pid, name in started.items()}
+        self.known.started_workers(number, iterator)
 
     def _ended(self, iterator: Any) -> None:
         known = iteration(iterator)
@@ -191,15 +140,11 @@ class DataLoaders:
         )
         self.watcher.state(data, site=raised_at(error))
 
-    def _describe(self, loader: Any, number: int) -> None:
-        fact = described(loader, number, sampler_at=self._births.get(loader.sampler))
-        self.watcher.state(fact, site=self._births.get(loader, user_site()), phase="setup")
-
     def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
         """The next batch, and how long it took; the end of an epoch is noticed as well."""
-        if self.watcher.matching and not torch.is_grad_enabled():
+        if self.watcher.gears.matching and not torch.is_grad_enabled():
             # An evaluation begins, and its losses are worth seeing.
-            self.watcher.ask("data_loaders", self.watcher.watch_again)
+            self.watcher.ask("data_loaders", self.watcher.gears.watch_again)
         began = time.perf_counter()
         try:
             batch = self.clock.next_batch(number, fetch, iterator)
@@ -215,7 +160,7 @@ class DataLoaders:
             self.current = known.number
             count = self._given[self.current] = self._given.get(self.current, 0) + 1
             index = known.indices.popleft() if known.indices else None
-            self._held = (self.current, count - 1, batch, index)
+            self._batch.hold(self.current, count - 1, batch, index)
             if known.given == 0 and known.epoch < EPOCHS_DESCRIBED:
                 self.watcher.ask("data_loaders", self._describe_first, known, count - 1, batch, index)
             known.given += 1
@@ -225,13 +170,13 @@ class DataLoaders:
     def may_skip(self) -> bool:
         """Of the first pass all samples are counted, and workers are handed theirs long before they are needed."""
         known = self._pass
-        return known is None or (known.epoch > 0 and not self._workers.get(known.number))
+        return known is None or (known.epoch > 0 and not self.known.has_workers(known.number))
 
     def _end_skipping(self, iterator: Any) -> None:
         """A batch could not be made: what was drawn for it belongs to no other."""
-        if self.watcher.skipping:
+        if self.watcher.gears.skipping:
             failing = take_last(iterator)
-            self.watcher.end_skipping()
+            self.watcher.gears.end_skipping()
             drawn(iterator, failing)
 
     def skipping_ended(self) -> None:
@@ -244,22 +189,18 @@ class DataLoaders:
             count = self._given[known.number] = self._given.get(known.number, 0) + missed
             index = known.indices[-1] if known.indices else None
             known.indices.clear()
-            self._held = (known.number, count - 1, skipped[1], index)
+            self._batch.hold(known.number, count - 1, skipped[1], index)
 
     def _describe_first(self, known: Iteration, position: int, batch: Any, index: Any) -> None:
         """The first batch of an epoch: an evaluation should see the same every time, and a training should not."""
         self.watcher.bus.tell(moments.first_batch_given, known.number, known.epoch, index)
-        self._describe_batch(known.number, position, list(tensors_in(batch))[:16], epoch=known.epoch, place=0)
+        tensors = list(tensors_in(batch))[:MOST_TENSORS]
+        self._facts.describe(known.number, position, tensors, epoch=known.epoch, place=0)
 
     def _let_go(self) -> None:
-        """Matching is over: keep in sight what it held."""
-        self.watcher.end_skipping()
-        if self._held is not None:
-            number, position, batch, index = self._held
-            tensors = list(tensors_in(batch))[:16]
-            self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
-            self._seen = LastBatch(position, self._sites.get(number, NOWHERE), shapes_of(tensors), index)
-            self._held = None
+        """Matching is over."""
+        self.watcher.gears.end_skipping()
+        self._batch.let_go()
 
     def _gave(self, iterator: Any, batch: Any) -> None:
         known = iteration(iterator)
@@ -271,43 +212,34 @@ class DataLoaders:
         self.current = number
         self.watcher.bus.tell(moments.batch_arrived)
         count = self._given[number] = self._given.get(number, 0) + 1
-        tensors = list(tensors_in(batch))[:16]
-        self._last = (number, count - 1, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
+        tensors = list(tensors_in(batch))[:MOST_TENSORS]
+        seen = self._batch.keep(number, count - 1, tensors, index)
         shapes = [list(tensor.shape) for _, tensor in tensors[:4] if not tensor.is_nested]
         self.watcher.bus.tell(moments.batch_shapes, shapes, self.clock.evaluating)
-        self._seen = LastBatch(count - 1, self._sites.get(number, NOWHERE), shapes_of(tensors), index)
-        self.watcher.bus.tell(moments.batch_given, self._seen.shapes)
-        if self.watcher.affordable():
+        self.watcher.bus.tell(moments.batch_given, seen.shapes)
+        if self.watcher.gears.affordable():
             near = brought_near(self.watcher, tensors)
-            self._look_at(number, count - 1, near, index)
+            self._facts.look_for_bad_values(number, count - 1, near, index)
             self.samples.look_at(number, near, place)
         self.samples.gave(number, known.dataset, index)
         if place == 0:
             self.watcher.bus.tell(moments.first_batch_given, number, known.epoch, index)
         # The first batch of each epoch is described, too: an evaluation should see the same every time.
         if count <= BATCHES_PER_LOADER or count & (count - 1) == 0 or (place == 0 and known.epoch < EPOCHS_DESCRIBED):
-            self._describe_batch(number, count - 1, tensors, epoch=known.epoch, place=place)
-
-    def last_padding(self) -> float | None:
-        """How much of the last batch is padding, as far as it is still there."""
-        references = self._last[2] if self._last is not None else []
-        return padding_share([(path, tensor) for path, held in references if (tensor := held()) is not None])
+            self._facts.describe(number, count - 1, tensors, epoch=known.epoch, place=place)
 
     def given(self) -> int:
         """How many batches have reached the script."""
         return sum(self._given.values())
 
-    def last(self) -> LastBatch | None:
-        """The last batch in words."""
+    def last_batch(self) -> BatchInSight:
+        """What is known of the last one."""
         self._let_go()
-        return self._seen
+        return self._batch
 
-    def last_tensors(self) -> dict[str, torch.Tensor] | None:
-        """The tensors of the last batch that are still alive, by their path in it."""
-        self._let_go()
-        if self._last is None:
-            return None
-        return {path: tensor for path, reference in self._last[2] if (tensor := reference()) is not None} or None
+    def last_padding(self) -> float | None:
+        """How much of the last batch is padding, as far as it is still there; asked amid a step."""
+        return self._batch.padding()
 
     @on(moments.run_over)
     def _run_over(self) -> None:
@@ -316,63 +248,17 @@ class DataLoaders:
 
     @on(moments.run_failed)
     def _run_failed(self, error: BaseException) -> None:
-        self.tell_last()
+        self.last_batch().tell()
 
     @on(moments.bad_loss)
     def _bad_loss(self) -> None:
-        self.tell_last(describe=False)
+        self.last_batch().tell(describe=False)
 
-    def tell_last(self, *, describe: bool = True) -> None:
-        """Something has gone wrong: look at the batch it went wrong on, as far as it is still there."""
-        self._let_go()
-        if self._last is not None:
-            number, position, references, index = self._last
-            alive = [(path, tensor) for path, reference in references if (tensor := reference()) is not None]
-            self._look_at(number, position, alive, index)
-            if describe:
-                self._describe_batch(number, position, alive)
 
-    def _look_at(self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]], index: Any) -> None:
-        for path, tensor in tensors:
-            if tensor.dtype.is_floating_point and tensor.device.type == "cpu" and readable(tensor):
-                self._look_for_bad_values(number, position, path, tensor, index)
+def _watched_index(original: Any) -> Any:
+    def next_index(iterator: Any) -> Any:
+        index = original(iterator)
+        drawn(iterator, index)
+        return index
 
-    def _describe_batch(
-        self, number: int, position: int, tensors: list[tuple[str, torch.Tensor]], *, epoch: int = -1, place: int = -1
-    ) -> None:
-        described = []
-        with torch.no_grad():
-            for path, tensor in tensors:
-                seen: dict[str, Any] = {}
-                near = nearby(self.watcher, tensor)
-                if near is not None and readable(near):
-                    seen["values"] = Values(**dict(zip(VALUE_NAMES, values(near).tolist(), strict=True)))
-                    seen["hash"] = content_hash(near) if near.nbytes <= LARGE else None
-                    seen["boxes"] = boxes(near)
-                described.append(describe(tensor, path=path, **seen))
-        batch = Batch(loader=number, position=position, epoch=epoch, place=place, tensors=described)
-        self.watcher.state(batch, site=user_site())
-
-    def _look_for_bad_values(self, number: int, position: int, path: str, tensor: torch.Tensor, index: Any) -> None:
-        # The sum is the cheapest number that any NaN or infinity spoils.
-        with torch.no_grad():
-            if bool(torch.isfinite(tensor.sum())):
-                return
-            nan, inf = int(torch.isnan(tensor).sum()), int(torch.isinf(tensor).sum())
-            if not nan and not inf:
-                return  # the sum itself overflowed
-            rows = (~torch.isfinite(tensor)).reshape(tensor.shape[0] if tensor.dim() else 1, -1).any(1)
-        places = rows.nonzero().reshape(-1).tolist()[:MOST_ROWS]
-        known = integers(index) or []
-        samples = [known[row] for row in places] if len(known) == len(rows) else []
-        bad = BadInput(
-            source="loader",
-            loader=number,
-            position=position,
-            path=path,
-            nan=nan,
-            inf=inf,
-            rows=places,
-            samples=samples,
-        )
-        self.watcher.state(bad, site=user_site(), key=("loader", number, path))
+    return next_index

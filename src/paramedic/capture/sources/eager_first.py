@@ -23,10 +23,10 @@ class EagerFirst:
     def compiled(self) -> None:
         """torch.compile is called."""
         watcher = self.watcher
-        if self._waiting or watcher.compiled:
+        if self._waiting or watcher.gears.compiled:
             return
         if watcher.step >= watcher.settings.eager_first:
-            watcher.no_function_mode(REASON)
+            watcher.gears.no_function_mode(REASON)
             return
         torch.compiler.set_stance("force_eager")
         warnings.filterwarnings(
@@ -38,7 +38,7 @@ class EagerFirst:
 
     def _stepped(self) -> None:
         if self._waiting and self.watcher.step >= self.watcher.settings.eager_first:
-            self.watcher.no_function_mode(REASON_LATER)
+            self.watcher.gears.no_function_mode(REASON_LATER)
             self._let_go()
 
     def _let_go(self) -> None:

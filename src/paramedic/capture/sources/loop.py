@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Hashable
 from typing import Any, ParamSpec
 
@@ -17,24 +16,14 @@ from paramedic.capture.code.closures import guarded, has_closure
 from paramedic.capture.milestones import Milestones
 from paramedic.capture.moments import Moment
 from paramedic.capture.rhythm import Beat, Rhythm
+from paramedic.capture.sources.accounts import Accounts
 from paramedic.capture.sources.clock import Clock
-from paramedic.capture.sources.ledger import Account, Backward
+from paramedic.capture.sources.gradients import Gradients
+from paramedic.capture.sources.ledger import Account
 from paramedic.capture.sources.ops import OpMode
-from paramedic.capture.sources.optimizers import (
-    describe_optimizer,
-    holds_only,
-    note_rates,
-    stood_for,
-    tell_discard,
-    tell_end,
-    tell_stale,
-    tell_step,
-)
-from paramedic.capture.sources.owners import Owners, held_by
-from paramedic.capture.sources.reached_optimizers import ReachedOptimizers
-from paramedic.capture.watcher import FIRST_STEPS, Watcher
-from paramedic.program import anatomy
-from paramedic.program.where import built_at, user_site
+from paramedic.capture.sources.optimizers import describe_optimizer, note_rates, tell_end, tell_stale, tell_step
+from paramedic.capture.watcher import Watcher
+from paramedic.program.where import user_site
 from paramedic.record import facts
 from paramedic.record.writer import NOWHERE, Site
 
@@ -49,22 +38,13 @@ class Loop:
         self.watcher = watcher
         self.ops = ops
         self.clock = clock
-        self.accounts: weakref.WeakKeyDictionary[Optimizer, Account] = weakref.WeakKeyDictionary()
-        self.owners = Owners()
-        self.births: weakref.WeakKeyDictionary[Optimizer, Site] = weakref.WeakKeyDictionary()
-        self._born_at: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
+        self.books = Accounts(watcher)
+        self.accounts = self.books.accounts
+        self.gradients = Gradients(watcher, self.books)
         self.scaled: bool | None = None  # gradients now carry a loss scale; None: no scaler in use
         self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
-        self._clears: dict[Hashable, list[weakref.ref[Optimizer]]] = {}
-        self._touches = ReachedOptimizers()
-        self._reached: dict[Site, set[int]] = {}
-        self._written: set[int] = set()  # ids of tensors that this cycle's backward passes reached
-        self.count = 0
         self.stepped_last: Account | None = None
-        self._passes = 0  # backward passes so far
-        self._private: set[Site] = set()  # backward passes whose gradients serve something else than an optimizer
-        self._last: Backward | None = None
         self._ops: list[tuple[Any, ...]] = []
         self._told: set[int] = set()
         self._paused = False  # nobody listens to single calls, while torch's own optimizer steps
@@ -77,21 +57,21 @@ class Loop:
         watcher.patches.on_undo(lambda: self.hook_steps(False))
         self.hook_steps(True)
         watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
-        watcher.turns.alone, watcher.turns.on_turn = lambda: not self.births, self._turned
+        watcher.gears.turns.alone, watcher.gears.turns.on_turn = lambda: not self.books.births, self._turned
 
         def watched_zero(original: Any) -> Any:
             def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
-                if not (watcher.matching and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
+                if not (watcher.gears.matching and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
                     watcher.ask("loop", self._clearing, holder)
-                if watcher.examining:
+                if watcher.gears.examining:
                     return self.ops.unheard(original, holder, *args, **kwargs)
                 return original(holder, *args, **kwargs)
 
             return zero_grad
 
-        watcher.on_watch_again.append(self._catch_up)
-        watcher.patches.follow(Optimizer, "__init__", lambda made: watcher.ask("loop", self._born, made))
-        watcher.patches.follow(Optimizer, "__setstate__", lambda made: watcher.ask("loop", self._restored, made))
+        watcher.gears.on_watch_again.append(self._catch_up)
+        watcher.patches.follow(Optimizer, "__init__", lambda made: watcher.ask("loop", self.books.born, made))
+        watcher.patches.follow(Optimizer, "__setstate__", lambda made: watcher.ask("loop", self.books.restored, made))
         watcher.patches.wrap(Optimizer, "zero_grad", watched_zero, light=True)
         watcher.patches.wrap(nn.Module, "zero_grad", watched_zero)
 
@@ -101,54 +81,15 @@ class Loop:
             self._before.remove()
         self._before = register_optimizer_step_pre_hook(self._before_step) if steps else None
 
-    # Optimizers -------------------------------------------------------------------------------------------------
-
-    def _born(self, optimizer: Optimizer) -> None:
-        self.births[optimizer] = built_at(optimizer)
-        self._born_at[optimizer] = self.watcher.step
-        if self.watcher.turning:
-            self.watcher.news(FIRST_STEPS)
-
-    def _restored(self, optimizer: Optimizer) -> None:
-        """Unpickled or copied: nobody called its constructor, and its steps count from here on."""
-        self._born_at.setdefault(optimizer, self.watcher.step)
-
-    def account(self, optimizer: Optimizer) -> Account:
-        account = self.accounts.get(optimizer)
-        if account is None:
-            account = self.accounts[optimizer] = Account(number=self.count)
-            account.offset = self._born_at.get(optimizer, 0)
-            self.count += 1
-            self.watcher.expect([p for group in optimizer.param_groups for p in group["params"]])
-            self.watcher.news(FIRST_STEPS)
-            self.watcher.budget.begins_anew()
-        return account
-
-    def account_behind(self, optimizer: Any) -> Account | None:
-        """The account of an optimizer, or of the one that a wrapper such as accelerate's holds."""
-        for _ in range(4):
-            if isinstance(optimizer, Optimizer) and optimizer in self.accounts:
-                return self.accounts[optimizer]
-            optimizer = getattr(optimizer, "optimizer", None)
-        return None
-
-    def held(self) -> dict[int, int]:
-        """id of a parameter -> number of the optimizer that holds it."""
-        return held_by({optimizer: account.number for optimizer, account in self.accounts.items()})
-
-    def accounts_of(self, identity: int) -> list[Account]:
-        """The accounts of the optimizers that hold the parameter with this id."""
-        return [self.accounts[optimizer] for optimizer in self.owners.of(identity) if optimizer in self.accounts]
-
     # Matching ---------------------------------------------------------------------------------------------------
 
     def as_before(self, op: str, on: Hashable = None) -> Site | None:
         """While matching: the line this call came from the last time. None: it is new here, and matching is over."""
-        if self.watcher.skipping or self.watcher.elsewhere():
+        if self.watcher.gears.skipping or self.watcher.elsewhere():
             return NOWHERE
         site = self.rhythm.follow((op, on))
         if site is None:
-            self.watcher.changed()
+            self.watcher.gears.changed()
         return site
 
     def _catch_up(self) -> None:
@@ -158,25 +99,25 @@ class Loop:
         for account in self.accounts.values():
             stepped = account is self.stepped_last
             account.matched(blind=not stepped, used=stepped and not written)
-            account.passes = self._passes
+            account.passes = self.gradients.passes
         if self.scaled is not None:
             self.scaled = written
         for beat in self.rhythm.path:
             op, on = beat.call
             if op == "backward":
-                backward = self._pass(beat.site)
-                for optimizer in self._optimizers_behind(beat.site):
+                backward = self.gradients.pass_from(beat.site)
+                for optimizer in self.gradients.optimizers_behind(beat.site):
                     self.accounts[optimizer].booked(backward)
-                self._passes += 1
+                self.gradients.passes += 1
             elif op == "zero_grad":
-                for optimizer in self._cleared_by(on):
+                for optimizer in self.gradients.cleared_by(on):
                     self.accounts[optimizer].cleared()
             self._ops += beat.entries
         self.rhythm.path.clear()
 
     def _turned(self) -> list[Beat]:
         """A round without a step, where no optimizer is at work: the next call begins a pattern."""
-        self._ops, self._written = [], set()
+        self._ops, self.gradients.written = [], set()
         return self.rhythm.close()
 
     def note(self, op: str, site: Site, who: int | None = None, *, on: Hashable = None, **flags: Any) -> None:
@@ -188,87 +129,16 @@ class Loop:
         if len(self._ops) < MOST_OPS:
             self._ops += entries
 
-    # Backward ---------------------------------------------------------------------------------------------------
-
     def backward_began(self, site: Site, leaves: list[torch.Tensor] | None) -> None:
-        if len(self.accounts) < len(self.births):
-            for optimizer in [o for o in self.births if o not in self.accounts]:
-                self.account(optimizer)
-        if self.watcher.examining:
-            self.owners.index(list(self.accounts))
-        if leaves is not None:
-            self._reached[site] = {id(leaf) for leaf in leaves}
-            self._written |= self._reached[site]
-            touched = self._touches.followed(site, [o for leaf in leaves for o in self.owners.get(id(leaf), [])])
-        else:
-            touched = self._optimizers_behind(site)
-        if leaves is not None and self.is_private(leaves):
-            self._private.add(site)
-        backward = self._pass(site, certain=leaves is not None)
-        for optimizer in [o for o in touched if o in self.accounts]:
-            self.accounts[optimizer].wrote(backward, self._reached.get(site), may_wait=self.watcher.examining)
-        self._last = backward
-        self._passes += 1
+        self.gradients.written_from(site, leaves)
         self.note("backward", site)
         if self.scaled is not None:
             self.scaled = True
 
-    def _pass(self, site: Site, *, certain: bool = False) -> Backward:
-        certain = certain or self._touches.certain(site)
-        return Backward(site=site, step=self.watcher.step, private=site in self._private, certain=certain)
-
-    def _optimizers_behind(self, site: Site) -> list[Optimizer]:
-        """The optimizers whose gradients a backward pass from this line may write; all, when that is not known."""
-        known = self._touches.may_reach(site)
-        return [o for o in (self.accounts if known is None else known) if o in self.accounts]
-
-    def is_private(self, leaves: list[torch.Tensor]) -> bool:
-        """Whether gradients go to tensors that nobody trains, such as the inputs of an adversarial attack."""
-        names = self.watcher.registry.parameter_names()
-        return any(id(leaf) not in self.owners and id(leaf) not in names for leaf in leaves)
-
-    def grads_read(self) -> None:
-        """The user's own code has looked at the gradients of the last backward pass: that is use enough."""
-        if self._last is not None:
-            self._last.private = True
-            self._private.add(self._last.site)
-
-    def backward_failed(self) -> None:
-        """Out of memory, perhaps: whatever the last backward pass wrote was not meant to be used."""
-        if self._last is not None:
-            self._last.private = True
-
-    # Clearing ---------------------------------------------------------------------------------------------------
-
     def _clearing(self, holder: Any) -> None:
         site = user_site()
-        if isinstance(holder, Optimizer):
-            cleared = [holder] if holder in self.accounts else stood_for(holder, self.accounts)
-        else:
-            identities = {id(p) for p in anatomy.parameters(holder)}
-            cleared = [o for o in self.accounts if holds_only(o, identities)]
-        self._clears[id(holder)] = [weakref.ref(optimizer) for optimizer in cleared]
-        for optimizer in cleared:
-            account = self.accounts[optimizer]
-            lost = account.cleared()
-            for backward in [] if account.in_closure else lost:
-                self._lost(account, backward, site)
-        numbers = [self.accounts[optimizer].number for optimizer in cleared]
+        numbers = self.gradients.cleared(holder, site)
         self._learn("zero_grad", id(holder), site, [("zero_grad", n, site.file, site.line, ()) for n in numbers])
-
-    def _cleared_by(self, holder: Hashable) -> list[Optimizer]:
-        """What clearing this holder (its id) cleared when it was last watched."""
-        alive = [optimizer for reference in self._clears.get(holder, []) if (optimizer := reference()) is not None]
-        return [optimizer for optimizer in alive if optimizer in self.accounts]
-
-    def _lost(self, account: Account, backward: Backward, site: Site) -> None:
-        if backward.told or backward.private or not backward.certain:
-            return
-        # Another optimizer may still be about to use it (a GAN clears the critic's share), so it waits.
-        if any(backward in other.pending for other in self.accounts.values()):
-            return
-        backward.told = True
-        tell_discard(self.watcher, account, backward, site)
 
     # Steps ------------------------------------------------------------------------------------------------------
 
@@ -276,14 +146,14 @@ class Loop:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return None
         closure = has_closure(args, kwargs)
-        self.watcher.end_turns()
+        self.watcher.gears.end_turns()
         if closure:
-            self.watcher.watch_again()  # its calls differ from step to step
-        if not self.watcher.matching:
+            self.watcher.gears.watch_again()  # its calls differ from step to step
+        if not self.watcher.gears.matching:
             self.watcher.ask("loop", self._about_to_step, optimizer, closure)
             if not closure:
                 self._look_at_gradients(optimizer)
-        elif self.watcher.sampling:
+        elif self.watcher.gears.sampling:
             self.watcher.ask("statistics", self._sample, moments.step_sampled, optimizer, closure)
         self.clock.step_began()
         if not closure and type(optimizer).__module__.startswith("torch.optim"):
@@ -295,7 +165,7 @@ class Loop:
         self.watcher.check_alarm()
 
     def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        if self.watcher.skipping:
+        if self.watcher.gears.skipping:
             self.watcher.known.skipping.stepped(optimizer)
             return
         if self._paused:
@@ -304,7 +174,7 @@ class Loop:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return
         self.clock.step_ended()
-        if self.watcher.matching and self._still_matches(optimizer):
+        if self.watcher.gears.matching and self._still_matches(optimizer):
             self.clock.matched()
             return
         self.watcher.ask("alarm", self.watcher.known.alarm.stepped, optimizer)
@@ -317,31 +187,31 @@ class Loop:
         if account is None or self.as_before("step", id(optimizer)) is None:
             return False
         path = self.rhythm.close()
-        if self.watcher.sampling:
+        if self.watcher.gears.sampling:
             self.watcher.ask("statistics", self._sample, moments.step_sampled_after, optimizer, False, account.taken)
         account.steps += 1
         self.stepped_last = account
-        self.watcher.matched(account.taken, len(self.accounts))
+        self.watcher.gears.matched(account.taken, len(self.accounts))
         if self.milestones.due(account.steps):
-            self.watcher.ask("loop", self.watcher.news, 1)
-        if not self.watcher.matching:
+            self.watcher.ask("loop", self.watcher.gears.news, 1)
+        if not self.watcher.gears.matching:
             account.stale = True  # what is there now has just been used
-        elif self.watcher.matching_left() > 1:
+        elif self.watcher.gears.matching_left() > 1:
             self.watcher.ask("skipping", self.watcher.known.skipping.consider, optimizer, account, path)
         return True
 
     def _about_to_step(self, optimizer: Optimizer, closure: bool) -> None:
-        account = self.account(optimizer)
+        account = self.books.account(optimizer)
         if account.steps == 0:
             account.empty = not optimizer.state
         self.watcher.writer.start()
-        if self.watcher.examining:
+        if self.watcher.gears.examining:
             self.clock.follow(optimizer.param_groups[0]["params"])
-            self.owners.index(list(self.accounts))
+            self.books.owners.index(list(self.accounts))
             self.watcher.bus.tell(moments.step_examined, optimizer, account.number, closure)
-        if self.watcher.sampling:
+        if self.watcher.gears.sampling:
             self._sample(moments.step_sampled, optimizer, closure)
-        account.in_closure, account.entered = closure, self._passes
+        account.in_closure, account.entered = closure, self.gradients.passes
         if not closure:
             self._check_gradients(optimizer, account)
 
@@ -350,41 +220,41 @@ class Loop:
             return
         site = user_site()
         some = any(p.grad is not None for group in optimizer.param_groups for p in group["params"])
-        state = account.gradients(some, self._passes)
+        state = account.gradients(some, self.gradients.passes)
         tell_step(self.watcher, account, site, state, scaled=bool(self.scaled) and not self.in_scaler_step)
 
     def _stepped(self, optimizer: Optimizer, closure: bool) -> None:
-        account = self.account(optimizer)
+        account = self.books.account(optimizer)
         site = user_site()
         if closure:
             tell_step(self.watcher, account, site, "new", closure=True)
         self.note("step", site, account.number, on=id(optimizer))
-        if self.watcher.sampling:
+        if self.watcher.gears.sampling:
             self._sample(moments.step_sampled_after, optimizer, closure, account.taken)
-        if self.watcher.examining:
+        if self.watcher.gears.examining:
             if id(optimizer) not in self._told:
                 self._told.add(id(optimizer))
-                born = self.births.get(optimizer)
+                born = self.books.births.get(optimizer)
                 describe_optimizer(self.watcher, optimizer, account, born or site, born is not None)
-            held = self.held()
-            self.watcher.bus.tell(moments.step_examined_after, optimizer, account.number, held, self._written)
-        if self.watcher.examining or not account.sentinels:
+            held = self.books.held()
+            self.watcher.bus.tell(moments.step_examined_after, optimizer, account.number, held, self.gradients.written)
+        if self.watcher.gears.examining or not account.sentinels:
             account.choose_sentinels([p for group in optimizer.param_groups for p in group["params"]])
         used, soiled = account.stepped()
         self.stepped_last = account
         # A closure without a backward pass of its own (a framework's) leaves the gradients as they were.
-        if used and not account.unsure and not (closure and self._passes > account.entered):
+        if used and not account.unsure and not (closure and self.gradients.passes > account.entered):
             tell_stale(self.watcher, account, used[0], soiled)
         account.in_closure = False
-        account.passes = self._passes
+        account.passes = self.gradients.passes
         note_rates(self.watcher, optimizer, account)
         self._close_cycle()
         steps = [a.taken for a in self.accounts.values()]
-        self.watcher.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
+        self.watcher.gears.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
 
     def _sample(self, moment: Moment[P], *told: P.args, **named: P.kwargs) -> None:
         """Tell of a step that is sampled: what listeners do then is booked as sampling."""
-        self.watcher.book_sampling(lambda: self.watcher.bus.tell(moment, *told, **named))
+        self.watcher.guard.take_statistics(lambda: self.watcher.bus.tell(moment, *told, **named))
 
     @on(moments.run_over)
     def finish(self) -> None:
@@ -395,5 +265,5 @@ class Loop:
     def _close_cycle(self) -> None:
         self.rhythm.close()
         ops, self._ops = tuple(self._ops), []
-        self._written = set()
+        self.gradients.written = set()
         self.watcher.state(facts.Loop(ops=ops), phase="train", key=ops)

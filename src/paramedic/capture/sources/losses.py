@@ -129,9 +129,9 @@ class Losses:
             def loss(*args: Any, **kwargs: Any) -> Any:
                 if self._inside:  # torch's own dispatch comes through here a second time
                     return original(*args, **kwargs)
-                if not self.watcher.examining:
-                    self.watcher.turns.called()
-                if self.watcher.matching and self._quick_check(name, args, kwargs):
+                if not self.watcher.gears.examining:
+                    self.watcher.gears.turns.called()
+                if self.watcher.gears.matching and self._quick_check(name, args, kwargs):
                     result = original(*args, **kwargs)
                     if not torch.is_grad_enabled():
                         self.watcher.ask("losses", self._after, name, result)
@@ -142,7 +142,7 @@ class Losses:
                     result = original(*args, **kwargs)
                 finally:
                     self._inside = False
-                if self.watcher.examining or not torch.is_grad_enabled():
+                if self.watcher.gears.examining or not torch.is_grad_enabled():
                     self.watcher.ask("losses", self._after, name, result)
                 return result
 
@@ -153,7 +153,7 @@ class Losses:
     def _quick_check(self, name: str, args: Any, kwargs: Any) -> bool:
         """While matching: remember the call in case it is the one that fails. Returns whether that is enough."""
         self._quick_checks += 1
-        if self._quick_checks % 32 == 0 and (self._quick_checks <= 1024 or self.watcher.affordable()):
+        if self._quick_checks % 32 == 0 and (self._quick_checks <= 1024 or self.watcher.gears.affordable()):
             self._overdue = True
             return False
         if len(args) > 1 and isinstance(args[0], torch.Tensor) and isinstance(args[1], torch.Tensor):
@@ -169,15 +169,15 @@ class Losses:
         self._sites[name] = site
         given = signature.bind(*args, **kwargs).arguments
         prediction, target = given.get("input"), given.get("target")
-        self.calls.used_as("loss", grad=isinstance(prediction, torch.Tensor) and prediction.requires_grad)
+        self.calls.fates.used_as("loss", grad=isinstance(prediction, torch.Tensor) and prediction.requires_grad)
         if not isinstance(prediction, torch.Tensor) or not isinstance(target, torch.Tensor):
             return
         if name in SYMMETRIC and target.requires_grad and not prediction.requires_grad:
             prediction, target = target, prediction  # mse_loss(x, model(x)): the order means nothing
         self._phase = self.watcher.phase()
         self._last = (name, site, given.get("ignore_index", -100), weakref.ref(prediction), weakref.ref(target))
-        due = overdue or _is_due(self._seen[place]) or (self.watcher.examining and self._phase == "train")
-        if not (due or self.watcher.affordable()):
+        due = overdue or _is_due(self._seen[place]) or (self.watcher.gears.examining and self._phase == "train")
+        if not (due or self.watcher.gears.affordable()):
             return
         with torch.no_grad():
             if name in CLASS_LOSSES and not target.dtype.is_floating_point:
@@ -191,8 +191,8 @@ class Losses:
         step, phase = self.watcher.step, self._phase
         self.watcher.bus.tell(moments.loss_called, name, prediction, target)
         made_by = producer(prediction.grad_fn)
-        maker = self.calls.maker(prediction)
-        made = self.watcher.known.ops.made(prediction)
+        maker = self.calls.outputs.maker(prediction)
+        made = self.watcher.known.ops.activations.made(prediction)
         call = LossCall(
             function=name,
             input=describe(prediction, made_by=type(made_by).__name__ if made_by is not None else None),
@@ -204,10 +204,12 @@ class Losses:
             smoothing=float(given.get("label_smoothing", 0.0)),
             weighted=given.get("weight") is not None or given.get("pos_weight") is not None,
             maker=maker,
-            target_maker=self.calls.maker(target),
+            target_maker=self.calls.outputs.maker(target),
             made_at=MadeAt(made.op, *made.site) if made is not None else None,
             built_at=self.calls.loss_site(),
-            reconstructs=target.dtype.is_floating_point and name == "cross_entropy" and self.calls.is_input(target),
+            reconstructs=target.dtype.is_floating_point
+            and name == "cross_entropy"
+            and self.calls.inputs.is_input(target),
             **branches(prediction, target),
         )
         path = maker.partition(" ")[0] if maker else None
@@ -255,7 +257,7 @@ class Losses:
             return
         if labels.device.type == "cpu" and bool((labels[:, -1] == ignored).all()):
             labels = labels[:, :-1]  # shifted inside the model, which leaves the last place without a label
-        inputs = self.calls.sequence() if self.calls.sequence is not None else None
+        inputs = self.calls.inputs.sequence()
         inputs = (
             inputs if inputs is not None else self.watcher.known.embedded()
         )  # a loss inside the model comes before its inputs

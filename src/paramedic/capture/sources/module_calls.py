@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import Counter
 from typing import Any
 
@@ -12,12 +11,14 @@ from torch import nn
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, own_parameters, readable, values
-from paramedic.capture.graph import producer, serial, serials
+from paramedic.capture.facts import describe, own_parameters
 from paramedic.capture.inquest.randomness import random_state
 from paramedic.capture.moments import Call
+from paramedic.capture.sources.fates import MOST_CALLS, Fates
 from paramedic.capture.sources.mode_dependent import mode_dependent_modules
+from paramedic.capture.sources.model_inputs import ModelInputs
 from paramedic.capture.sources.ops import OpMode
+from paramedic.capture.sources.outputs import Outputs
 from paramedic.capture.sources.rebuilt import Rebuilt
 from paramedic.capture.sources.unused import Unused
 from paramedic.capture.watcher import Watcher
@@ -26,12 +27,10 @@ from paramedic.program.anatomy import full_name
 from paramedic.program.tensors import tensors_in
 from paramedic.program.untouched import on_class, stored
 from paramedic.program.where import is_users, shown_path, user_site
-from paramedic.record.facts import BadInput, EvalForward, Forward, ModePart, ModuleCall, TrainForward
+from paramedic.record.facts import ModePart, ModuleCall
 from paramedic.record.writer import Site
 
 EXAMINED_PER_PATTERN = 64  # evaluation calls, so that the metric behind them is seen as well
-MOST_CALLS = 256  # remembered between two optimizer steps
-LARGEST_TABLE = 100_000  # values
 
 
 class ModuleCalls:
@@ -45,25 +44,20 @@ class ModuleCalls:
         self.ops = ops
         self.rebuilt = Rebuilt(watcher.registry)
         self.stack: list[Call] = []
-        self.open: list[Call] = []  # top-level calls whose fate is not known yet
         self.patterns: Counter[tuple[int, bool, bool]] = Counter()
-        self.sequence: weakref.ref[torch.Tensor] | None = None  # the last input of token ids or frames
         self._thread = threading.get_ident()
         self._paths: dict[int, tuple[int, dict[int, str]]] = {}
-        self._made: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
-        self._nodes: dict[int, str] = {}  # by serial number
         self._unused = Unused(ops)
+        self.outputs = Outputs()
+        self.fates = Fates(watcher, self._unused)
+        self.inputs = ModelInputs(watcher)
         self._hooks: list[Any] = []
         self._order = 0
-        self._last_input: weakref.ref[torch.Tensor] | None = None
-        self._last_step = 0  # at which it was given
-        self._last_table: str | None = None  # what it held, if it was a table
-        self._repeats = 0
 
     def install(self) -> None:
-        self.watcher.on_gear.append(self._shift)
+        self.watcher.gears.on_gear.append(self._shift)
         self.watcher.patches.on_undo(self._remove_hooks)
-        self._shift(self.watcher.examining)
+        self._shift(self.watcher.gears.examining)
 
     @on(moments.forked)
     def follow_this_thread(self, name: str) -> None:
@@ -87,7 +81,7 @@ class ModuleCalls:
         self._remove_hooks()
         self.watcher.bus.tell(moments.module_entered, "")
         # A compiler guards on global hooks: each change of them would make it compile the model again.
-        if examining and not self.watcher.compiled:
+        if examining and not self.watcher.gears.compiled:
             hooks = torch.nn.modules.module
             self._hooks = [
                 hooks.register_module_forward_pre_hook(self._enter),
@@ -139,7 +133,7 @@ class ModuleCalls:
             elif parent is not None:
                 call.cut_at = parent.cut_at
         if parent is None:
-            self.ops.fresh = True
+            self.ops.cuts.fresh = True
             call.random = None if call.grad or self.watcher.known.seeds.draws_apart() else random_state()
             self.rebuilt.turn += 1
         self.stack.append(call)
@@ -157,14 +151,14 @@ class ModuleCalls:
         self.watcher.bus.tell(moments.module_entered, self.stack[-1].path if self.stack else "")
         self.watcher.bus.tell(moments.module_called, call, args, kwargs, output)
         tensors = list(tensors_in(output))
-        self._remember_outputs(call, [tensor for _, tensor in tensors])
+        self.outputs.remember(call, [tensor for _, tensor in tensors])
         self._order += 1
         stochastic = stored(module, "p")
         cut = call.cut_at
         if call.grad and tensors and not any(tensor.requires_grad for _, tensor in tensors):
             cut = _decorator_site(module)  # gradients went on in, and nothing came out
         if cut is not None and self._carries(module, args, kwargs):
-            self.ops.taint_outputs([tensor for _, tensor in tensors], cut)
+            self.ops.cuts.lose_all([tensor for _, tensor in tensors], cut)
         built_in = self.rebuilt.inside(module, call.root)
         self.watcher.state(
             ModuleCall(
@@ -194,8 +188,8 @@ class ModuleCalls:
 
     def _carries(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
         """Whether a gradient is missed behind it: a teacher that no optimizer holds has none to give."""
-        trained = any(id(p) in self.watcher.known.loop.owners for p in anatomy.parameters(module))
-        return trained or any(self.ops.taint_of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
+        trained = any(id(p) in self.watcher.known.loop.books.owners for p in anatomy.parameters(module))
+        return trained or any(self.ops.cuts.of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
 
     def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         if not any(True for _ in anatomy.parameters(call.module)):
@@ -207,57 +201,14 @@ class ModuleCalls:
         call.drew = call.random is not None and not call.random.is_that_of(random_state())
         call.random = None
         call.borrowed = not all(isinstance(p, nn.Parameter) for p in anatomy.parameters(call.module))
-        call.repeated = self._same_input_again(args)
-        if len(self.open) < MOST_CALLS:
-            self.open.append(call)
-        self._describe_inputs(call, args, kwargs)
+        call.repeated = self.inputs.same_again(args)
+        self.fates.follow(call)
+        self.inputs.describe(call, args, kwargs)
         self.watcher.bus.tell(moments.model_called, call, args, kwargs, output)
         call.module = call.root = None  # what is remembered must not keep the model alive
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
-            self.watcher.relax()
-        self.watcher.turns.called(asked=True)
-
-    def _same_input_again(self, args: Any) -> bool:
-        first = next((tensor for _, tensor in tensors_in(args)), None)
-        if first is None:
-            return False
-        # At the same step: full-batch training gives the same input in every one.
-        again = self._last_input is not None and self._last_input() is first and self._last_step == self.watcher.step
-        self._last_input, self._last_step, self._last_table = weakref.ref(first), self.watcher.step, _table(first)
-        self._repeats = self._repeats + 1 if again else 0
-        return self._repeats >= 2
-
-    def _describe_inputs(self, call: Call, args: Any, kwargs: Any) -> None:
-        inputs = [(path, tensor) for path, tensor in tensors_in((args, kwargs))][:8]
-        facts = [describe(tensor, path=path) for path, tensor in inputs]
-        self.watcher.state(
-            Forward(inputs=facts, training=call.training, grad=call.grad),
-            site=call.site,
-            module=call.path,
-            key=(call.path, call.training, call.grad, any(fact.requires_grad for fact in facts)),
-        )
-        for path, tensor in inputs:
-            if tensor.dim() == 3 or (tensor.dim() == 2 and not tensor.dtype.is_floating_point):
-                self.sequence = weakref.ref(tensor)
-            if readable(tensor) and tensor.dtype.is_floating_point:
-                self._look_for_bad_values(call, path, tensor)
-
-    def _look_for_bad_values(self, call: Call, path: str, tensor: torch.Tensor) -> None:
-        step = self.watcher.step
-
-        def use(numbers: list[float]) -> None:
-            found = dict(zip(VALUE_NAMES, numbers, strict=True))
-            if found["nan"] or found["inf"]:
-                self.watcher.state(
-                    BadInput(source="model input", path=path, nan=found["nan"], inf=found["inf"]),
-                    site=call.site,
-                    module=call.path,
-                    step=step,
-                    key=("model", call.path, path),
-                )
-
-        with torch.no_grad():
-            self.watcher.read(values(tensor), use)
+            self.watcher.gears.relax()
+        self.watcher.gears.turns.called(asked=True)
 
     def in_forward(self) -> bool:
         """Whether a module with parameters is running: arithmetic there is the model's, not the loss's."""
@@ -277,101 +228,15 @@ class ModuleCalls:
         site = self.watcher.registry.birth_site(self.stack[-1].module)
         return site if site.file else None
 
-    # Outputs and their fate -------------------------------------------------------------------------------------
-
-    def _remember_outputs(self, call: Call, tensors: list[torch.Tensor]) -> None:
-        label = f"{call.path} ({type(call.module).__name__})"
-        for tensor in tensors:
-            known = self._made.get(id(tensor))
-            if known is None or known[0]() is not tensor:  # the innermost module is the one that made it
-                self._made[id(tensor)] = (weakref.ref(tensor), label)
-            if tensor.grad_fn is not None:
-                node = serial(tensor.grad_fn)
-                call.nodes.add(node)
-                self._nodes.setdefault(node, label)
-
-    def maker(self, tensor: torch.Tensor) -> str | None:
-        """The module whose output this tensor is, perhaps reshaped: 'net.head (Linear)'."""
-        known = self._made.get(id(tensor))
-        if known is not None and known[0]() is tensor:
-            return known[1]
-        return self.made_by(tensor.grad_fn) or self.made_by(producer(tensor.grad_fn))
-
-    def made_by(self, node: Any) -> str | None:
-        return self._nodes.get(serial(node)) if node is not None else None
-
-    def is_input(self, tensor: torch.Tensor) -> bool:
-        """Whether a model was just given this table, perhaps in a copy that is gone by now."""
-        return self._last_table is not None and self._last_table == _table(tensor)
-
-    def used_as(self, use: str, *, grad: bool | None = None) -> None:
-        """A top-level call's output went into a loss or a metric: the last call with a graph, if there is one.
-
-        Calls that are trained on leave `open` at their backward pass, so in an evaluation there is none. What has a
-        graph (`grad`) came from no other call than one with a graph, perhaps one that was not seen.
-        """
-        fresh = [call for call in self.open if call.grad and call.age == 0] if grad is not False else []
-        for call in (fresh if grad else fresh or self.open)[-1:]:
-            call.uses.add(use)
-
-    def trained(self, nodes: set[Any], *, private: bool) -> None:
-        """A backward pass is about to go through these nodes; a private one serves something else than training."""
-        self._unused.clear()
-        if not self.open:
-            return
-        used = serials(nodes)
-        for call in self.open:
-            if not private and not used.isdisjoint(call.nodes):
-                self._settle(call, TrainForward, "train")
-        self.open = [call for call in self.open if used.isdisjoint(call.nodes)]
-
-    def missed(self) -> None:
-        """A backward pass was not examined: it may have gone through any of the latest calls with a graph.
-
-        But hardly through one from before the last step that was given the batch of another loader: a test loop.
-        """
-        self._unused.clear()
-        if self.open:
-            now = self.watcher.known.loaders.current
-            self.open = [c for c in self.open if not c.grad or c.age > 1 or (c.age == 1 and c.loader != now)]
-
     @on(moments.step_taken, moments.round_over)
     def _round_over(self) -> None:
-        self.settle()
+        self.fates.settle()
+        self.outputs.forget()
 
     @on(moments.run_over)
     def _run_over(self) -> None:
-        self.settle(final=True)
-
-    def settle(self, *, final: bool = False) -> None:
-        """After an optimizer step: what nobody has back-propagated by now was only looked at."""
-        still_open = []
-        for call in self.open:
-            call.age += 1
-            if final or not call.grad or call.age > 2:
-                self._settle(call, EvalForward, "eval")
-            else:
-                still_open.append(call)
-        self.open = still_open
-        self._made.clear()
-        self._nodes.clear()
-        self._unused.clear()
-
-    def _settle(self, call: Call, kind: type[TrainForward] | type[EvalForward], phase: str) -> None:
-        fact = call.became(kind)
-        in_eval = tuple(m.path for m in call.moody if not m.training)
-        key = (
-            call.path,
-            fact.training,
-            fact.grad,
-            in_eval,
-            call.site,
-            fact.uses,
-            fact.loader,
-            fact.repeated,
-            fact.drew,
-        )
-        self.watcher.state(fact, site=call.site, module=call.path, phase=phase, step=call.step, key=key)
+        self.fates.settle(final=True)
+        self.outputs.forget()
 
     def _path(self, module: nn.Module, root: nn.Module, parent: Call | None) -> str:
         if parent is None:
@@ -383,12 +248,6 @@ class ModuleCalls:
             known = (version, {id(m): full_name(name, path, root) for path, m in anatomy.named_modules(root)})
             self._paths[id(root)] = known
         return known[1].get(id(module)) or f"{parent.path}.<{type(module).__name__}>"
-
-
-def _table(tensor: torch.Tensor) -> str | None:
-    """What a table of numbers holds, in short."""
-    small = tensor.dim() == 2 and tensor.device.type == "cpu" and 0 < tensor.numel() <= LARGEST_TABLE
-    return content_hash(tensor) if small and tensor.dtype.is_floating_point and readable(tensor) else None
 
 
 def _decorator_site(module: nn.Module) -> Site | None:

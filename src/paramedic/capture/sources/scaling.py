@@ -60,7 +60,7 @@ class Scaling:
             result = original(scaler, outputs)
             if scaler.is_enabled():
                 self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
-                if not (self.watcher.matching and self.loop.as_before("scale")):
+                if not (self.watcher.gears.matching and self.loop.as_before("scale")):
                     self.watcher.ask("scaling", self._scaled, scaler)
             return result
 
@@ -77,7 +77,7 @@ class Scaling:
     def _watched_unscale(self, original: Any) -> Any:
         def unscale(scaler: Any, optimizer: Any) -> Any:
             result = original(scaler, optimizer)
-            if scaler.is_enabled() and not (self.watcher.matching and self.loop.as_before("unscale_")):
+            if scaler.is_enabled() and not (self.watcher.gears.matching and self.loop.as_before("unscale_")):
                 self.watcher.ask("scaling", self._unscaled)
             return result
 
@@ -93,7 +93,7 @@ class Scaling:
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             account = self.loop.accounts.get(optimizer)
             taken = account.steps if account else 0
-            matched = self.watcher.matching
+            matched = self.watcher.gears.matching
             self.loop.in_scaler_step = not matched
             try:
                 return original(scaler, optimizer, *args, **kwargs)
@@ -132,7 +132,7 @@ class Scaling:
     def _watched_update(self, original: Any) -> Any:
         def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(scaler, *args, **kwargs)
-            if scaler.is_enabled() and not (self.watcher.matching and self.loop.as_before("update")):
+            if scaler.is_enabled() and not (self.watcher.gears.matching and self.loop.as_before("update")):
                 self.watcher.ask("scaling", self._updated)
             return result
 

@@ -22,7 +22,7 @@ class Unused:
         calls, cuts, waiting = self._calls.get(site, (0, 0, 0))
         if calls >= (TRAINING if training else EVALUATING):
             self._ops.let_go(cuts, waiting)
-        self._calls[site] = (calls + 1, len(self._ops.cuts), len(self._ops.waiting))
+        self._calls[site] = (calls + 1, len(self._ops.cuts.made), len(self._ops.waiting))
 
     def clear(self) -> None:
         """A backward pass came, or a step."""

@@ -14,7 +14,7 @@ def assert_data_ok(
 ) -> None:
     """No error and no warning in an audit of this loader, data set, or pair of tensors (see `paramedic.audit`)."""
     __tracebackhide__ = True
-    from paramedic import audit
+    from paramedic.auditing import audit
 
     with restored():
         alarms = audit(train, val, select=select, ignore=ignore, label=label).diagnosis.alarms

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.patching import Patches
+
 Recipe = dict[str, Any]
 PLAIN = (int, float, str, bool, bytes, type(None), torch.Tensor, torch.device, torch.dtype, torch.Size)
 _made: dict[int, tuple[nn.Module, list[Any], dict[str, Any]]] = {}
@@ -27,11 +29,12 @@ def remembered() -> Iterator[None]:
         _remember(module)
         original(module, *args, **kwargs)
 
-    nn.Module.__init__ = remember
+    patches = Patches()
+    patches.set(nn.Module, "__init__", remember)
     try:
         yield
     finally:
-        nn.Module.__init__ = original
+        patches.undo()
 
 
 def _remember(module: nn.Module) -> None:

@@ -19,6 +19,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, check
+from paramedic.patching import Patches
 from paramedic.program.where import is_users, locals_of
 from paramedic.testing.restore import random_state
 from paramedic.testing.script.loops import Loop, loop_of
@@ -106,7 +107,7 @@ class _Watch:
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
         original = torch.Tensor.backward
-        watch = self
+        watch, patches = self, Patches()
 
         def backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
             watch.backward_began(tensor)
@@ -117,11 +118,11 @@ class _Watch:
             hooks.register_module_forward_hook(self._leave, always_call=True),
             register_optimizer_step_pre_hook(self._stepped),
         ]
-        torch.Tensor.backward = backward
+        patches.set(torch.Tensor, "backward", backward)
         try:
             yield
         finally:
-            torch.Tensor.backward = original
+            patches.undo()
             for handle in handles:
                 handle.remove()
 

@@ -103,7 +103,7 @@ class Forgotten:
         for taken in waiting:
             model = taken.model()
             first = next(anatomy.parameters(model), None) if model is not None else None
-            owners = [o for o in self.loop.owners.of(id(first)) if o in self.loop.accounts]
+            owners = [o for o in self.loop.books.owners.of(id(first)) if o in self.loop.accounts]
             account = self.loop.accounts[owners[-1]] if owners else None
             if first is None or account is None or not account.steps:
                 self._taken += [taken] if first is not None else []  # its first step is still to come

@@ -47,7 +47,9 @@ class OverwrittenWeights:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.held = watcher.known.loop.owners.__contains__  # whether an optimizer holds the parameter with this id
+        self.held = (
+            watcher.known.loop.books.owners.__contains__
+        )  # whether an optimizer holds the parameter with this id
         self._waiting: list[Load] = []
         self._from: Counter[Site] = Counter()  # a target network loads again and again
 

@@ -45,7 +45,7 @@ class Margins:
         self.watcher.patches.wrap(F, "cross_entropy", watched)
 
     def _note(self, scores: Any, labels: Any) -> None:
-        given, loader = self.loaders.last(), self.loaders.current
+        given, loader = self.loaders.last_batch().in_words(), self.loaders.current
         if given is None or loader is None or not isinstance(given.indices, list) or not scores.requires_grad:
             return
         fits = scores.dim() == 2 and scores.shape[1] > 1 and labels.dim() == 1 and not labels.is_floating_point()
@@ -61,12 +61,12 @@ class Margins:
 
     def _add(self, loader: int, indices: list[int], margins: torch.Tensor) -> None:
         rows = torch.tensor(indices)
-        known = self.loaders.margins.get(loader)
+        known = self.loaders.known.margins.get(loader)
         size = max(int(rows.max()) + 1, 0 if known is None else known.shape[1])
         if known is None or known.shape[1] < size:
             larger = torch.zeros(2, max(size, 2 * (0 if known is None else known.shape[1])), dtype=torch.float64)
             if known is not None:
                 larger[:, : known.shape[1]] = known
-            known = self.loaders.margins[loader] = larger
+            known = self.loaders.known.margins[loader] = larger
         known[0].index_add_(0, rows, margins)
         known[1].index_add_(0, rows, torch.ones_like(margins))

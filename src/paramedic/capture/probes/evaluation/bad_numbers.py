@@ -43,11 +43,11 @@ class Evaluation:
     def install(self) -> None:
         for name in READINGS:
             self._watch(name, getattr(torch.Tensor, name))
-        self.watcher.on_gear.append(self._leave_compilers_alone)
+        self.watcher.gears.on_gear.append(self._leave_compilers_alone)
 
     def _leave_compilers_alone(self, examining: bool) -> None:
         """Where a graph breaks at a reading, the compiler would look into our function and complain."""
-        if self.watcher.compiled:
+        if self.watcher.gears.compiled:
             for name in READINGS:
                 self.watcher.patches.take_back(torch.Tensor, name)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
+from paramedic.capture.gears import AFTER_NEWS
 from paramedic.capture.probe import probe
-from paramedic.capture.watcher import AFTER_NEWS, Watcher
+from paramedic.capture.watcher import Watcher
 from paramedic.program.where import is_users
 
 USUAL = 512  # times that a block was entered
@@ -34,7 +35,7 @@ class GradMode:
                 if frame is not None and frame.f_code.co_filename.endswith("_contextlib.py"):
                     frame = frame.f_back  # used as a decorator
                 if frame is None or not self._enters_as_usual(frame):
-                    self.watcher.end_skipping()
+                    self.watcher.gears.end_skipping()
                 return original(block)
 
             return enter
@@ -46,5 +47,5 @@ class GradMode:
         place = (frame.f_code, frame.f_lineno)
         times = self._entered[place] = self._entered.get(place, 0) + 1
         if times & (times - 1) == 0 and is_users(frame.f_code.co_filename):
-            self.watcher.ask("gradmode", self.watcher.news, AFTER_NEWS if times == 1 else 0)
-        return times > USUAL and self.watcher.turning
+            self.watcher.ask("gradmode", self.watcher.gears.news, AFTER_NEWS if times == 1 else 0)
+        return times > USUAL and self.watcher.gears.turning

@@ -102,7 +102,7 @@ class Metrics:
         flat = how == "argmax" and result.dim() == 0 and sum(n > 1 for n in scores.shape) > 1
         across = None
         if how == "argmax" and not flat and scores.dim() > 1 and _axis(args, kwargs) in (0, -scores.dim()):
-            across = ArgmaxAcrossSamples(shape=list(scores.shape), maker=self.watcher.known.calls.maker(scores))
+            across = ArgmaxAcrossSamples(shape=list(scores.shape), maker=self.watcher.known.calls.outputs.maker(scores))
         self._remember(result, Decision(how, list(scores.shape) if flat else None, across))
 
     @on_call_of(*_LARGEST)
@@ -127,7 +127,7 @@ class Metrics:
             return
         how = func.__name__.strip("_")
         half = how == "round" or (len(args) > 1 and isinstance(args[1], float) and args[1] == 0.5)
-        maker = self.watcher.known.calls.maker(x) if half and readable(x) and x.numel() <= MOST_VALUES else None
+        maker = self.watcher.known.calls.outputs.maker(x) if half and readable(x) and x.numel() <= MOST_VALUES else None
         if maker is None:
             return
         site, step = user_site(), self.watcher.step
@@ -155,9 +155,9 @@ class Metrics:
             if decision is None:
                 continue
             if mine.shape == other.shape:
-                self.watcher.ask_within("tallies", self._tallies.compared, user_frame(), other)
+                self.watcher.guard.ask_within("tallies", self._tallies.compared, user_frame(), other)
                 if not func.__name__.strip("_").startswith("n"):  # unequal ones are mistakes
-                    self.watcher.ask_within("batch_averages", self._averages.compared, user_frame(), result)
+                    self.watcher.guard.ask_within("batch_averages", self._averages.compared, user_frame(), result)
             site, flat = user_site(), decision.flattened
             if flat is not None and other.dim() == 1 and other.numel() in flat and other.numel() > 1:
                 self.watcher.state(FlatArgmax(shape=flat, labels=other.numel()), site=site, key=("flat argmax", site))

@@ -28,7 +28,7 @@ class Clipping:
     def _watch(self, name: str) -> None:
         def watched(original: Any) -> Any:
             def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-                if self.watcher.matching and self.loop.as_before("clip"):
+                if self.watcher.gears.matching and self.loop.as_before("clip"):
                     return original(parameters, *args, **kwargs)
                 if not isinstance(parameters, (torch.Tensor, list, tuple)):
                     parameters = list(parameters)  # a generator can be read only once, and torch is to read it
@@ -45,21 +45,21 @@ class Clipping:
 
     def _fresh(self, parameters: Any) -> bool:
         """Whether gradients are there that no step has used, be they from a backward pass or written by hand."""
-        accounts = {a.number: a for p in _listed(parameters) for a in self.loop.accounts_of(id(p))}
+        accounts = {a.number: a for p in _listed(parameters) for a in self.loop.books.accounts_of(id(p))}
         return any(account.pending or account.new_by_hand() for account in accounts.values())
 
     def _clipped(self, name: str, parameters: Any, fresh: bool, args: Any, kwargs: Any, result: Any) -> None:
         loop, site = self.loop, user_site()
         tensors = _listed(parameters)
         with_gradient = [p for p in tensors if p.grad is not None]
-        accounts = [account for p in with_gradient for account in loop.accounts_of(id(p))]
+        accounts = [account for p in with_gradient for account in loop.books.accounts_of(id(p))]
         pending = any(account.pending for account in accounts)
         for backward in [b for account in accounts for b in account.pending]:
             backward.measured = True
         stale = bool(accounts) and not fresh
         scaled = bool(loop.scaled)
         trainable = sum(1 for a in loop.accounts for g in a.param_groups for p in g["params"] if p.grad is not None)
-        covered = sum(id(p) in loop.owners for p in with_gradient)
+        covered = sum(id(p) in loop.books.owners for p in with_gradient)
         loop.note("clip", site, stale=stale, scaled=scaled, empty=not with_gradient)
         limit = kwargs.get("max_norm", kwargs.get("clip_value", args[0] if args else None))
         data = Clip(

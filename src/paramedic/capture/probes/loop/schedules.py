@@ -99,7 +99,7 @@ class Schedulers:
                 if isinstance(scheduler, ReduceLROnPlateau):
                     self.watcher.ask("schedulers", self._hear, scheduler, args, kwargs)
                 if not self._building and not (
-                    self.watcher.matching and self.loop.as_before("scheduler", id(scheduler))
+                    self.watcher.gears.matching and self.loop.as_before("scheduler", id(scheduler))
                 ):
                     self.watcher.ask("schedulers", self._stepped, scheduler)
                 return result
@@ -124,7 +124,7 @@ class Schedulers:
         """Optimizers may be gone when the script ends, so their steps are noted on the way."""
         for course in self._all:
             optimizer = course.optimizer() if course.optimizer is not None else None
-            account = self.loop.account_behind(optimizer)
+            account = self.loop.books.account_behind(optimizer)
             if account is not None:
                 course.number, course.steps = account.number, account.steps
 
@@ -138,7 +138,7 @@ class Schedulers:
         rates = _rates(optimizer) if optimizer is not None else []
         if not rates:
             return
-        account = self.loop.account_behind(optimizer)
+        account = self.loop.books.account_behind(optimizer)
         if account is not None:
             course.number, course.steps = account.number, account.steps
             self._look_for_heir(course, account, optimizer)
@@ -158,7 +158,7 @@ class Schedulers:
         elif self.watcher.step > before[0]:
             course.idle += 1
             shared = [p for group in optimizer.param_groups for p in group["params"]][:8]
-            others = [a for p in shared for a in self.loop.accounts_of(id(p)) if a is not account and a.steps]
+            others = [a for p in shared for a in self.loop.books.accounts_of(id(p)) if a is not account and a.steps]
             course.heir, course.heir_steps = (others[-1].number, others[-1].steps) if others else (None, 0)
 
     def _hear(self, scheduler: Any, args: Any, kwargs: Any) -> None:
@@ -172,7 +172,7 @@ class Schedulers:
 
     def _stepped(self, scheduler: Any) -> None:
         optimizer = stored(scheduler, "optimizer")
-        account = self.loop.account_behind(optimizer)
+        account = self.loop.books.account_behind(optimizer)
         site = user_site()
         before = account.steps == 0 if account is not None else self.watcher.step == 0
         course = self._courses.get(scheduler)

@@ -53,7 +53,7 @@ class Advantages:
     def _watch(self, kind: Any) -> None:
         def watched_sample(original: Any) -> Any:
             def sample(distribution: Any, *args: Any, **kwargs: Any) -> Any:
-                if self.watcher.examining:
+                if self.watcher.gears.examining:
                     self._sampled.add(distribution)
                 return original(distribution, *args, **kwargs)
 
@@ -62,7 +62,7 @@ class Advantages:
         def watched_likelihood(original: Any) -> Any:
             def log_prob(distribution: Any, value: Any) -> Any:
                 result = original(distribution, value)
-                if self.watcher.examining and distribution in self._sampled and len(self._chosen) < MOST_PRODUCTS:
+                if self.watcher.gears.examining and distribution in self._sampled and len(self._chosen) < MOST_PRODUCTS:
                     self._chosen.add(getattr(result, "grad_fn", None))
                 return result
 

@@ -87,7 +87,7 @@ class Draws:
         known = self._drawn.get(id(value))
         if known is not None and known[0]() is value:
             return known[1]
-        cut = self.ops.taint_of(value)
+        cut = self.ops.cuts.of(value)
         return Draw(cut.node, cut.op, cut.site) if cut is not None and cut.op == ".sample()" else None
 
     @on(moments.pass_followed)

@@ -47,7 +47,7 @@ class Mixtures:
     def passed(self, nodes: set[Any]) -> None:
         """A backward pass goes through these nodes."""
         leaves = {id(variable) for node in nodes if (variable := getattr(node, "variable", None)) is not None}
-        reached = {account.number for leaf in leaves for account in self.loop.accounts_of(leaf)}
+        reached = {account.number for leaf in leaves for account in self.loop.books.accounts_of(leaf)}
         site = user_site()
         self._reached[site] = reached
         if len(reached) < 2 or self._told >= MOST_TOLD:

@@ -33,7 +33,13 @@ class Numbers:
 
     @on_call_of(*_SUMS)
     def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if not self.ops.cuts or len(args) < 2 or not isinstance(result, T) or result.dim() or result.grad_fn is None:
+        if (
+            not self.ops.cuts.made
+            or len(args) < 2
+            or not isinstance(result, T)
+            or result.dim()
+            or result.grad_fn is None
+        ):
             return
         live, number = (args[0], args[1]) if isinstance(args[0], T) else (args[1], args[0])
         if not isinstance(number, float) or not isinstance(live, T) or not number or not math.isfinite(number):
@@ -41,7 +47,7 @@ class Numbers:
         own = terms(live.grad_fn) | {live.grad_fn}
         own |= {part for node in own if node is not None for part, _ in node.next_functions}
         site = user_site()
-        for cut in self.ops.cuts:
+        for cut in self.ops.cuts.made:
             # A value of the loss's own terms is taken away or put back on purpose.
             foreign = cut.node is None or cut.node not in own
             if cut.value and math.isfinite(cut.value) and foreign and self._is_multiple(site, cut, number):

@@ -124,7 +124,7 @@ class Objectives:
         def watched(original: Any) -> Any:
             def entropy(distribution: Any) -> Any:
                 result = original(distribution)
-                if self.watcher.examining and isinstance(result, T) and result.grad_fn is not None:
+                if self.watcher.gears.examining and isinstance(result, T) and result.grad_fn is not None:
                     made = partial(Entropy, class_=type(distribution).__name__)
                     self.watcher.ask("objectives", self._push, made, result)
                 return result
@@ -134,7 +134,7 @@ class Objectives:
         def watched_likelihood(original: Any) -> Any:
             def log_prob(distribution: Any, value: Any) -> Any:
                 result = original(distribution, value)
-                if self.watcher.examining and isinstance(result, T) and result.grad_fn is not None:
+                if self.watcher.gears.examining and isinstance(result, T) and result.grad_fn is not None:
                     made = partial(LogProb, class_=type(distribution).__name__)
                     self.watcher.ask("objectives", self._push, made, result)
                 return result

@@ -43,7 +43,7 @@ class SignedLabels:
 
         def watched(original: Any) -> Any:
             def loss(*args: Any, **kwargs: Any) -> Any:
-                if not self.watcher.matching:
+                if not self.watcher.gears.matching:
                     self.watcher.ask("signed_labels", self._called, name, signature, args, kwargs)
                 return original(*args, **kwargs)
 

@@ -80,7 +80,7 @@ class Tables:
         self._tables[id(result)] = Table(weakref.ref(result), user_site(), fact, _SYMBOLS[func] == "-")
 
     def _is_said(self, value: torch.Tensor) -> bool:
-        return self.ops.taint_of(value) is not None or self.watcher.known.is_answer(value)
+        return self.ops.cuts.of(value) is not None or self.watcher.known.is_answer(value)
 
     @on_call_of(*_KEEPING)
     def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:

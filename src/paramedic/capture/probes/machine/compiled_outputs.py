@@ -71,7 +71,7 @@ class CompiledOutputs:
 
     def _called(self, place: int, output: torch.Tensor) -> None:
         module = self._modules[place]()
-        if not self.watcher.sampling or module is None or not module.training or self.watcher.busy:
+        if not self.watcher.gears.sampling or module is None or not module.training or self.watcher.guard.busy:
             return
         if self.watcher.step != self._step:
             self._step, self._taken = self.watcher.step, set()
@@ -79,7 +79,7 @@ class CompiledOutputs:
         if place not in self._taken and name is not None:
             self._taken.add(place)
             # At once: a compiler reuses an output's memory as soon as its own operations need it no more.
-            self.watcher.ask("statistics", self.watcher.book_sampling, self._tell, name, output)
+            self.watcher.ask("statistics", self.watcher.guard.take_statistics, self._tell, name, output)
 
 
 def _hook(place: int, mailbox: torch.Tensor) -> Callable[[nn.Module, Any, Any], None]:

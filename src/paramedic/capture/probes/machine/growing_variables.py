@@ -149,9 +149,9 @@ class GrowingVariables:
 
     def _look_closely(self) -> None:
         self._close = CLOSE_LOOKS
-        if self.watcher.matching and self._called_back < MOST_CALLED_BACK:
+        if self.watcher.gears.matching and self._called_back < MOST_CALLED_BACK:
             self._called_back += 1
-            self.watcher.news(CLOSE_LOOKS)
+            self.watcher.gears.news(CLOSE_LOOKS)
 
     def _tell_retained(self, track: Track, tensor: torch.Tensor, names: list[Holder], how: str) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]

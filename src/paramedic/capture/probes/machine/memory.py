@@ -69,7 +69,12 @@ class Memory:
         if is_exhaustion(error):
             known = self.watcher.known
             tell_exhaustion(
-                self.watcher, list(known.loop.births), known.calls.maker, self.base, error, raised_at(error)
+                self.watcher,
+                list(known.loop.books.births),
+                known.calls.outputs.maker,
+                self.base,
+                error,
+                raised_at(error),
             )
 
     @on(moments.run_over)
@@ -114,7 +119,7 @@ class Memory:
                 return
 
     def _poll(self, now: float, *, dear: bool) -> None:
-        processes = {self._owner: "main", **self.watcher.known.loaders.workers()}
+        processes = {self._owner: "main", **self.watcher.known.loaders.known.workers()}
         if now >= self._next_children:
             self._next_children = now + CHILDREN_EVERY
             self._find_children(set(processes))

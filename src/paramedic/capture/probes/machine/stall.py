@@ -57,14 +57,14 @@ class StallWatch:
 
     @on(moments.step_taken)
     def _stepped(self) -> None:
-        if self.watcher.examining:
+        if self.watcher.gears.examining:
             frame: FrameType | None = sys._getframe()
             while frame is not None:
                 self._loops.setdefault(frame.f_code, set()).add(frame.f_lineno)
                 frame = frame.f_back
 
     def look(self, frame: FrameType) -> None:
-        now, asked = time.monotonic(), self.watcher.asked
+        now, asked = time.monotonic(), self.watcher.guard.asked
         place = _place(frame) if asked == self._asked else ()
         if asked != self._asked:
             if self._stalled:

@@ -11,8 +11,9 @@ import torch
 from paramedic import voice
 from paramedic.capture import moments
 from paramedic.capture.bus import on
+from paramedic.capture.gears import FIRST_STEPS
 from paramedic.capture.probe import probe
-from paramedic.capture.watcher import FIRST_STEPS, Watcher
+from paramedic.capture.watcher import Watcher
 from paramedic.paths import make_private_folder
 from paramedic.program.where import shown_path
 from paramedic.record import facts
@@ -43,7 +44,7 @@ class Trace:
 
         def watched(original: Any) -> Any:
             def start(*args: Any, **kwargs: Any) -> Any:
-                if not self.watcher.busy:
+                if not self.watcher.guard.busy:
                     self.watcher.ask("trace", self._make_way)
                 return original(*args, **kwargs)
 
@@ -57,7 +58,7 @@ class Trace:
     def _stepped(self) -> None:
         if self._over or self.watcher.step < FIRST_STEPS:
             return
-        self.watcher.watch_again()  # a trace of steps that run untouched would end too late
+        self.watcher.gears.watch_again()  # a trace of steps that run untouched would end too late
         if self._profiler is None:
             self._start()
         elif self.watcher.step - self._began >= WARM_UP + self.steps:

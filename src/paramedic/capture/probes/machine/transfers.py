@@ -39,7 +39,7 @@ class Transfers:
         self.ops.timers |= dict.fromkeys(WAITS, self._wait)
 
     def _move(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if self.watcher.busy or not self.watcher.examining:
+        if self.watcher.guard.busy or not self.watcher.gears.examining:
             return func(*args, **kwargs)
         result = self.clock.timed(MOVE, func, *args, **kwargs)
         if args[0].device.type != "cpu" and result.device.type == "cpu" and not kwargs.get("non_blocking"):
@@ -47,7 +47,7 @@ class Transfers:
         return result
 
     def _wait(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if self._inside or self.watcher.busy or args[0].device.type in ("cpu", "meta"):
+        if self._inside or self.watcher.guard.busy or args[0].device.type in ("cpu", "meta"):
             return func(*args, **kwargs)
         self._inside = True
         try:

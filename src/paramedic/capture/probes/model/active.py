@@ -67,7 +67,7 @@ class Active:
         rounds = self._rounds[id(model)]
         if step < (FIRST if rounds == 0 else SECOND) or rounds >= ROUNDS or id(model) in self._given_up:
             return
-        if len(self._rounds) > MOST_MODELS or not self._affordable() or self.watcher.compiled:
+        if len(self._rounds) > MOST_MODELS or not self._affordable() or self.watcher.gears.compiled:
             return
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return  # a forward pass of one process alone might wait for the others

@@ -40,7 +40,7 @@ class Averages:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.held = watcher.known.loop.owners.__contains__
+        self.held = watcher.known.loop.books.owners.__contains__
         self._pairs: list[Pair] = []
         self._version: object = None
         self._before: dict[int, tuple[int, torch.Tensor, torch.Tensor]] = {}  # step, copy, source

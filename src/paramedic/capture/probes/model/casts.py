@@ -27,7 +27,7 @@ class Casts:
 
         def watched_enter(original: Any) -> Any:
             def enter(autocast: Any) -> Any:
-                if not self.watcher.matching and autocast._enabled and torch.is_grad_enabled():
+                if not self.watcher.gears.matching and autocast._enabled and torch.is_grad_enabled():
                     self.watcher.ask("casts", self._entered, autocast)
                 return original(autocast)
 

@@ -116,7 +116,7 @@ class Census:
         if not without:
             return
         registry = self.watcher.registry
-        for cut, behind in self.ops.cuts_behind({id(p) for p in without}):
+        for cut, behind in self.ops.cuts.behind({id(p) for p in without}):
             self._told_cuts[cut.site] += 1
             if self._told_cuts[cut.site] <= MOST_TOLD_CUTS:
                 names = [registry.parameter_name(p) for p in without if id(p) in behind]

@@ -41,7 +41,7 @@ class DeclaredShapes:
         self._stop = listen(self._decorated)
 
     def _decorated(self, function: Any, contract: Contract, args: Any, kwargs: Any, output: Any) -> None:
-        if self.watcher.closed:
+        if self.watcher.guard.closed:
             self._stop()
             return
         self.watcher.ask("declared_shapes", self._check, function, contract, args, kwargs, output)

@@ -39,7 +39,7 @@ class Dropout:
     def _watched_attention(self, original: Any) -> Any:
         def attend(*args: Any, **kwargs: Any) -> Any:
             p = kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)
-            if p and not self.watcher.matching:
+            if p and not self.watcher.gears.matching:
                 self.watcher.ask("dropout", self._attended, p)
             return original(*args, **kwargs)
 
@@ -66,7 +66,7 @@ class Dropout:
 
         def watched(original: Any) -> Any:
             def drop(*args: Any, **kwargs: Any) -> Any:
-                if self._inside or self.watcher.matching:
+                if self._inside or self.watcher.gears.matching:
                     return original(*args, **kwargs)
                 self._inside = True
                 try:

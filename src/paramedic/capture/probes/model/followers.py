@@ -36,7 +36,9 @@ class Followers:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.held = watcher.known.loop.owners.__contains__  # whether an optimizer holds the parameter with this id
+        self.held = (
+            watcher.known.loop.books.owners.__contains__
+        )  # whether an optimizer holds the parameter with this id
         self._looks: Counter[int] = Counter()
         self._written: dict[int, Site] = {}  # address of a parameter -> the user's line that wrote to it
 

@@ -57,7 +57,8 @@ class Freezes:
         def parameters(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if self._freezers and (frame := sys._getframe(1)).f_code in self._freezers:
                 watcher.ask("freezes", self._walked, module, frame)
-            if not watcher.examining and watcher.step and self._lines.get((frame := sys._getframe(1)).f_code) != ():
+            unwatched = watcher.step and not watcher.gears.examining
+            if unwatched and self._lines.get((frame := sys._getframe(1)).f_code) != ():
                 watcher.ask("freezes", self._look_out, frame)
             return walk(module, *args, **kwargs)
 
@@ -84,7 +85,7 @@ class Freezes:
             lines = self._lines[code] = _freezing_lines(code) if is_users(code.co_filename) else ()
         if any(0 <= line - frame.f_lineno <= NEAR for line in lines) and self._lookouts[code] < MOST_LOOKOUTS:
             self._lookouts[code] += 1
-            self.watcher.news(1)
+            self.watcher.gears.news(1)
 
     def _remember_freezer(self, frame: FrameType) -> None:
         names = locals_of(frame)

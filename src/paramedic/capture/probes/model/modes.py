@@ -28,12 +28,12 @@ class Modes:
             def train(module: nn.Module, mode: bool = True) -> Any:
                 self._depth += 1
                 if module.training != mode:
-                    self.watcher.end_skipping()
+                    self.watcher.gears.end_skipping()
                 try:
                     return original(module, mode)
                 finally:
                     self._depth -= 1
-                    if self._depth == 0 and not (self.watcher.matching and (id(module), mode) in self._known):
+                    if self._depth == 0 and not (self.watcher.gears.matching and (id(module), mode) in self._known):
                         self.watcher.ask("modes", self._switched, module, mode)
 
             return train
@@ -51,9 +51,9 @@ class Modes:
             module=path,
             key=(path, mode, site),
         ):
-            self.watcher.news()
+            self.watcher.gears.news()
         elif not mode:  # an evaluation begins, between two steps: the 2nd, 4th, 8th … is worth a look as well
             self._evaluations[path] += 1
             times = self._evaluations[path]
             if times & (times - 1) == 0:
-                self.watcher.news(0)
+                self.watcher.gears.news(0)

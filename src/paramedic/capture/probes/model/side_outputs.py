@@ -41,7 +41,7 @@ class SideOutputs:
 
     def _part(self, path: str, answer: torch.Tensor) -> str | None:
         """The child of the module that made this answer, perhaps with a function applied to it since."""
-        makers = (self.watcher.known.calls.made_by(node) for node in kinds_behind(answer.grad_fn))
+        makers = (self.watcher.known.calls.outputs.made_by(node) for node in kinds_behind(answer.grad_fn))
         made = next((maker for maker in makers if maker is not None), "").partition(" ")[0]
         below = made.removeprefix(f"{path}.")
         return f"{path}.{below.partition('.')[0]}" if made != below else None

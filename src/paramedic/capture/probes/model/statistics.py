@@ -67,16 +67,16 @@ class Statistics:
         self._devices: set[torch.device] = set()  # whose kernels are being compiled, or are
 
     def install(self) -> None:
-        self.watcher.on_sampling.append(self._shift)
-        self.watcher.on_gear.append(lambda _: self._remove_hook() if self.watcher.compiled else None)
+        self.watcher.gears.on_sampling.append(self._shift)
+        self.watcher.gears.on_gear.append(lambda _: self._remove_hook() if self.watcher.gears.compiled else None)
         self.watcher.patches.on_undo(self._remove_hook)
-        self._shift(self.watcher.sampling)
+        self._shift(self.watcher.gears.sampling)
 
     # Module outputs ---------------------------------------------------------------------------------------------
 
     def _shift(self, sampling: bool) -> None:
         self._remove_hook()
-        if sampling and not self.watcher.compiled:
+        if sampling and not self.watcher.gears.compiled:
             self._due = dict(self.watcher.registry.module_names())
             self.watcher.patches.set(nn.Module, "__call__", _watched(nn.Module.__call__, self._called))
             self._sampling = True
@@ -90,7 +90,7 @@ class Statistics:
     def _called(self, module: nn.Module, output: Any) -> None:
         # Called for every module of a sampled step, so the usual case is kept short.
         name = self._due.get(id(module))
-        if name is None or not torch.is_grad_enabled() or self.watcher.busy:
+        if name is None or not torch.is_grad_enabled() or self.watcher.guard.busy:
             return
         del self._due[id(module)]
         plain = type(output) is torch.Tensor and output.layout is torch.strided and output.dtype.is_floating_point
@@ -99,7 +99,7 @@ class Statistics:
             self._room -= output.nbytes
             if self._room > 0 and len(self._held) < TOGETHER:
                 return
-        self.watcher.ask("statistics", self.watcher.book_sampling, self._hold, name, output)
+        self.watcher.ask("statistics", self.watcher.guard.take_statistics, self._hold, name, output)
 
     def _hold(self, name: str, output: Any) -> None:
         if not self._held or self._held[-1][1] is not output:
@@ -205,7 +205,7 @@ class Statistics:
     @on(moments.step_taken, moments.steps_matched)
     def poll(self) -> None:
         for seconds in self.stopwatch.read():
-            self.watcher.budget.device_time(seconds)
+            self.watcher.gears.budget.device_time(seconds)
         for batch in self.collector.take():
             self._arrived(batch)
 
@@ -242,7 +242,7 @@ class Statistics:
                 remarkable |= self._gradient_norm(step, sample.rows)
         self.watcher.writer.sample(samples, remarkable=bool(remarkable))
         if remarkable:
-            self.watcher.budget.alarm()
+            self.watcher.gears.budget.alarm()
 
     def _without_idle_parts(self, names: Sequence[str], rows: layout.Array) -> layout.Array:
         """Zeros in one part say nothing of the whole: of an embedding, the other ranks may have the rows in use."""

@@ -49,7 +49,9 @@ class Ties:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.held = watcher.known.loop.owners.__contains__  # whether an optimizer holds the parameter with this id
+        self.held = (
+            watcher.known.loop.books.owners.__contains__
+        )  # whether an optimizer holds the parameter with this id
         self._slots: dict[int, list[Slot]] = {}
         self._alive: dict[int, weakref.ref[nn.Parameter]] = {}  # forgets the slots of parameters that are gone
         self._parted: list[Parted] = []

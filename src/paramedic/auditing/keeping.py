@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from paramedic.audit.audit import Audit
-from paramedic.audit.page import shown
+from paramedic.auditing.page import shown
 from paramedic.findings import Diagnosis
 from paramedic.record.facts.audits import Audited
 from paramedic.record.writer import Writer, append

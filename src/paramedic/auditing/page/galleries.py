@@ -11,10 +11,10 @@ import numpy as np
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.chunk import Values
-from paramedic.audit.page.boxes import drawn
-from paramedic.audit.page.masks import overlaid
-from paramedic.audit.page.png import Span, data_uri, span_of
 from paramedic.audit.sketches.pictures import is_image_shape
+from paramedic.auditing.page.boxes import drawn
+from paramedic.auditing.page.masks import overlaid
+from paramedic.auditing.page.png import Span, data_uri, span_of
 from paramedic.findings import Finding
 
 MOST = 12  # samples per finding

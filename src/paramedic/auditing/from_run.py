@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Source
-from paramedic.audit.examine import examine
 from paramedic.audit.sources.torch_data import open_loader
+from paramedic.auditing.examine import examine
 from paramedic.diagnosis import rank
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis, Finding, Where

@@ -55,7 +55,7 @@ class Report:
 
             return render(self.diagnosis)
         if kind == "html":
-            from paramedic.audit.page import render as render_page
+            from paramedic.auditing.page import render as render_page
 
             return render_page(self.audit, self.diagnosis)
         raise ParamedicError(f"there is no format {kind!r}", expected="json or html", fix='save("audit.html")')

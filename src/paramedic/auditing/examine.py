@@ -11,7 +11,6 @@ from paramedic.audit.audit import Audit, Split
 from paramedic.audit.chunk import Source
 from paramedic.audit.cluster import sketch_on
 from paramedic.audit.facts import describe
-from paramedic.audit.progress import Progress
 from paramedic.audit.sketches.split import SplitSketch, sketch
 from paramedic.audit.sources.torch_data import as_before
 from paramedic.audit.task import TASKS, Task, infer
@@ -19,6 +18,7 @@ from paramedic.diagnosis import judge, rank
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis, Finding, RunFacts, Where
 from paramedic.record.facts import Audited
+from paramedic.reports.progress import Progress
 from paramedic.rules.audited import verdict_on
 from paramedic.rules.rule import Rule
 

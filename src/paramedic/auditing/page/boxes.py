@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from paramedic.audit.chunk import Array, Boxes
-from paramedic.audit.page.png import Span
 from paramedic.audit.sketches.pictures import channel_axis, shrunk
+from paramedic.auditing.page.png import Span
 
 SIDE = 96  # pixels
 GROUND = 235

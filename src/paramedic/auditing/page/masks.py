@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from paramedic.audit.chunk import Array
-from paramedic.audit.page.png import Span
 from paramedic.audit.sketches.pictures import channel_axis
+from paramedic.auditing.page.png import Span
 
 # Told apart by nearly everybody (Okabe and Ito).
 COLOURS = np.asarray(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from paramedic.audit.audit import Audit
-from paramedic.audit.page.galleries import galleries, shown_as
-from paramedic.audit.page.plots import plots
+from paramedic.auditing.page.galleries import galleries, shown_as
+from paramedic.auditing.page.plots import plots
 from paramedic.findings import Diagnosis
 from paramedic.reports import html
 
