@@ -22,8 +22,14 @@ def without_gradients(scope: Scope, line: int) -> bool:
     decorators = scope.function.decorator_list if scope.function is not None else []
     if any(name_of(inner) in _OFF for decorator in decorators for inner in ast.walk(decorator)):
         return True
+    return block_without_gradients(scope, line) is not None
+
+
+def block_without_gradients(scope: Scope, line: int) -> ast.stmt | None:
+    """The innermost with block around a line that turns gradients off."""
     blocks = [block for block in around(scope, line) if isinstance(block, ast.With | ast.AsyncWith)]
-    return any(names_any(item.context_expr, _OFF) for block in blocks for item in block.items)
+    off = [block for block in blocks if any(names_any(item.context_expr, _OFF) for item in block.items)]
+    return off[-1] if off else None
 
 
 def loop_around(scope: Scope, line: int) -> ast.For | ast.AsyncFor | None:

@@ -1,21 +1,26 @@
 """PM404."""
 
+import ast
 from collections.abc import Iterator
 
 from paramedic.record.facts import Census, Freeze, Model
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import GRADIENT, MOVED, NONZERO, TRAINABLE, listed, many, parameter_histories
+from paramedic.static.idle import idle_switches
+from paramedic.static.program import program
 
 
 @rule("PM404", "ineffective-freeze", severity="error", coverage=[Model], causes=["PM420"])
 def check(run: Run) -> Iterator[Finding]:
-    """Code that is meant to freeze parameters does not freeze them.
+    """Code that is meant to freeze parameters, or to train them again, has no effect.
 
     `module.requires_grad = False` sets an attribute that nothing reads; `state_dict()` returns detached tensors; a
-    misspelt attribute on a parameter is accepted silently; an optimizer moves whatever has a `.grad`, even zero.
+    misspelt attribute on a parameter is accepted silently; `p.requires_grad == True` compares and sets nothing; an
+    optimizer moves whatever has a `.grad`, even zero.
 
     ## Why it hurts
-    Weights that should stay fixed, often pretrained ones, are trained and lose what they knew.
+    Weights that should stay fixed, often pretrained ones, are trained and lose what they knew; or the second phase of
+    a fine-tuning trains no more than the first.
 
     ## What to try first
     `module.requires_grad_(False)`, with the underscore, or `for p in module.parameters(): p.requires_grad = False`.
@@ -27,7 +32,7 @@ def check(run: Run) -> Iterator[Finding]:
     for event in run.facts(Freeze):
         if event.target == "module":
             inside = [name for name in moving if name.startswith(f"{event.module}.")]
-            if event.value or not inside:
+            if event.value or not inside:  # True for what is frozen: _in_vain
                 continue
             yield Finding(
                 what=f"{event.module}.requires_grad = False had no effect: {many(len(inside), 'tensor')} still move",
@@ -50,9 +55,9 @@ def check(run: Run) -> Iterator[Finding]:
                 )
         elif event.target == "parameter" and not event.value and event.now == event.tensors:
             inside = [name for name in event.names if name in moving]
-            if inside and len(inside) == len(event.names) and event.step == 0:
+            if inside and len(inside) == len(event.names) and _once(run, event):
                 yield Finding(
-                    what=f"{many(event.tensors, 'tensor')} frozen here were made trainable again before training: "
+                    what=f"{many(event.tensors, 'tensor')} frozen here were made trainable again before the next step: "
                     f"{listed(inside)}",
                     why="a later line sets requires_grad back to True for all of them",
                     remedy="freeze after the last line that changes requires_grad",
@@ -62,8 +67,17 @@ def check(run: Run) -> Iterator[Finding]:
                     confidence=0.8,
                 )
     yield from _still_frozen(run)
+    yield from _in_vain(run)
+    yield from _idle(run, moving)
     yield from _misspelt(run, moving)
     yield from _frozen_but_moving(run)
+
+
+def _once(run: Run, event: Freeze) -> bool:
+    """A GAN freezes and unfreezes in every step, and means it."""
+    place = (event.where.file, event.where.line)
+    same = [e for e in run.facts(Freeze) if (e.where.file, e.where.line) == place]
+    return len(same) == 1 and event.count == 1 and run.steps > event.step + 1
 
 
 def _still_frozen(run: Run) -> Iterator[Finding]:
@@ -83,6 +97,60 @@ def _still_frozen(run: Run) -> Iterator[Finding]:
                 evidence=(Evidence(name="still_frozen", value=len(still), limit="0"),),
                 confidence=0.93,
             )
+
+
+def _in_vain(run: Run) -> Iterator[Finding]:
+    """requires_grad = True reached a module or a copy, and the parameters meant are frozen to the end."""
+    frozen = _frozen_at_the_end(run)
+    for event in run.facts(Freeze):
+        inside = f"{event.module}."
+        if event.target == "module":
+            still = [name for name in frozen if name.startswith(inside)]
+        else:
+            still = [name for name in event.names if name in frozen] if event.target == "copy" else []
+        if event.value and still:
+            module = event.target == "module"
+            yield Finding(
+                what=f"requires_grad = True had no effect: {many(len(still), 'tensor')} stay frozen: {listed(still)}",
+                why="nn.Module has no such setting; the line only creates an attribute of that name"
+                if module
+                else "state_dict() and .data give other tensors; the parameters themselves stay frozen",
+                remedy=f"{event.module}.requires_grad_(True)" if module else "set it on model.parameters()",
+                where=event.where,
+                evidence=(Evidence(name="still_frozen", value=len(still), limit="0"),),
+                confidence=0.95,
+            )
+
+
+def _idle(run: Run, moving: set[str]) -> Iterator[Finding]:
+    """A statement that looks as if it set requires_grad, and the parameters that are as they were before it."""
+    for link, value in idle_switches(program(run), "requires_grad"):
+        names = sorted(_frozen_at_the_end(run) if value else moving)
+        if names:
+            compared = isinstance(link.node, ast.Compare)
+            yield Finding(
+                what=f"this line does not set requires_grad: {many(len(names), 'tensor')} "
+                f"{'stay frozen' if value else 'still move'}: {listed(names)}",
+                why="== compares, and the result is thrown away"
+                if compared
+                else "nothing asks this generator for its values, so it never runs",
+                remedy=f"p.requires_grad = {value}, in a loop over the parameters",
+                where=link.where,
+                evidence=(Evidence(name="unchanged_tensors", value=len(names), limit="0"),),
+                confidence=0.95,
+            )
+
+
+def _frozen_at_the_end(run: Run) -> set[str]:
+    """Parameters that somebody froze, or that an optimizer holds, and that want no gradient to the end."""
+    frozen: set[str] = set()
+    for event in run.facts(Freeze):
+        if event.target == "parameter":
+            frozen = frozen - set(event.names) if event.now else frozen | set(event.names)
+    for census in run.facts(Census):
+        for name, flags in zip(census.names, census.flags, strict=True):
+            frozen.discard(name) if flags & TRAINABLE else frozen.add(name)
+    return frozen
 
 
 def _frozen(census: Census, name: str) -> bool:

@@ -9,7 +9,7 @@ from paramedic.findings import Where
 from paramedic.record.facts import Asked, Backward, Census, Cut, Drawn, Flat, Freeze, ModuleCall, Offered, Rates
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import ParameterHistory, at, common_path, listed, many, parameter_histories
-from paramedic.static.blocks import without_gradients
+from paramedic.static.blocks import block_without_gradients, without_gradients
 from paramedic.static.program import called, own_nodes, program
 
 
@@ -23,6 +23,9 @@ from paramedic.static.program import called, own_nodes, program
 )
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     """Parameters that an optimizer holds never receive a gradient, although their module is used.
+
+    Phases are judged one by one: weights that another optimizer has trained before, or that were frozen before, are
+    reported if nothing reaches them from there on.
 
     Or they receive one that is exactly zero in every step, because all that leads to the loss goes through a step
     function: `sign`, `round`, `floor`; or the way from the loss ends at `.sample()` or `torch.normal()`.
@@ -44,9 +47,12 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     `fewest`: examined steps without any gradient before it is reported.
     """
     histories = [h for h in parameter_histories(run) if h.examined >= fewest and h.trainable == h.examined]
-    reached = {h.name for h in parameter_histories(run) if h.with_gradient}
-    reached |= {name for event in run.facts(Rates) for name in event.used}
-    cut_off = [h for h in histories if not h.with_gradient and h.name not in reached]
+    reached = _reached(run)
+    cut_off = [
+        history
+        for history in parameter_histories(run)
+        if history.trainable >= fewest and not history.with_gradient and not _elsewhere(history, reached)
+    ]
     calls = _calls(run)
     offered = tuple(f"{event.module}." for event in run.facts(Offered))
     groups: dict[str, list[ParameterHistory]] = defaultdict(list)
@@ -62,6 +68,25 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
         yield _finding(run, key, members, calls)
     yield from _flattened(run, histories)
     yield from _drawn(run)
+
+
+def _reached(run: Run) -> dict[str, list[tuple[int, int]]]:
+    """When each parameter was trained: the first and the last step of the optimizers that found a gradient in it."""
+    spans: dict[int, tuple[int, int]] = {}
+    for census in run.facts(Census):
+        first, last = spans.get(census.optimizer, (census.step, census.step))
+        spans[census.optimizer] = min(first, census.step), max(last, census.last_step)
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    used = {(event.optimizer, name) for event in run.facts(Rates) for name in event.used}
+    used |= {(h.optimizer, h.name) for h in parameter_histories(run) if h.with_gradient}
+    for optimizer, name in used:
+        found[name].append(spans.get(optimizer, (0, run.steps)))
+    return found
+
+
+def _elsewhere(history: ParameterHistory, reached: dict[str, list[tuple[int, int]]]) -> bool:
+    """Whether it is trained at the time, maybe by another optimizer. What an earlier phase did to it says nothing."""
+    return any(last >= history.first_step for _, last in reached.get(history.name, []))
 
 
 def _drawn(run: Run) -> Iterator[Finding]:
@@ -147,6 +172,13 @@ def _overwritten(run: Run, made: Where) -> int | None:
     return next((place.line for place in lost if (place.file, place.begun) == (made.file, made.line)), None)
 
 
+def _turned_off(run: Run, shown: Where) -> Where:
+    """The `with torch.no_grad():` around a line, else the line itself."""
+    scope = program(run).scope(shown.file, shown.line)
+    block = block_without_gradients(scope, shown.line) if scope is not None and shown.line is not None else None
+    return shown if block is None else replace(shown, line=block.lineno)
+
+
 def _detached(run: Run, part: str) -> Where | None:
     """`fake = gen(noise).detach()` wherever it is called in training: the first of these lines."""
     root = part.partition(".")[0]
@@ -166,7 +198,7 @@ def _calls_it(node: ast.AST, root: str) -> bool:
 def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[str, ModuleCall]) -> Finding:
     names = [member.name for member in members]
     part = common_path(names)
-    steps = max(member.examined for member in members)
+    steps = max(member.trainable for member in members)
     first = calls.get(names[0].rpartition(".")[0])
     where = first.where if first is not None else Where(module=part)
     why, remedy = (
@@ -182,16 +214,16 @@ def _finding(run: Run, key: str, members: list[ParameterHistory], calls: dict[st
         confidence = 0.96
         if cut.op == ".sample()":
             remedy = "draw with .rsample(), which lets gradients through"
+    elif key.startswith("no_grad ") and first is not None:
+        where = _turned_off(run, at(first, first.cut))
+        why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"
+        remedy = f"remove torch.no_grad() there, or freeze on purpose with {part}.requires_grad_(False)"
+        confidence = 0.96
     elif switched := _switched_off(run, names):
         where = switched.where
         why = "requires_grad is False when the backward pass runs, and True again only for the step"
         remedy = "leave requires_grad on from the forward pass to the step"
         confidence = 0.93
-    elif key.startswith("no_grad ") and first is not None:
-        where = at(first, first.cut)
-        why = f"{part} runs with gradients turned off (torch.no_grad, inference_mode or detach)"
-        remedy = f"remove torch.no_grad() there, or freeze on purpose with {part}.requires_grad_(False)"
-        confidence = 0.96
     elif lost := _overwritten(run, where):
         why = f"what line {where.line} makes with them is overwritten before anybody has read it"
         remedy = f"use the result of line {where.line} here"
