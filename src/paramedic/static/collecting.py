@@ -1,9 +1,10 @@
-"""Where a program walks over a model's parameters, which do not include its buffers, to copy or average them."""
+"""Where a program collects weights: of a model's parameters, which do not include its buffers, or of a checkpoint."""
 
 from __future__ import annotations
 
 import ast
 
+from paramedic.findings import Where
 from paramedic.static.history import Link
 from paramedic.static.program import Program, own_nodes
 from paramedic.static.signs import names_any
@@ -17,6 +18,15 @@ def collected_at(program: Program) -> Link | None:
             if isinstance(node, ast.For) and names_any(node.iter, ("parameters", "named_parameters")) and _keeps(node):
                 found.append(Link(node.lineno, node.iter, scope, "called"))
     return found[0] if len(found) == 1 else None
+
+
+def filtered_at(program: Program, load: Where) -> Link | None:
+    """The last dictionary comprehension with a condition before the load in its function: it chooses what is loaded."""
+    scope = program.scope(load.file, load.line)
+    nodes = own_nodes(scope.body) if scope is not None else ()
+    chosen = [node for node in nodes if isinstance(node, ast.DictComp) and any(part.ifs for part in node.generators)]
+    before = [node for node in chosen if node.lineno <= (load.line or 0)]
+    return Link(before[-1].lineno, before[-1], scope, "assigned") if before and scope is not None else None
 
 
 def _keeps(loop: ast.For) -> bool:

@@ -20,7 +20,7 @@ from paramedic.record.facts.calls import (
     Softmax,
     SoftmaxOverQueries,
 )
-from paramedic.record.facts.checkpoints import LateSave, Load, Overwritten, Snapshot, Untied
+from paramedic.record.facts.checkpoints import LateSave, LeftInFile, Load, Overwritten, Snapshot, Untied
 from paramedic.record.facts.data import (
     BadInput,
     BadSample,
@@ -259,6 +259,7 @@ __all__ = [
     "LargeTensor",
     "LateSave",
     "Layer",
+    "LeftInFile",
     "LeftOut",
     "LineSample",
     "Load",

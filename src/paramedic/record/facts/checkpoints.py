@@ -38,6 +38,19 @@ class Load(Fact):
     snapshot: Snapshot | None = None
 
 
+@fact("left_in_file", missing="the weights of all files that were read found their model")
+class LeftInFile(Fact):
+    """A model loaded a state dict and has hardly anything of the file that was read before."""
+
+    read_at: Site
+    tensors: int  # weights in the file
+    lost: int  # of those, in the model nowhere
+    fitting: int  # of those, of the last name and the shape of one of the model's
+    wanted: int  # weights of the model
+    names: Sequence[str] = ()  # some that were lost
+    own_names: Sequence[str] = ()  # some of the model's
+
+
 @fact("overwritten", missing="no loaded weights were overwritten")
 class Overwritten(Fact):
     """Loaded weights that were gone at the next step."""

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Load, Overwritten
+from paramedic.record.facts import LeftInFile, Load, Overwritten
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, listed, many
+from paramedic.static.collecting import filtered_at
+from paramedic.static.program import program
 
 
 @rule("PM409", "checkpoint-not-loaded", severity="error", needs=[Load])
@@ -34,6 +37,7 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
     for which a tensor of the same shape and last name must be on the other side.
     """
     yield from _overwritten(run)
+    yield from _left_in_file(run, renamed)
     for event in run.facts(Load):
         if event.into != "model" or not event.keys or not event.given:
             continue
@@ -60,6 +64,28 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
                 Evidence(name="left_over_keys", value=unused, limit="0"),
             ),
             confidence=0.96 if share <= least else 0.85,
+        )
+
+
+def _left_in_file(run: Run, renamed: float) -> Iterator[Finding]:
+    """A file was read, a state dict loaded, and what the model has got is what it had before."""
+    for event in run.facts(LeftInFile):
+        loads = [load for load in run.facts(Load) if load.module == event.module]
+        loads = [load for load in loads if load.where.line == event.where.line]
+        new = max((load.changed for load in loads), default=0)
+        if not loads or 2 * new >= loads[-1].keys or event.fitting < renamed * min(event.lost, event.wanted):
+            continue
+        if loads[-1].unexpected_count:
+            continue  # it was given, and had no place: said below
+        yield Finding(
+            what=f"of {many(event.tensors, 'weight')} read from a file (line {event.read_at[1]}), {event.lost} reached "
+            f"no model; {event.module} loaded the values it already had",
+            why=f"names do not agree: read {listed(event.names[:2])}; wanted {listed(event.own_names[:2])}; a filter "
+            "drops what does not match without a word",
+            remedy="rename the keys (strip or add the prefix), and load what the file holds with strict=True",
+            **edited_at(event.where, filtered_at(program(run), event.where)),
+            evidence=(Evidence(name="weights_that_arrived", value=event.tensors - event.lost, limit="> 0"),),
+            confidence=0.94,
         )
 
 
