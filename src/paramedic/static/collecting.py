@@ -34,3 +34,14 @@ def _keeps(loop: ast.For) -> bool:
     inner = [node for statement in loop.body for node in ast.walk(statement)]
     stored = [node for node in inner if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)]
     return bool(stored) or any(names_any(node, ("copy_", "mul_", "lerp_", "add_")) for node in inner)
+
+
+def decay_at(program: Program, share: float) -> Link | None:
+    """The only line that gives the decay of an average that takes about this share of the new weights in a step."""
+    found = [
+        Link(node.lineno, node, scope, "given")
+        for scope in program.scopes()
+        for node in own_nodes(scope.body)
+        if isinstance(node, ast.Constant) and isinstance(node.value, float) and share / 4 < 1 - node.value < 4 * share
+    ]
+    return found[0] if len({(link.scope.file, link.line) for link in found}) == 1 else None

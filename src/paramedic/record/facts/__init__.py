@@ -131,6 +131,7 @@ from paramedic.record.facts.model import (
     Teacher,
     TrainForward,
     Units,
+    WayGone,
 )
 from paramedic.record.facts.numerics import (
     BadParameter,
@@ -354,6 +355,7 @@ __all__ = [
     "Untied",
     "Values",
     "Waiting",
+    "WayGone",
     "Wrapper",
     "WrongDenominator",
     "all_kinds",

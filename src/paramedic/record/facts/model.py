@@ -320,6 +320,15 @@ class Average(Fact):
     share: float  # of the way
 
 
+@fact("way_gone", missing="no model was evaluated between steps")
+class WayGone(Fact):
+    """The weights of an evaluation: how much of the way that the trained ones have gone since the start."""
+
+    source: str  # the model that is trained; the evaluated one may be itself
+    share: float
+    way: float  # of the trained ones, in units of their size
+
+
 @fact("stillness", missing="no copy of the trained model was called")
 class Stillness(Fact):
     """A copy of the trained model that is called in every step: whether it is other than it was first seen."""

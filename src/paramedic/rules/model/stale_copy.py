@@ -15,11 +15,12 @@ from paramedic.record.facts import (
     SetBack,
     Stillness,
     TrainForward,
+    WayGone,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at
-from paramedic.static.collecting import collected_at
+from paramedic.static.collecting import collected_at, decay_at
 from paramedic.static.history import Link, history
 from paramedic.static.program import called, calls_at, program
 
@@ -30,7 +31,8 @@ def check(run: Run) -> Iterator[Finding]:
 
     It loads its own weights, or a shadow that was never updated, which has no effect; its parameters follow but its
     BatchNorm statistics do not; its moving average takes most of the new weights in every step, so that nothing is
-    averaged; or the update runs the other way and writes the copy into the model that is trained.
+    averaged, or so little that the run is over before it has moved; or the update runs the other way and writes the
+    copy into the model that is trained.
 
     ## Why it hurts
     A target network that never changes teaches the values of an untrained network. An average without the statistics
@@ -53,6 +55,7 @@ def check(run: Run) -> Iterator[Finding]:
     yield from _without_buffers(run)
     yield from _averaged(run)
     yield from _never_moved(run)
+    yield from _far_behind(run)
 
 
 def _following_itself(run: Run) -> Iterator[Finding]:
@@ -209,6 +212,50 @@ def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
             evidence=(Evidence(name="steps_without_change", value=steps, limit=f"< {fewest}"),),
             confidence=0.86,
         )
+
+
+def _far_behind(run: Run, *, least: float = 0.25, moved: float = 0.1, fewest: int = 20) -> Iterator[Finding]:
+    """An average that moves so little in a step that at the end of the run it is still the network of the start."""
+    looks: dict[tuple[str, str], list[WayGone]] = defaultdict(list)
+    for event in run.facts(WayGone):
+        looks[(event.module or "", event.source)].append(event)
+    for (name, source), events in looks.items():
+        last = events[-1]
+        late = last.step >= max(fewest, run.steps // 2) and last.way >= moved
+        used = any(e.module == name and "metric" in e.uses for e in run.facts(EvalForward))
+        if late and used and all(event.share <= least for event in events):
+            yield from _slow(run, name, source, events)
+
+
+def _slow(run: Run, name: str, source: str, events: list[WayGone], fewest: int = 3) -> Iterator[Finding]:
+    last = events[-1]
+    steps = [event for event in run.facts(Average) if event.module == name]
+    if any(event.kind != "part" or event.share <= 0 for event in steps):
+        return
+    # Weights that are put into the model for each evaluation: nobody saw the steps they are averaged in.
+    shadow = name == source and len(events) >= fewest and events[0].share <= last.share and last.share > 0
+    if not steps and not shadow:
+        return
+    rate = steps[0].share if steps else last.share / last.step
+    yield Finding(
+        what=f"the average with which {source} is evaluated has gone {max(last.share, 0):.0%} of the way that {source} "
+        f"has gone in {last.step:,} steps",
+        why=f"it takes about {rate:.1g} of the new weights in a step (a decay near {1 - rate:.5g}) and would need "
+        f"{1 / rate:,.0f} steps; what is evaluated is nearly the network of the start",
+        remedy=f"a decay that fits the run, such as {_fitting(last.step)}, or one that grows: "
+        "min(decay, (1 + step) / (10 + step))",
+        **edited_at(steps[0].where if steps else last.where, decay_at(program(run), rate)),
+        evidence=(
+            Evidence(name="share_of_the_way", value=round(last.share, 4), limit="> 0.25"),
+            Evidence(name="share_taken_per_step", value=round(rate, 7)),
+        ),
+        confidence=0.9,
+    )
+
+
+def _fitting(steps: int) -> float:
+    """A decay whose average reaches back over about a tenth of the run."""
+    return next((decay for decay in (0.999, 0.998, 0.995, 0.99, 0.98, 0.95) if 1 / (1 - decay) <= steps / 10), 0.9)
 
 
 def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:

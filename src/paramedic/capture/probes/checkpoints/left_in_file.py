@@ -118,7 +118,7 @@ def _fact(file: File, lost: list[Mark], own: list[Mark]) -> LeftInFile:
 
 
 def _marks(content: Any, prefix: str = "", depth: int = DEPTH) -> Iterator[Mark]:
-    """The weights in a state dict, or in the dictionaries of a checkpoint; such as are alike in all places say nothing."""
+    """The weights in a state dict, or in the dictionaries of a checkpoint, unless all values of one are the same."""
     for key, value in entries(content):
         if not isinstance(key, str):
             continue
