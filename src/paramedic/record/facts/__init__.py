@@ -49,7 +49,7 @@ from paramedic.record.facts.data import (
 )
 from paramedic.record.facts.distributed import Collective, Exchange, Owner, Unreduced, Waiting, Wrapper
 from paramedic.record.facts.fact import Fact, Kind, Occurrence, all_kinds, known_as
-from paramedic.record.facts.loop import Backward, Cut, Discard, Ended, Loop, Mixture, Seed, StaleBackward
+from paramedic.record.facts.loop import Backward, Cut, Discard, Ended, Loop, Mixture, Seed, StaleBackward, Unstepped
 from paramedic.record.facts.loss import (
     BadLabels,
     ClassTarget,
@@ -352,6 +352,7 @@ __all__ = [
     "TwinInputs",
     "Units",
     "Unreduced",
+    "Unstepped",
     "Untied",
     "Values",
     "Waiting",

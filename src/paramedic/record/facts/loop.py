@@ -48,6 +48,14 @@ class Discard(Fact):
     backward_line: int | None = None
 
 
+@fact("unstepped", missing="every optimizer that got gradients took a step")
+class Unstepped(Fact):
+    """An optimizer that took no step in the whole run; its parameters are as they were when gradients first came."""
+
+    class_: str
+    held: int  # parameters
+
+
 @fact("mixture", missing="no step used the gradients of another optimizer's pass")
 class Mixture(Fact):
     """A step on gradients of a pass that another optimizer had used."""

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Backward, Census, Discard
+from paramedic.record.facts import Backward, Census, Discard, Unstepped
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import GRADIENT
+from paramedic.static.idle import step_at
+from paramedic.static.program import program
 
 
 @rule("PM602", "gradients-discarded", severity="error", needs=[Backward], causes=["PM610", "PM403", "PM405"])
 def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
-    """Gradients are computed and then cleared before any step has used them.
+    """Gradients are computed, and cleared before any step has used them, or no step ever comes.
 
     ## Why it hurts
     The work is done and thrown away. With `zero_grad()` between `backward()` and `step()` nothing is learnt; with
@@ -27,6 +30,7 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
     ## Options
     `share`: the least share of backward passes that must be lost.
     """
+    yield from _never_used(run)
     passes: dict[tuple[str | None, int | None], int] = {}
     for event in run.facts(Backward):
         place = (event.where.file, event.where.line)
@@ -53,6 +57,32 @@ def check(run: Run, *, share: float = 0.03) -> Iterator[Finding]:
                 Evidence(name="backward_passes", value=total),
             ),
             confidence=0.98 if all_lost else 0.92,
+        )
+
+
+def _never_used(run: Run, fewest: int = 10) -> Iterator[Finding]:
+    """Backward passes reach what an optimizer holds, and in the whole run it takes no step."""
+    passes = sum(event.count for event in run.facts(Backward))
+    for event in run.facts(Unstepped):
+        if passes < fewest:
+            continue
+        link, shared = step_at(program(run))
+        yield Finding(
+            what=f"{passes:,} backward passes, and {event.class_} has not taken one step: its {event.held} parameters "
+            "are as they were at the start",
+            why="accelerate skips step() except where it synchronises, and a condition of your own never falls on that "
+            "pass"
+            if shared
+            else "step() was never carried out",
+            remedy="call optimizer.step() and zero_grad() in every pass: accumulate() decides which of them count"
+            if shared
+            else "call optimizer.step() after backward()",
+            **edited_at(event.where, link),
+            evidence=(
+                Evidence(name="steps", value=0, limit="> 0"),
+                Evidence(name="backward_passes", value=passes),
+            ),
+            confidence=0.95,
         )
 
 
