@@ -1,8 +1,9 @@
-"""Who calls the function that a line stands in."""
+"""Who calls the function that a line stands in, and who gives an argument of a name."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from paramedic.findings import Where
 from paramedic.static.blocks import around
@@ -37,3 +38,14 @@ def second_call(program: Program, where: Where) -> Link | None:
     one_place = len({call.scope for call in calls}) == 1 and len(calls) == 2
     looped = any(isinstance(block, ast.For | ast.While) for call in calls for block in around(call.scope, call.line))
     return calls[1] if one_place and not looped else None
+
+
+def keyword_at(program: Program, names: Collection[str]) -> Link | None:
+    """The only line that gives an argument one of these names."""
+    found = [
+        Link(node.value.lineno, node.value, scope, "given")
+        for scope in program.scopes()
+        for node in own_nodes(scope.body)
+        if isinstance(node, ast.keyword) and node.arg in names
+    ]
+    return found[0] if len(found) == 1 else None

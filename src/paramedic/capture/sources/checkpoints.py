@@ -42,8 +42,9 @@ class Checkpoints:
 
         def watched_optimizer(original: Any) -> Any:
             def load(optimizer: Any, state_dict: Any) -> Any:
+                before = watcher.ask("checkpoints", _rate, optimizer)
                 result = original(optimizer, state_dict)
-                watcher.ask("checkpoints", self._restored, optimizer)
+                watcher.ask("checkpoints", self._restored, optimizer, before)
                 return result
 
             return load
@@ -51,8 +52,10 @@ class Checkpoints:
         watcher.patches.wrap(nn.Module, "load_state_dict", watched_module)
         watcher.patches.wrap(torch.optim.Optimizer, "load_state_dict", watched_optimizer)
 
-    def _restored(self, optimizer: Any) -> None:
-        self.watcher.state(Load(into="optimizer", class_=type(optimizer).__name__), site=user_site())
+    def _restored(self, optimizer: Any, before: float | None) -> None:
+        now = _rate(optimizer)
+        rates = () if before is None or now is None else (before, now)
+        self.watcher.state(Load(into="optimizer", class_=type(optimizer).__name__, rates=rates), site=user_site())
         self.watcher.bus.tell(moments.optimizer_loaded, optimizer)
 
     def _loaded(self, module: nn.Module, state_dict: Any, before: Any, result: Any, snapshot: Any) -> None:
@@ -82,6 +85,12 @@ class Checkpoints:
             module=path,
             phase="setup",
         )
+
+
+def _rate(optimizer: Any) -> float | None:
+    """The highest learning rate of its groups."""
+    rates = [group.get("lr") for group in optimizer.param_groups]
+    return max((float(rate) for rate in rates if isinstance(rate, int | float)), default=None)
 
 
 def _compare(module: nn.Module, state_dict: Any) -> tuple[int, int, int]:

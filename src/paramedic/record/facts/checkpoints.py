@@ -23,6 +23,7 @@ class Load(Fact):
 
     into: str  # "model" or "optimizer"
     class_: str | None = None  # of an optimizer
+    rates: Sequence[float] = ()  # the highest rate of an optimizer before and after
     keys: int = 0
     numel: int = 0
     given: int = 0  # keys

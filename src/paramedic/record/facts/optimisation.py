@@ -123,6 +123,8 @@ class Schedule(Fact):
     last: float = 0.0
     low_since: int | None = None
     heir: int | None = None  # the optimizer that took over
+    first: float | None = None  # the rate that it began with
+    target: float | None = None  # the highest rate it is built for, as far as that is known
     told: Sequence[float] = ()  # the numbers that ReduceLROnPlateau was given
     meaning: Sequence[str] | None = None
     mode: str | None = None  # of ReduceLROnPlateau

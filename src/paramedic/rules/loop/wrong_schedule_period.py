@@ -1,13 +1,13 @@
 """PM608."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paramedic.findings import Where
 from paramedic.record.facts import Ended, Epoch, Loader, Optimizer, Schedule, Step
 from paramedic.rules import Abstain, Evidence, Finding, Run, Steps, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, many
-from paramedic.static.calls import second_call
+from paramedic.static.calls import keyword_at, second_call
 from paramedic.static.program import program
 
 _SIZED = ("total_steps", "T_max", "total_iters")
@@ -19,7 +19,7 @@ _SIZED = ("total_steps", "T_max", "total_iters")
     severity="warning",
     needs=[Schedule, Step],
     coverage=[Steps("fewest")],
-    causes=["PM206", "PM207", "PM213", "PM607"],
+    causes=["PM201", "PM206", "PM207", "PM213", "PM607"],
 )
 def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding]:
     """The learning-rate schedule runs at the wrong pace, in the wrong direction, or not at all.
@@ -28,8 +28,9 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
     A schedule counted in epochs but stepped for every batch has used up the learning rate after a few batches: the rest
     of the run trains with a rate of almost zero. One counted in batches but stepped once per epoch hardly changes the
     rate, and one that is never stepped does nothing. One that was made for an optimizer that has since been replaced
-    moves a rate that nobody uses. `ReduceLROnPlateau` waits for a number that falls: given an accuracy, it takes every
-    improvement for a failure.
+    moves a rate that nobody uses. A warm-up that is longer than the run ends before the rate has arrived.
+    `ReduceLROnPlateau` waits for a number that falls: given an accuracy, it takes every improvement for a failure;
+    given the loss of single batches, it takes their noise for a plateau.
 
     ## What to try first
     Call `scheduler.step()` after each epoch for schedules counted in epochs, after each `optimizer.step()` for those
@@ -55,7 +56,7 @@ def check(run: Run, *, fewest: int = 50, early: float = 0.5) -> Iterator[Finding
         if steps < fewest or schedule.optimizer not in trained:  # a schedule that is only looked at trains nothing
             continue
         finding = _never(schedule, steps) or _vanished(run, schedule, steps, early) or _wrong_unit(run, schedule, steps)
-        finding = finding or _zero(run, schedule, steps, early)
+        finding = finding or _zero(run, schedule, steps, early) or _never_arrived(run, schedule, steps)
         if finding is not None:
             yield finding
 
@@ -117,8 +118,10 @@ def _never(schedule: Schedule, steps: int) -> Finding | None:
 def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding | None:
     """The rate is gone long before the end, and does not come back."""
     since, calls = schedule.low_since, schedule.calls
-    if since is None or since > early * steps or calls < 0.9 * steps or schedule.class_ == "ReduceLROnPlateau":
+    if since is None or since > early * steps or calls < 0.9 * steps:
         return None
+    if schedule.class_ == "ReduceLROnPlateau" and not _noisy(schedule.told, since):
+        return None  # one batch is the whole of the data, and the loss has arrived
     again = second_call(program(run), schedule.where) if calls < 1.1 * steps else None
     often = f"{calls / steps:.0f} times per" if calls > 1.9 * steps else "for every"
     return Finding(
@@ -133,6 +136,39 @@ def _vanished(run: Run, schedule: Schedule, steps: int, early: float) -> Finding
         evidence=(
             Evidence(name="rate_gone_at", value=round(since / steps, 3), limit=f"> {early:g} of the run"),
             Evidence(name="scheduler_steps", value=calls),
+        ),
+        confidence=0.93,
+    )
+
+
+def _noisy(told: Sequence[float], at: int, around: int = 10, spread: float = 0.25) -> bool:
+    """Whether the numbers that it was given jumped from batch to batch when the rate was gone."""
+    near = [value for value in told[max(0, at - around) : at + around] if value > 0]
+    return len(near) >= around and max(near) - min(near) > spread * sum(near) / len(near)
+
+
+def _never_arrived(run: Run, schedule: Schedule, steps: int, arrived: float = 0.5) -> Finding | None:
+    """The rate rises to the end of the run, and is far below what it should rise to."""
+    first, target = schedule.first, schedule.target
+    rising = first is not None and schedule.last >= schedule.peak > first
+    if not rising or not target or schedule.calls < 0.9 * steps or schedule.last > arrived * target:
+        return None
+    course = [rate for _, rate in run.series(f"lr:{schedule.optimizer}")]
+    if len(course) < 3 or course[-1] < max(course) or course[-1] <= course[len(course) * 3 // 4 - 1]:
+        return None
+    horizon = next((schedule.settings[name] for name in _SIZED if schedule.settings.get(name)), None)
+    laid_out = f"{schedule.class_} is laid out for {horizon:,.0f} steps" if horizon else "the warm-up takes longer"
+    return Finding(
+        what=f"the run of {steps:,} steps ended inside the warm-up: the learning rate had risen to {schedule.last:.2g} "
+        f"of {target:.2g}",
+        why=f"{laid_out}; nearly all of the run trains at a small part of the rate that was chosen",
+        remedy=f"give it the number of optimizer steps, {steps}: epochs * len(loader), not len(dataset)"
+        if horizon
+        else f"warm up for a small part of the run, such as {max(1, steps // 20)} of its {steps} steps",
+        **edited_at(at(schedule, schedule.born), keyword_at(program(run), ("warmup_steps", "num_warmup_steps"))),
+        evidence=(
+            Evidence(name="rate_at_the_end", value=float(f"{schedule.last:.3g}"), limit=f"{target:g}"),
+            Evidence(name="optimizer_steps", value=steps, limit="" if horizon is None else f"{horizon:.0f}"),
         ),
         confidence=0.93,
     )

@@ -39,6 +39,7 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`:
     how many times the run's length it would take to halve the loss.
     """
+    yield from _brought_back(run, fewest)
     tried = higher_helps(run)
     if tried is not None:
         yield tried
@@ -63,6 +64,33 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     if ratio >= push or ratio == 0 or not (untrained and slow and (curve.trend_down or still)):
         return
     yield _slow(run, judged, optimizer, ratio, push)
+
+
+def _brought_back(run: Run, fewest: int, share: float = 0.01) -> Iterator[Finding]:
+    """An optimizer was given a rate, then loaded a state whose rate a schedule had used up, and keeps that one."""
+    for load in run.facts(Load):
+        if load.into != "optimizer" or len(load.rates) < 2 or load.rates[1] > share * load.rates[0]:
+            continue
+        given, loaded = load.rates
+        later = [o for o in run.facts(Optimizer) if o.step >= load.step and o.class_ == load.class_]
+        number = later[0].number if later else None
+        course = run.series(f"lr:{number}")
+        resumed = any(schedule.optimizer == number for schedule in run.facts(Schedule))  # its schedule goes on
+        if not course or resumed or max(rate for _, rate in course) > 10 * loaded or run.steps - load.step < fewest:
+            continue
+        yield Finding(
+            what=f"the optimizer was built with a learning rate of {given:g}, and this line brought back the "
+            f"{loaded:.1g} that an earlier training had ended with",
+            why="an optimizer's state holds its learning rate too, and no schedule raises it again",
+            remedy=f'set it again afterwards: for group in optimizer.param_groups: group["lr"] = {given:g}; or leave '
+            "the state out",
+            where=load.where,
+            evidence=(
+                Evidence(name="learning_rate", value=float(f"{loaded:.3g}"), limit=f"{given:g}"),
+                Evidence(name="steps_since", value=run.steps - load.step),
+            ),
+            confidence=0.93,
+        )
 
 
 def _is_zero(run: Run) -> bool:

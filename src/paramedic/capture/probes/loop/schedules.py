@@ -48,6 +48,8 @@ class Course:
     idle: int = 0  # the latest calls in a row between which its optimizer took no step, although another one did
     heir: int | None = None  # the optimizer that trains its parameters meanwhile
     heir_steps: int = 0
+    first: float | None = None  # the rate that its constructor left
+    target: float | None = None  # the rate it may rise to
     told: list[float] = field(default_factory=list)  # the numbers that ReduceLROnPlateau was given
     meaning: tuple[str, str] | None = None
     mode: str | None = None  # of ReduceLROnPlateau: min or max
@@ -114,7 +116,7 @@ class Schedulers:
         if (optimizer := stored(scheduler, "optimizer")) is not None:
             course.optimizer = weakref.ref(optimizer)
             # What a lambda is multiplied with is no rate: only what the constructor left is.
-            course.peak = max(_rates(optimizer), default=0.0)
+            course.peak = course.first = max(_rates(optimizer), default=0.0)
         course.settings, course.mode = _settings(scheduler), stored(scheduler, "mode")
         self._courses[scheduler] = course
         self._all.append(course)
@@ -143,7 +145,7 @@ class Schedulers:
             course.number, course.steps = account.number, account.steps
             self._look_for_heir(course, account, optimizer)
         course.settings = _settings(scheduler)  # a subclass may have set them after torch's constructor
-        course.last = max(rates)
+        course.last, course.target = max(rates), _target(optimizer)
         course.peak = max(course.peak, course.last)
         if course.last >= SMALL * course.peak:
             course.low_since = None
@@ -209,6 +211,8 @@ class Schedulers:
                     idle=course.idle,
                     heir=course.heir,
                     heir_steps=course.heir_steps,
+                    first=course.first,
+                    target=course.target,
                     told=course.told,
                     meaning=course.meaning,
                     mode=course.mode,
@@ -253,3 +257,9 @@ def _in_constructor() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _target(optimizer: Any) -> float | None:
+    """OneCycleLR rises to what it has written into the groups; others to the rate that the optimizer was given."""
+    highest = [group.get("max_lr", group.get("initial_lr")) for group in optimizer.param_groups]
+    return max((float(rate) for rate in highest if isinstance(rate, int | float)), default=None)
