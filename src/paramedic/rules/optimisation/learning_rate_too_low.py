@@ -39,7 +39,10 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`:
     how many times the run's length it would take to halve the loss.
     """
-    yield from _brought_back(run, fewest)
+    back = list(_brought_back(run, fewest))
+    if back:
+        yield from back
+        return
     tried = higher_helps(run)
     if tried is not None:
         yield tried
