@@ -88,7 +88,7 @@ def loss_curves(run: Run) -> list[Curve]:
     curves = []
     for place, recorded in run.curves("loss").items():
         file, _, line = place.rpartition(":")
-        event = calls.get((file, int(line) if line.isdigit() else None))
+        event = calls.get((file, int(line)) if line.isdigit() else (None, None))
         points = [(step, value) for step, value in recorded if math.isfinite(value)]
         if event is None or len(points) < 6:
             continue

@@ -7,22 +7,30 @@ from typing import NamedTuple
 
 from paramedic.cells import spot
 from paramedic.findings import Where
-from paramedic.record.facts import Exchange, Loader, Waiting, Wrapper
+from paramedic.record.facts import Exchange, Loader, Sharding, Waiting, Wrapper
 from paramedic.record.reader import Run
 from paramedic.rules.rule import Abstain
 
 
 def team_of(run: Run) -> list[Run]:
-    """The processes that average their gradients with this one, by rank. Raises Abstain where there are no others."""
+    """The processes that train one model with this one, by rank. Raises Abstain where there are no others."""
     ranks = [member for member in run.ranks if member.steps]
     if len(ranks) < 2:
         raise Abstain("only one process trains the model")
     wrapper = run.first(Wrapper)
     if all(any(event.by_hand for event in member.facts(Exchange)) for member in ranks):
         return ranks
-    if wrapper is None or not all(member.facts(Wrapper) for member in ranks):
-        raise Abstain("no DistributedDataParallel is used on every rank")
-    return [member for member in ranks if member.rank in wrapper.members]
+    if wrapper is not None and all(member.facts(Wrapper) for member in ranks):
+        return [member for member in ranks if member.rank in wrapper.members]
+    sharding = sharding_of(run)
+    if sharding is None or not all(sharding_of(member) for member in ranks):
+        raise Abstain("the ranks do not share one model, as far as can be seen")
+    return [member for member in ranks if member.rank in sharding.members]
+
+
+def sharding_of(run: Run) -> Sharding | None:
+    """How the one model of a run is divided among ranks; None for models that each rank has as a whole."""
+    return run.first(Sharding) if not run.facts(Wrapper) else None
 
 
 def loader_of(run: Run, number: int) -> Loader | None:

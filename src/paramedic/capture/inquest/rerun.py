@@ -33,7 +33,7 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
     """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:
-        with tracer, torch._C._EnableTorchFunction(), _default_device(), torch.compiler.set_stance("force_eager"):
+        with tracer, torch._C._EnableTorchFunction(), _default_device(), _uncompiled():
             exec(excerpt.code, excerpt.variables)
     except Reached as reached:
         return reached.losses
@@ -45,6 +45,11 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)
     return RuntimeError("the awaited value did not occur again")
+
+
+def _uncompiled() -> contextlib.AbstractContextManager[Any]:
+    stance = getattr(torch.compiler, "set_stance", None)  # torch 2.5 has none
+    return stance("force_eager") if stance is not None else contextlib.nullcontext()
 
 
 def _default_device() -> contextlib.AbstractContextManager[Any]:

@@ -122,12 +122,16 @@ class BackwardPasses:
         if not losses:
             return
         site = user_site()
+        if site.file is None:  # a process that a framework has started: its loop is nowhere in the user's code
+            site = self.watcher.known.losses.last_site
         if site not in self._walked and not self.watcher.gears.examining:
             self.watcher.gears.news()
         found: Reach | None = None
         if self.watcher.gears.examining or site not in self._walked:
             found = reach(*[loss.grad_fn if loss.grad_fn is not None else _accumulator(loss) for loss in losses])
             self._walked[site] = self._walked.get(site, 0) + 1
+            if found.complete and self._gathered(found.leaves):
+                found = found._replace(complete=False)
             self.calls.fates.trained(
                 found.nodes, private=found.complete and self.loop.gradients.is_private(found.leaves)
             )
@@ -158,6 +162,13 @@ class BackwardPasses:
         self.loop.backward_began(site, leaves)
         if losses[0].numel() == 1:
             self.record_value(losses[0], site)
+
+    def _gathered(self, leaves: list[torch.Tensor]) -> bool:
+        """Whether FSDP has put these parameters together from all ranks' parts, for this pass alone."""
+        if not any(isinstance(leaf, torch.nn.Parameter) for leaf in leaves) or not self.loop.gradients.is_private(leaves):
+            return False
+        trained = (p for optimizer in self.loop.accounts for group in optimizer.param_groups for p in group["params"])
+        return any(type(parameter).__name__ == "DTensor" for parameter in trained)
 
     def _as_before(self, tensors: Any) -> bool:
         """While matching: keep the loss's value and nothing else, if the pass comes where one came before."""

@@ -25,7 +25,7 @@ class EagerFirst:
         watcher = self.watcher
         if self._waiting or watcher.gears.compiled:
             return
-        if watcher.step >= watcher.settings.eager_first:
+        if watcher.step >= watcher.settings.eager_first or not hasattr(torch.compiler, "set_stance"):  # torch 2.5
             watcher.gears.no_function_mode(REASON)
             return
         torch.compiler.set_stance("force_eager")

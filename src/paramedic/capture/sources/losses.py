@@ -118,6 +118,11 @@ class Losses:
             node = inputs[0] if scaling and len(inputs) == 1 else None
         return self.results.get(serial(node)) if node is not None else None
 
+    @property
+    def last_site(self) -> Site:
+        """The user's line that called a loss function last."""
+        return self._last[1] if self._last is not None else NOWHERE
+
     def is_direct(self, loss: torch.Tensor) -> bool:
         """Whether the value of a loss function is used as it came, not multiplied or divided by anything."""
         return loss.grad_fn is not None and serial(loss.grad_fn) in self.results

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from paramedic.capture import moments
+from paramedic.capture import global_hooks, moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import describe, own_parameters
 from paramedic.capture.inquest.randomness import random_state
@@ -82,19 +82,10 @@ class ModuleCalls:
         self.watcher.bus.tell(moments.module_entered, "")
         # A compiler guards on global hooks: each change of them would make it compile the model again.
         if examining and not self.watcher.gears.compiled:
-            hooks = torch.nn.modules.module
-            self._hooks = [
-                hooks.register_module_forward_pre_hook(self._enter),
-                hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
-            ]
+            self._hooks = global_hooks.around_calls(self._enter, self._leave)
 
     def _remove_hooks(self) -> None:
-        torch_hooks = torch.nn.modules.module
-        for hook in self._hooks:
-            hook.remove()
-            # torch forgets to take these marks away, and a compiled model would warn of hooks for ever.
-            torch_hooks._global_forward_hooks_with_kwargs.pop(hook.id, None)
-            torch_hooks._global_forward_hooks_always_called.pop(hook.id, None)
+        global_hooks.remove(self._hooks)
         self._hooks = []
 
     # Hooks ------------------------------------------------------------------------------------------------------

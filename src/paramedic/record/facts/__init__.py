@@ -47,7 +47,7 @@ from paramedic.record.facts.data import (
     Thinned,
     Tokens,
 )
-from paramedic.record.facts.distributed import Collective, Exchange, Owner, Unreduced, Waiting, Wrapper
+from paramedic.record.facts.distributed import Collective, Exchange, Owner, Sharding, Unreduced, Waiting, Wrapper
 from paramedic.record.facts.fact import Fact, Kind, Occurrence, all_kinds, known_as
 from paramedic.record.facts.loop import Backward, Cut, Discard, Ended, Loop, Mixture, Seed, StaleBackward, Unstepped
 from paramedic.record.facts.loss import (
@@ -325,6 +325,7 @@ __all__ = [
     "Seed",
     "Selection",
     "SetBack",
+    "Sharding",
     "Shift",
     "SignedLabels",
     "SlowStep",

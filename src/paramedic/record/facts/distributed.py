@@ -19,7 +19,7 @@ class Wrapper(Fact):
     sync_set_at: Site | None = None  # the line that switches the exchange off by hand
 
 
-@fact("exchange", missing="no DistributedDataParallel was trained")
+@fact("exchange", missing="no copies of one model were trained on several ranks (parts of a sharded one are none)")
 class Exchange(Fact):
     """How a wrapped model was used so far."""
 
@@ -28,6 +28,15 @@ class Exchange(Fact):
     ignored: Sequence[str]  # parameters
     name: str | None = None
     by_hand: bool = False  # all gradients were summed by the script itself
+
+
+@fact("sharding", missing="no model is divided among ranks")
+class Sharding(Fact):
+    """A model whose parameters are divided among ranks."""
+
+    name: str
+    by: str  # "data": each rank has batches of its own (FSDP); "tensor": all work on the same ones
+    members: Sequence[int]  # ranks
 
 
 @part

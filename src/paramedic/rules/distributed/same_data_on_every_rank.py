@@ -6,14 +6,15 @@ from paramedic.record.facts import Batch, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.splits import users
 from paramedic.rules.support import listed, many
-from paramedic.rules.teams import loader_of, same_loader, team_of
+from paramedic.rules.teams import loader_of, same_loader, sharding_of, team_of
 
 
 @rule("PM802", "same-data-on-every-rank", severity="error", needs=[Batch, TrainForward])
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """Several ranks train on the same batches, tensor by tensor.
 
-    Compared over all ranks that share a DistributedDataParallel model: the batches that their training loaders gave.
+    Compared over all ranks that share a model by DistributedDataParallel or FSDP: the batches that their training
+    loaders gave.
 
     ## Why it hurts
     The gradients that are averaged are equal, so all ranks but one do redundant work: the batch is as large as with one
@@ -25,13 +26,16 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
     ## When this is wrong
     Ranks of one tensor-parallel group must see the same data; they are identified by the process group that
-    DistributedDataParallel was given. The same samples with different augmentations, and a dataset that is a single
-    batch, are left alone.
+    DistributedDataParallel or FSDP was given, and where there is neither, the rule abstains. The same samples with
+    different augmentations, and a dataset that is a single batch, are left alone.
 
     ## Options
     `fewest`: batches that must have been compared.
     """
     team = team_of(run)
+    sharding = sharding_of(run)
+    if sharding is not None and sharding.by == "tensor":
+        raise Abstain("the ranks of a tensor-parallel model must get the same batches")
     if run is not team[0]:
         raise Abstain("the first rank's record answers for all")
     compared = False

@@ -5,9 +5,9 @@ from dataclasses import replace
 from statistics import median
 
 from paramedic.findings import Where
-from paramedic.record.facts import Time
+from paramedic.record.facts import Collective, Time
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.teams import team_of
+from paramedic.rules.teams import sharding_of, team_of
 from paramedic.rules.timing import Times, add_up, busiest_line, times
 
 # Backward is not among them: that is where the others wait, and what a rank computes there is not known.
@@ -27,7 +27,8 @@ def check(run: Run, *, share: float = 0.3, note: float = 0.15) -> Iterator[Findi
     """One rank is slower than the others, which wait for it in every step.
 
     Compared are the parts of a step that each rank does by itself: data, forward pass, optimizer, and everything
-    outside of them. The time in backward() is left out, because the ranks wait for each other there.
+    outside of them. The time in backward() is left out, because the ranks wait for each other there; that of the
+    forward pass, too, where the model is divided among them (FSDP, tensor parallel).
 
     ## Why it hurts
     Gradients are averaged in each step, so all ranks take as long as the slowest one. A tenth of a second that one rank
@@ -49,8 +50,13 @@ def check(run: Run, *, share: float = 0.3, note: float = 0.15) -> Iterator[Findi
         raise Abstain("the first rank's record answers for all")
     if any(len(_windows(member)) < FEWEST for member in team):
         raise Abstain("too short a time was watched to compare the ranks' speed")
-    quarters = [_slowest(team, [add_up(_quarter(member, number)) for member in team]) for number in range(4)]
-    slow, part, extra = _slowest(team, [add_up(_windows(member)) for member in team])
+    parts = [*PARTS]
+    if sharding_of(run) is not None:
+        if any(call.phase == "train" for member in team for call in member.facts(Collective)):
+            raise Abstain("in a sharded model's step with collective calls of its own, waiting looks like work")
+        parts.remove("forward")
+    quarters = [_slowest(team, [add_up(_quarter(member, number)) for member in team], parts) for number in range(4)]
+    slow, part, extra = _slowest(team, [add_up(_windows(member)) for member in team], parts)
     if any(quarter[0] is not slow for quarter in quarters):
         return
     lost = extra / _per_step(times(slow))
@@ -67,16 +73,16 @@ def _quarter(run: Run, number: int) -> list[Time]:
     return windows[number * len(windows) // 4 : (number + 1) * len(windows) // 4]
 
 
-def _slowest(team: Sequence[Run], taken: Sequence[Times]) -> tuple[Run, str, float]:
+def _slowest(team: Sequence[Run], taken: Sequence[Times], parts: Sequence[str]) -> tuple[Run, str, float]:
     """The rank that spends most time on its own, the part in which, and by how much per step."""
-    own = [sum(found.parts.get(part, 0.0) for part in PARTS) / found.steps for found in taken]
+    own = [sum(found.parts.get(part, 0.0) for part in parts) / found.steps for found in taken]
     place = max(range(len(team)), key=own.__getitem__)
 
     def excess(part: str) -> float:
         each = [found.parts.get(part, 0.0) / found.steps for found in taken]
         return each[place] - median(each[:place] + each[place + 1 :])
 
-    return team[place], max(PARTS, key=excess), own[place] - median(own[:place] + own[place + 1 :])
+    return team[place], max(parts, key=excess), own[place] - median(own[:place] + own[place + 1 :])
 
 
 def _per_step(found: Times) -> float:
