@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,15 @@ def test_wandb_has_an_offline_run(run: Path, tmp_path: Path) -> None:
     (file,) = (tmp_path / "out").glob("wandb/offline-run-*/*.wandb")
     written = file.read_bytes()  # its records are not compressed
     assert written.count(b"loss/train/train.py:3") >= len(LOSS) and b"inconclusive" in written
+
+
+def test_trackio_reads_the_curve(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("trackio")
+    export(run, diagnose(run, ()), "trackio", tmp_path / "out")
+    from trackio.sqlite_storage import SQLiteStorage
+
+    name = run.name
+    assert SQLiteStorage.get_run_config("paramedic", name)["verdict"] == "inconclusive"
+    rows = SQLiteStorage.get_logs("paramedic", name)
+    assert [(row["step"], row["loss/train/train.py:3"]) for row in rows][:2] == [(0, 1.0), (1, 0.5)]
+    assert math.isnan(float(rows[2]["loss/train/train.py:3"]))

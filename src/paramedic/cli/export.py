@@ -19,6 +19,7 @@ from paramedic.rules.catalogue import select
 class Tracker(StrEnum):
     wandb = "wandb"
     mlflow = "mlflow"
+    trackio = "trackio"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,10 +32,10 @@ def export(
     run: Annotated[str | None, typer.Argument(help="A run's id or folder (default: the last one).")] = None,
     runs: Runs = None,
 ) -> None:
-    """Write a run's curves and verdict as an offline run of W&B, or into a file store of MLflow.
+    """Write a run's curves and verdict as an offline run of W&B, a file store of MLflow or a folder of trackio.
 
-    Nothing is sent anywhere: `wandb sync` and `mlflow ui` read what is written. For TensorBoard there is
-    `paramedic report --tensorboard DIR`.
+    Nothing is sent anywhere: `wandb sync`, `mlflow ui` and `TRACKIO_DIR=DIR trackio show` read what is written. For
+    TensorBoard there is `paramedic report --tensorboard DIR`.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""A run in the formats of experiment trackers, written to a local folder: W&B (offline) and MLflow."""
+"""A run in the formats of experiment trackers, written to a local folder: W&B (offline), MLflow and trackio."""
 
 from __future__ import annotations
 
@@ -55,6 +55,14 @@ def _about(diagnosis: Diagnosis) -> dict[str, Any]:
     return {"script": run.script, "command": run.command, "verdict": diagnosis.verdict, "findings": " ".join(codes)}
 
 
+def _rows(found: list[Point]) -> list[tuple[int, dict[str, float]]]:
+    """The values of each step together."""
+    rows: dict[int, dict[str, float]] = {}
+    for point in found:
+        rows.setdefault(point.step, {})[point.name] = point.value
+    return sorted(rows.items())
+
+
 def _to_wandb(found: list[Point], diagnosis: Diagnosis, folder: Path) -> None:
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")  # nothing leaves this machine
     import wandb
@@ -65,11 +73,8 @@ def _to_wandb(found: list[Point], diagnosis: Diagnosis, folder: Path) -> None:
         mode="offline", dir=str(folder), project=PROJECT, name=diagnosis.run.id, config=_about(diagnosis),
         settings=settings, reinit="create_new",
     )  # fmt: skip
-    rows: dict[int, dict[str, float]] = {}
-    for point in found:
-        rows.setdefault(point.step, {})[point.name] = point.value
-    for step in sorted(rows):
-        run.log(rows[step], step=step)
+    for step, values in _rows(found):
+        run.log(values, step=step)
     run.finish()
     wandb.teardown()  # the process that writes the file is waited for
 
@@ -93,4 +98,20 @@ def _to_mlflow(found: list[Point], diagnosis: Diagnosis, folder: Path) -> None:
     client.set_terminated(run)
 
 
-WRITERS: dict[str, Callable[[list[Point], Diagnosis, Path], None]] = {"wandb": _to_wandb, "mlflow": _to_mlflow}
+def _to_trackio(found: list[Point], diagnosis: Diagnosis, folder: Path) -> None:
+    os.environ["TRACKIO_DIR"] = str(folder.absolute())  # read when trackio is imported
+    from trackio.sqlite_storage import SQLiteStorage
+
+    rows = _rows(found)
+    # trackio.init() would start a server and a thread; this is what both write to in the end.
+    SQLiteStorage.bulk_log(
+        project=PROJECT, run=diagnosis.run.id, metrics_list=[values for _, values in rows],
+        steps=[step for step, _ in rows], config=_about(diagnosis),
+    )  # fmt: skip
+
+
+WRITERS: dict[str, Callable[[list[Point], Diagnosis, Path], None]] = {
+    "mlflow": _to_mlflow,
+    "trackio": _to_trackio,
+    "wandb": _to_wandb,
+}
