@@ -14,7 +14,7 @@ import pytest
 from paramedic.diagnosis import diagnose
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
-from paramedic.record.facts import Collective, Ended, Time, Waiting, Wrapper
+from paramedic.record.facts import Collective, Ended, Sharding, Time, Waiting, Wrapper
 from paramedic.record.facts.fact import Fact
 from paramedic.record.merging import merge
 from paramedic.record.reader import open_runs
@@ -49,9 +49,9 @@ class Net(nn.Module):
 def spread(net):
     if HOW == "tensor-parallel":
         plan = {"up": ColwiseParallel(), "down": RowwiseParallel()}
-        return parallelize_module(net, init_device_mesh("cpu", (2,)), plan)
-    if HOW == "fsdp2":
-        mesh = init_device_mesh("cpu", (2,))
+        return parallelize_module(net, init_device_mesh("cpu", (RANKS,)), plan)
+    if HOW.startswith("fsdp2"):
+        mesh = init_device_mesh("cpu", (RANKS,))
         for part in (net.up, net.down, net):
             fully_shard(part, mesh=mesh)
         return net
@@ -61,11 +61,11 @@ def spread(net):
 
 def work(rank, meeting):
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2, timeout=timedelta(seconds=60))
+    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=RANKS, timeout=timedelta(seconds=60))
     torch.manual_seed(0)
     x = torch.randn(256, 8)
     data = TensorDataset(x, x[:, :3].argmax(1))
-    sampler = None if HOW == "tensor-parallel" else DistributedSampler(data)
+    sampler = None if HOW in ("tensor-parallel", "fsdp2-same-data") else DistributedSampler(data)
     loader = DataLoader(data, 16, sampler=sampler)
     model = spread(Net())
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -74,7 +74,7 @@ def work(rank, meeting):
         if sampler is not None:
             sampler.set_epoch(epoch)
         for inputs, targets in loader:
-            if rank == 1 and len(losses) == 12:
+            if rank == 1 and len(losses) == 10:
                 if HOW == "killed":
                     os.kill(os.getpid(), signal.SIGKILL)
                 if HOW == "raised":
@@ -92,29 +92,35 @@ def work(rank, meeting):
     dist.destroy_process_group()
 
 if __name__ == "__main__":
-    HOW = sys.argv[2]
-    start_processes(work, args=(sys.argv[1],), nprocs=2, start_method="fork")
+    HOW, RANKS = sys.argv[2], int(sys.argv[3]) if sys.argv[3:] else 2
+    start_processes(work, args=(sys.argv[1],), nprocs=RANKS, start_method="fork")
 """
 
 
-@pytest.mark.parametrize("how", ["replicated", "checkpointed", "fsdp2", "fsdp1", "tensor-parallel"])
-def test_nothing_is_sent_and_no_loss_changes(warm_shop: Workshop, how: str) -> None:
+@pytest.mark.parametrize(
+    ("how", "ranks"),
+    [("replicated", 2), ("checkpointed", 2), ("fsdp2", 2), ("fsdp1", 2), ("tensor-parallel", 2), ("replicated", 4)],
+)
+def test_nothing_is_sent_and_no_loss_changes(warm_shop: Workshop, how: str, ranks: int) -> None:
     script = warm_shop.write("ranks.py", RANKS)
-    alone = warm_shop.python(script, (warm_shop.folder / "alone").as_uri(), how)
-    watched = warm_shop.run(script, (warm_shop.folder / "watched").as_uri(), how)
-    assert len(alone.stdout.splitlines()) == 2, alone.stderr
+    alone = warm_shop.python(script, (warm_shop.folder / "alone").as_uri(), how, ranks)
+    watched = warm_shop.run(script, (warm_shop.folder / "watched").as_uri(), how, ranks)
+    assert len(alone.stdout.splitlines()) == ranks, alone.stderr
     assert sorted(watched.stdout.splitlines()) == sorted(alone.stdout.splitlines())
-    assert watched.found["verdict"] == "healthy" and watched.alarms == []
+    assert watched.alarms == [] and watched.found["verdict"] == "healthy", watched.alarms
     assert watched.found["run"]["notices"] == []
 
 
 @pytest.mark.parametrize(
-    ("how", "reason"),
-    [("killed", "rank 1 was killed by SIGKILL"), ("raised", "rank 1 ended with ValueError at ranks.py:")],
+    ("how", "ranks", "reason"),
+    [
+        ("killed", 4, "rank 1 was killed by SIGKILL"),
+        ("raised", 2, "rank 1 ended with ValueError at ranks.py:"),
+    ],
 )
-def test_the_rank_that_failed_is_named(warm_shop: Workshop, how: str, reason: str) -> None:
+def test_the_rank_that_failed_is_named(warm_shop: Workshop, how: str, ranks: int, reason: str) -> None:
     script = warm_shop.write("ranks.py", RANKS)
-    done = warm_shop.run(script.name, (warm_shop.folder / "meeting").as_uri(), how)
+    done = warm_shop.run(script.name, (warm_shop.folder / "meeting").as_uri(), how, ranks)
     assert done.code == 1
     assert done.found["verdict"] == "inconclusive" and done.alarms == []
     assert reason in done.found["reason"], done.found["reason"]
@@ -124,8 +130,16 @@ def test_nan_in_one_shard_is_told_of_its_rank(warm_shop: Workshop) -> None:
     script = warm_shop.write("ranks.py", RANKS)
     done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri(), "nan")
     first = done.found["findings"][0]
-    assert (first["code"], first["where"]["rank"], first["where"]["step"]) == ("PM105", 1, 12)
+    assert (first["code"], first["where"]["rank"], first["where"]["step"]) == ("PM105", 1, 10)
     assert "PM103" not in done.codes  # the other rank's gradient is bad because of it
+
+
+def test_the_same_data_for_all_parts_of_a_sharded_model(warm_shop: Workshop) -> None:
+    script = warm_shop.write("ranks.py", RANKS)
+    done = warm_shop.run(script, (warm_shop.folder / "meeting").as_uri(), "fsdp2-same-data")
+    assert done.codes[:1] == ["PM802"], done.alarms
+    line = next(n for n, text in enumerate(script.read_text().splitlines(), 1) if "loader = DataLoader(" in text)
+    assert done.found["findings"][0]["where"]["line"] == line
 
 
 def test_under_torchrun_there_is_one_run_and_one_verdict(shop: Workshop) -> None:
@@ -218,11 +232,15 @@ def test_no_mismatch_where_there_is_none(tmp_path: Path, why: str) -> None:
     )
 
 
-def windows(*forward: float) -> list[tuple[Fact, int, int]]:
+COPIES = Wrapper(class_="DistributedDataParallel", find_unused=False, static=False, members=[0, 1])
+PARTS = Sharding(name="model", by="tensor", members=[0, 1])
+
+
+def windows(*slow: float, part: str = "forward", model: Fact = COPIES) -> list[tuple[Fact, int, int]]:
     """Half a second each, of 20 steps that take 25 ms; the others wait in backward."""
-    parts = [{"forward": 20 * each, "backward": 20 * (0.025 - each)} for each in forward]
+    parts = [{part: 20 * each, "backward": 20 * (0.025 - each)} for each in slow]
     times = [(Time(steps=20, seconds=0.5, parts=part, examined=False), 40, 20 * n) for n, part in enumerate(parts)]
-    return [(Wrapper(class_="DistributedDataParallel", find_unused=False, static=False, members=[0, 1]), 30, 0), *times]
+    return [(model, 30, 0), *times]
 
 
 @pytest.mark.parametrize(
@@ -238,6 +256,18 @@ def test_only_a_rank_that_is_always_slower_is_a_straggler(
     assert [finding.severity for finding in found_here] == ([severity] if severity else [])
     if severity:
         assert found_here[0].where.rank == 1 and "in the forward pass" in found_here[0].what
+
+
+@pytest.mark.parametrize(
+    ("part", "calls", "codes"),
+    [("other", [], ["PM806"]), ("forward", [], []), ("other", [(Collective(op="all_reduce"), 41, 1)], [])],
+)
+def test_where_the_ranks_of_a_sharded_model_may_wait_nobody_is_blamed(
+    tmp_path: Path, part: str, calls: list[tuple[Fact, int, int]], codes: list[str]
+) -> None:
+    record(tmp_path, 0, [*calls, *windows(*[0.005] * 4, part=part, model=PARTS)], steps=80, seconds=2.0)
+    record(tmp_path, 1, windows(*[0.02] * 4, part=part, model=PARTS), steps=80, seconds=2.0)
+    assert [finding.code for finding in found(tmp_path, "PM806").findings] == codes
 
 
 # Other machines -------------------------------------------------------------------------------------------------------

@@ -130,6 +130,7 @@ evaluation_timed = Moment[[float]]("clock")  # a batch of an evaluation came: it
 
 # Processes.
 forked = Moment[[str]]("watcher")  # in the child, whose record has this name
+trainer_changed = Moment[[]]("watcher")  # in another thread, which is the one that trains from now on
 
 # The end.
 about_to_fail = Moment[[BaseException]]("watcher")  # an exception that nobody caught, in a process not of ours

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from paramedic.capture import moments
 from paramedic.record.facts import Gear
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class Trainer:
         self.watcher = watcher
         self._marks = watcher.guard.threads
         self._thread: threading.Thread | None = None
+        self._heard = threading.get_ident()  # the thread whose calls are listened to
 
     def elsewhere(self) -> bool:
         """Whether a training call comes from a second thread, while the one that is watched trains, too.
@@ -34,6 +36,9 @@ class Trainer:
             return False  # one of torch's own, amid a backward pass
         if self._thread is None or not self._thread.is_alive():
             self._thread, self.watcher.trainer = here, identity
+            if identity != self._heard:
+                self._heard = identity
+                self.watcher.bus.tell(moments.trainer_changed)
             return False
         if not self.watcher.guard.busy:
             reason = "several threads train at the same time: only the first was watched"

@@ -254,7 +254,10 @@ def what_would_help(diagnosis: Diagnosis) -> str:
     if diagnosis.run.exit_code not in (0, None):
         return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:
-        return "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand."
+        return (
+            "There were backward passes, but no torch.optim optimizer: use one instead of updating weights by hand or "
+            "with an optimizer of a library's own."
+        )
     if diagnosis.run.steps == 0:
         return "Run the part that trains: paramedic looks at what happens around optimizer.step()."
     blind = unchecked.by_reason(abstention for abstention in diagnosis.abstained if abstention.blind)

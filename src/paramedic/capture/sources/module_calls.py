@@ -60,9 +60,14 @@ class ModuleCalls:
         self._shift(self.watcher.gears.examining)
 
     @on(moments.forked)
-    def follow_this_thread(self, name: str) -> None:
+    def _forked(self, name: str) -> None:
+        self._thread = threading.get_ident()
+
+    @on(moments.trainer_changed)
+    def _follow_this_thread(self) -> None:
         """Only one thread's calls can be followed: the one that trains."""
         self._thread = threading.get_ident()
+        self.stack.clear()
 
     @on(moments.dropout_tied)
     def dropped(self, training: bool) -> None:

@@ -66,6 +66,12 @@ class OpMode(TorchFunctionMode):
         elif not self.pause() and self._active:  # amid a backward() that came through this mode
             before_next_backward(lambda: None if self.watcher.gears.examining else self.pause(), self.watcher.patches)
 
+    @on(moments.trainer_changed)
+    def _follow_this_thread(self) -> None:
+        """Each thread has modes of its own; the one left behind stays where it is."""
+        self._active = any(mode is self for mode in _get_current_function_mode_stack())
+        self._shift(self.watcher.examining)
+
     def pause(self) -> bool:
         """Take the mode off, unless the user's own mode lies on top of it. Returns whether it was taken off."""
         stack = _get_current_function_mode_stack()
