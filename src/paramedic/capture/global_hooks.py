@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture.where import locals_of
+from paramedic.program.where import locals_of
 
 _hooks = torch.nn.modules.module
 _GIVES_KEYWORDS = "with_kwargs" in inspect.signature(_hooks.register_module_forward_hook).parameters

@@ -7,11 +7,12 @@ from typing import Any
 
 from torch import distributed, nn
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
-from paramedic.capture.untouched import attributes
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
+from paramedic.program.untouched import attributes
 from paramedic.record.facts import Sharding
 
 FIRST_LOOK = 2  # steps
