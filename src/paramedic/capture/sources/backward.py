@@ -165,7 +165,8 @@ class BackwardPasses:
 
     def _gathered(self, leaves: list[torch.Tensor]) -> bool:
         """Whether FSDP has put these parameters together from all ranks' parts, for this pass alone."""
-        if not any(isinstance(leaf, torch.nn.Parameter) for leaf in leaves) or not self.loop.gradients.is_private(leaves):
+        parameters = any(isinstance(leaf, torch.nn.Parameter) for leaf in leaves)
+        if not parameters or not self.loop.gradients.is_private(leaves):
             return False
         trained = (p for optimizer in self.loop.accounts for group in optimizer.param_groups for p in group["params"])
         return any(type(parameter).__name__ == "DTensor" for parameter in trained)

@@ -70,7 +70,7 @@ class OpMode(TorchFunctionMode):
     def _follow_this_thread(self) -> None:
         """Each thread has modes of its own; the one left behind stays where it is."""
         self._active = any(mode is self for mode in _get_current_function_mode_stack())
-        self._shift(self.watcher.examining)
+        self._shift(self.watcher.gears.examining)
 
     def pause(self) -> bool:
         """Take the mode off, unless the user's own mode lies on top of it. Returns whether it was taken off."""
