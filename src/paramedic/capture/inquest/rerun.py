@@ -14,7 +14,7 @@ from torch import nn
 
 from paramedic.capture.inquest.excerpt import Excerpt
 from paramedic.capture.inquest.randomness import RandomState
-from paramedic.capture.inquest.tracer import Reached, Tracer
+from paramedic.capture.inquest.tracer import Reached
 
 _depth = [0]  # of re-executions under way
 
@@ -29,7 +29,7 @@ def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
     raise Reached([tensor for tensor in given if isinstance(tensor, torch.Tensor)])
 
 
-def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseException:
+def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[Any]) -> list[torch.Tensor] | BaseException:
     """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:

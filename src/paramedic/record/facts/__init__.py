@@ -67,6 +67,8 @@ from paramedic.record.facts.loss import (
     Pushed,
     Shift,
     SignedLabels,
+    StepAsked,
+    TargetAsked,
     Terms,
 )
 from paramedic.record.facts.machine import (
@@ -335,9 +337,11 @@ __all__ = [
     "StaleBackward",
     "Stall",
     "Step",
+    "StepAsked",
     "Stillness",
     "Symmetry",
     "Sync",
+    "TargetAsked",
     "Teacher",
     "Tensor",
     "Terms",
