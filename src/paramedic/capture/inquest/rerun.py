@@ -33,7 +33,7 @@ def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[Any]) -> l
     """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:
-        with tracer, torch._C._EnableTorchFunction(), _default_device(), torch.compiler.set_stance("force_eager"):
+        with tracer, torch._C._EnableTorchFunction(), _default_device(), _eagerly():
             exec(excerpt.code, excerpt.variables)
     except Reached as reached:
         return reached.losses
@@ -45,6 +45,12 @@ def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[Any]) -> l
             with contextlib.suppress(Exception):
                 setattr(owner, name, value)
     return RuntimeError("the awaited value did not occur again")
+
+
+def _eagerly() -> contextlib.AbstractContextManager[Any]:
+    """Without a compiler, if there is one: to ask for it would import it, which takes seconds."""
+    compiles = "torch._dynamo" in sys.modules
+    return torch.compiler.set_stance("force_eager") if compiles else contextlib.nullcontext()
 
 
 def _default_device() -> contextlib.AbstractContextManager[Any]:

@@ -173,11 +173,11 @@ class _Models:
             self.outputs.append(output)
             return output
 
-        nn.Module.__call__ = call  # type: ignore[method-assign, assignment]
+        nn.Module.__call__ = call
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        nn.Module.__call__ = self._original  # type: ignore[method-assign]
+        nn.Module.__call__ = self._original
 
 
 def _answers(output: Any) -> list[torch.Tensor]:

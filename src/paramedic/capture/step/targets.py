@@ -25,7 +25,7 @@ FURTHER = (10.0, 100.0, 1000.0)  # times the size of the answers
 def targets(step: Step) -> list[dict[str, Any]]:
     """For each tensor of the step that the loss depends on beside the answers."""
     as_it_was = _Look.at(step, step.answers)
-    found = []
+    found: list[dict[str, Any]] = []
     for name, tensor in list(step.data.items()):
         values = tensor.detach().clone()
         if len(values) < FEWEST or bool((values == values[:1]).all()) or len(found) >= MOST_TARGETS:
@@ -155,7 +155,8 @@ def _at(step: Step, index: int, wanted: torch.Tensor, slope: torch.Tensor) -> di
         there, slopes = step.slopes(answers)
     except NotAgain:
         return None
-    return {"loss": there, "steepness": float(slopes[index].abs().sum() / slope.abs().sum().clamp(min=1e-30))}
+    steepness = float(slopes[index].abs().sum() / slope.abs().sum().clamp(min=1e-30))
+    return {"loss": there, "steepness": steepness} if math.isfinite(there + steepness) else None
 
 
 def _scores(answer: torch.Tensor, slope: torch.Tensor, values: torch.Tensor) -> dict[str, Any] | None:

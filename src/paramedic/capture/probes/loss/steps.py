@@ -42,11 +42,11 @@ class Steps:
         self._rounds: Counter[Site] = Counter()
         self._given_up: set[Site] = set()
         self._last = 0.0
-        self._step_time = float("inf")  # seconds; of the fastest step so far
+        self._step_time = float("inf")  # seconds of the processor, whoever else uses it; of the fastest step so far
 
     @on(moments.step_taken)
     def _stepped(self) -> None:
-        now, before = time.perf_counter(), self._last
+        now, before = time.process_time(), self._last
         self._last = now
         self._step_time = min(self._step_time, now - before)
 
@@ -68,7 +68,7 @@ class Steps:
             self._given_up.add(site)
         data["round"] = self._rounds[site]
         self.watcher.state(restored(StepAsked, data), site=site, phase="train")
-        self._last = time.perf_counter()
+        self._last = time.process_time()
 
     def _affordable(self) -> bool:
         elapsed = time.perf_counter() - self.watcher.started
@@ -97,8 +97,8 @@ class Steps:
                 loss = float(step.whole().detach())
                 if not step.answers:
                     continue  # the line that was given a loss, not the one that made it
-                batch = self.watcher.known.loaders.last_tensors() or {}
-                return _told(step, loss, before) | {"loaded": _among(step, list(batch.values()))}
+                loaded = _among(step, list((self.watcher.known.loaders.last_tensors() or {}).values()))
+                return {"loaded": loaded} | _told(step, loss, before)
             except NotAgain as error:
                 reason = str(error)
             except TooLong:
