@@ -104,7 +104,7 @@ class Step:
                 tensor.copy_(self._kept[name])
             for buffer, values in self._buffers:
                 buffer.copy_(values)
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         random.seed(0)
         numpy.random.seed(0)
         found = rerun(replace(self.statements, variables=dict(self.statements.variables)), contextlib.nullcontext())

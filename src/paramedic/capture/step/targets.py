@@ -117,7 +117,7 @@ def _shuffled(values: torch.Tensor) -> torch.Tensor:
 def _scattered(answers: list[torch.Tensor], values: torch.Tensor) -> list[torch.Tensor]:
     """Answers on all sides of the targets."""
     reach = float(values.to(torch.float64).abs().max())
-    torch.manual_seed(1)
+    torch.default_generator.manual_seed(1)
     return [answer + torch.randn_like(answer) * 3 * max(reach, float(answer.abs().max()), 1.0) for answer in answers]
 
 
@@ -169,7 +169,9 @@ def _scores(answer: torch.Tensor, slope: torch.Tensor, values: torch.Tensor) -> 
     for axis in sorted({answer.dim() - 1, min(1, answer.dim() - 1)}, reverse=True):
         rows = slope.movedim(axis, -1)
         classes = rows.shape[-1]
-        if classes < 2 or answer.dim() < 2 or int(labels.max()) >= classes or rows[..., 0].numel() != labels.numel():
+        flat = labels.dim() == 1 or rows.dim() == 2
+        fits = rows.shape[:-1] == labels.shape or (flat and rows[..., 0].numel() == labels.numel())
+        if classes < 2 or answer.dim() < 2 or int(labels.max()) >= classes or not fits:
             continue
         shifts = (0, 1) if labels.dim() == 2 and rows.shape[:2] == labels.shape else (0,)
         for shift in shifts:
