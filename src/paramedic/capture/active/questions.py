@@ -50,6 +50,28 @@ class Subject:
         return _replace(self.batch, "", change)
 
 
+def cloned(batch: Batch) -> Batch | None:
+    """The batch with tensors of its own; None when it holds something that a second run might change."""
+    plain = (torch.Tensor, int, float, str, bool, type(None))
+
+    def copied(value: Any, depth: int) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        if isinstance(value, plain):
+            return value
+        if type(value) in (list, tuple) and depth < 4:
+            return type(value)(copied(item, depth + 1) for item in value)
+        if type(value) is dict and depth < 4:
+            return {key: copied(item, depth + 1) for key, item in value.items()}
+        raise TypeError
+
+    try:
+        with torch.no_grad():
+            return tuple(copied(item, 0) for item in batch[0]), {k: copied(v, 0) for k, v in batch[1].items()}
+    except TypeError:
+        return None
+
+
 def _replace(value: Any, path: str, change: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return change(path, value)
