@@ -13,9 +13,9 @@ import torch
 from torch import nn
 
 from paramedic.capture import moments
-from paramedic.capture.active.company import padding, row
+from paramedic.capture.active.company import mixed_at, padding, row
 from paramedic.capture.active.future import future
-from paramedic.capture.active.questions import Batch, Subject, cloned, ignored, mixing, present, same
+from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, cloned, ignored, mixing, present, same
 from paramedic.capture.active.series import later_numbers
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
@@ -123,6 +123,8 @@ class Active:
             answers = {}
             if before and same(before, subject.run(batch)):
                 answers = {name: _answer(question, subject) for name, question in questions.items()}
+                if (mixed := answers["mixing"]) and mixed["gap"] > TOLERANCE:
+                    mixed["site"] = _answer(mixed_at, subject)
             if not answers or not same(before, subject.run(batch)):
                 return {**data, "reason": "it gives different outputs for the same input in eval mode"}
             answers["ignored"] = _answer(ignored, subject)  # the last one: it trains, which may change the answers
