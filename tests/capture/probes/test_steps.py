@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from facts_of import facts_of
 from torch import nn
 
+from facts_of import facts_of
 from paramedic.record.facts import StepAsked, TargetAsked
 from paramedic.settings import Settings
 
