@@ -38,9 +38,10 @@ def _repair(event: EvaluationAsked) -> Repair | None:
     change = max(right, key=lambda name: right[name], default=None)
     if change is None:
         return None
-    after, gain = right[change], right[change] - before
-    chance = ((before * (1 - before) + after * (1 - after)) / event.rows) ** 0.5
-    if gain < LEAST_GAIN or gain < DEVIATIONS * chance or FEWER_ERRORS * (1 - after) > 1 - before:
+    base = max(before, event.majority)  # whoever always says the same is no better
+    after, gain = right[change], right[change] - base
+    chance = ((base * (1 - base) + after * (1 - after)) / event.rows) ** 0.5
+    if gain < LEAST_GAIN or gain < DEVIATIONS * chance or FEWER_ERRORS * (1 - after) > 1 - base:
         return None
-    alone = all(share < before + gain / 2 for name, share in right.items() if name != change)
+    alone = all(share < base + gain / 2 for name, share in right.items() if name != change)
     return Repair(event, change, before, after) if alone else None

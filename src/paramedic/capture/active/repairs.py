@@ -31,7 +31,9 @@ def repairs(subject: Subject, labels: torch.Tensor, trained: torch.Tensor, *, tr
         if changed is not None:
             batch = subject.changed(lambda p, t, new=changed: new if p == path else t)
             right[name] = _right(subject, batch, labels, training)
-    return {"rows": len(labels), "right": right, **_scales(given, trained)} if right["as it is"] is not None else None
+    majority = float(labels.mode().values.eq(labels).float().mean())
+    told = {"rows": len(labels), "majority": majority, "right": right, **_scales(given, trained)}
+    return told if right["as it is"] is not None else None
 
 
 def _right(subject: Subject, batch: Batch, labels: torch.Tensor, training: bool) -> float | None:

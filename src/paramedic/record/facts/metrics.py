@@ -107,6 +107,7 @@ class EvaluationAsked(Fact):
     """A batch of an evaluation, answered again with its inputs prepared in other ways."""
 
     rows: int
+    majority: float  # share of the most frequent label: so many answers are right if all are this one
     right: Mapping[str, float | None]  # the preparation, "as it is" among them -> share of right answers
     given: Scale
     trained: Scale  # of a batch of training
