@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from paramedic.capture.active.questions import Batch, Subject
-from paramedic.capture.facts import tensors_in
+from paramedic.program.tensors import tensors_in
 
 Change = Callable[[torch.Tensor, torch.Tensor], "torch.Tensor | None"]  # the input, and one of training
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from paramedic.capture.facts import tensors_in
 from paramedic.capture.step.step import Step
-from paramedic.capture.where import user_site
+from paramedic.program.tensors import tensors_in
+from paramedic.program.where import user_site
 
 
 class _Meeting(TorchFunctionMode):

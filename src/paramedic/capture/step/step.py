@@ -16,9 +16,10 @@ import numpy
 import torch
 from torch import nn
 
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import readable
 from paramedic.capture.inquest.excerpt import Excerpt
 from paramedic.capture.inquest.rerun import rerun
+from paramedic.program.tensors import tensors_in
 
 MOST_OPENED = 4  # models that give the loss, one within the other
 MOST_DATA = 5_000_000  # values that are kept, of all tensors that the statements use

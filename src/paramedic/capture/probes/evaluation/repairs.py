@@ -14,10 +14,11 @@ from paramedic.capture.active.questions import Batch, Subject, cloned
 from paramedic.capture.active.repairs import first_input, repairs
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on, on_call_of
-from paramedic.capture.facts import readable, tensors_in
+from paramedic.capture.facts import readable
 from paramedic.capture.moments import Call
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
+from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import EvaluationAsked
 from paramedic.record.facts.storing import restored
 

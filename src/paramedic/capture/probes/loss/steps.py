@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from paramedic.capture import anatomy, moments
+from paramedic.capture import moments
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
@@ -19,6 +19,7 @@ from paramedic.capture.probe import probe
 from paramedic.capture.step.step import NotAgain, Step, TooLong
 from paramedic.capture.step.targets import targets
 from paramedic.capture.watcher import Watcher
+from paramedic.program import anatomy
 from paramedic.record.facts import StepAsked
 from paramedic.record.facts.storing import restored
 from paramedic.record.writer import Site
