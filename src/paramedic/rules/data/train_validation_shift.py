@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 AS_IN_TRAINING = "scaled as in training"
 
 
-@rule("PM318", "train-validation-shift", severity="warning", needs=[Input], coverage=[Loader], causes=["PM212"])
+@rule("PM318", "train-validation-shift", severity="warning", needs=[Input], causes=["PM212"])
 def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
 
