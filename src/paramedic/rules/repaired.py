@@ -41,7 +41,7 @@ def _repair(event: EvaluationAsked) -> Repair | None:
     base = max(before, event.majority)  # whoever always says the same is no better
     after, gain = right[change], right[change] - base
     chance = ((base * (1 - base) + after * (1 - after)) / event.rows) ** 0.5
-    if gain < LEAST_GAIN or gain < DEVIATIONS * chance or FEWER_ERRORS * (1 - after) > 1 - base:
+    if gain < LEAST_GAIN or gain < DEVIATIONS * chance or FEWER_ERRORS * (1 - after) > 1 - before:
         return None
     alone = all(share < base + gain / 2 for name, share in right.items() if name != change)
     return Repair(event, change, before, after) if alone else None

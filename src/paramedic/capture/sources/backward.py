@@ -158,7 +158,7 @@ class BackwardPasses:
         self.loop.backward_began(site, leaves)
         if losses[0].numel() == 1:
             self.record_value(losses[0], site)
-        if self.watcher.examining and len(losses) == 1:
+        if self.watcher.gears.examining and len(losses) == 1:
             self.watcher.bus.tell(moments.loss_ready, losses[0], site)
 
     def _as_before(self, tensors: Any) -> bool:

@@ -45,7 +45,7 @@ class Repairs:
     def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
         """A model was called while examining: in training, or in an evaluation."""
         self._given = None
-        if self._rounds >= ROUNDS or not self.watcher.settings.probes or self.watcher.compiled:
+        if self._rounds >= ROUNDS or not self.watcher.settings.probes or self.watcher.gears.compiled:
             return
         batch = (tuple(args), dict(kwargs))
         tensors = [tensor for _, tensor in tensors_in(batch)]

@@ -50,7 +50,7 @@ class UnsteppedOptimizers:
             if known is None and now is not None:
                 held = sum(len(group["params"]) for group in optimizer.param_groups)
                 fact = Unstepped(class_=type(optimizer).__name__, held=held)
-                self._waiting[optimizer] = Waiting(now, fact, self.loop.births.get(optimizer, NOWHERE))
+                self._waiting[optimizer] = Waiting(now, fact, self.loop.books.births.get(optimizer, NOWHERE))
                 self._all.append(self._waiting[optimizer])
             elif known is not None:  # the program may move them itself
                 known.moved |= now is None or now.shape != known.first.shape or not torch.equal(now, known.first)

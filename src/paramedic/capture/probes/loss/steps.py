@@ -59,7 +59,7 @@ class Steps:
             return
         if self.watcher.step < (FIRST if rounds == 0 else SECOND) or len(self._rounds) > MOST_PLACES:
             return
-        if not self._affordable() or self.watcher.compiled or not loss.is_cpu:
+        if not self._affordable() or self.watcher.gears.compiled or not loss.is_cpu:
             return
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return  # a pass of one process alone might wait for the others
@@ -98,7 +98,7 @@ class Steps:
                 loss = float(step.whole().detach())
                 if not step.answers:
                     continue  # the line that was given a loss, not the one that made it
-                loaded = _among(step, list((self.watcher.known.loaders.last_tensors() or {}).values()))
+                loaded = _among(step, list((self.watcher.known.loaders.last_batch().tensors() or {}).values()))
                 return {"loaded": loaded} | _told(step, loss, before)
             except NotAgain as error:
                 reason = str(error)

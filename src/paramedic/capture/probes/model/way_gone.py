@@ -33,7 +33,7 @@ class WaysGone:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self.held = watcher.known.loop.owners.__contains__
+        self.held = watcher.known.loop.books.owners.__contains__
         self._starts: weakref.WeakKeyDictionary[nn.Module, torch.Tensor] = weakref.WeakKeyDictionary()
         self._version: object = None
         self._looks: Counter[int] = Counter()
