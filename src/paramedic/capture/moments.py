@@ -93,6 +93,7 @@ loss_measured = Moment[[torch.Tensor, float]]("losses")  # a value without a gra
 
 # Backward passes.
 pass_followed = Moment[[set[Any]]]("backward")  # the graph nodes that an examined pass goes through
+loss_ready = Moment[[torch.Tensor, Site]]("backward")  # an examined pass is about to begin: the loss, where
 bad_loss = Moment[[]]("backward")  # the first value that is not finite
 
 # Optimizers and their steps.

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance
+from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, exchanged
 from paramedic.capture.code.trees import definition
 from paramedic.capture.padding import run_at_end
 from paramedic.program.tensors import tensors_in
@@ -76,6 +76,21 @@ def _line(subject: Subject, reversed_batch: Batch) -> list[Any] | None:
     for (site, mine), (_, theirs) in zip(before.kept, after.kept, strict=False):
         if mine.shape == theirs.shape and distance(mine, theirs.flip(0)) > TOLERANCE:
             return list(site) if site.file else None
+    return None
+
+
+def mixed_at(subject: Subject) -> list[Any] | None:
+    """The line of the first operation whose result for one half of the batch depends on the other half."""
+    half = subject.size // 2
+    with _Results(subject.size) as before:
+        subject.run(subject.batch)
+    for first in (True, False):
+        with _Results(subject.size) as after:
+            subject.run(exchanged(subject, 0, subject.size, first))
+        kept = slice(0, half) if first else slice(half, subject.size)
+        for (site, mine), (_, theirs) in zip(before.kept, after.kept, strict=False):
+            if mine.shape == theirs.shape and distance(mine[kept], theirs[kept]) > TOLERANCE:
+                return list(site) if site.file else None
     return None
 
 

@@ -50,6 +50,28 @@ class Subject:
         return _replace(self.batch, "", change)
 
 
+def cloned(batch: Batch) -> Batch | None:
+    """The batch with tensors of its own; None when it holds something that a second run might change."""
+    plain = (torch.Tensor, int, float, str, bool, type(None))
+
+    def copied(value: Any, depth: int) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        if isinstance(value, plain):
+            return value
+        if type(value) in (list, tuple) and depth < 4:
+            return type(value)(copied(item, depth + 1) for item in value)
+        if type(value) is dict and depth < 4:
+            return {key: copied(item, depth + 1) for key, item in value.items()}
+        raise TypeError
+
+    try:
+        with torch.no_grad():
+            return tuple(copied(item, 0) for item in batch[0]), {k: copied(v, 0) for k, v in batch[1].items()}
+    except TypeError:
+        return None
+
+
 def _replace(value: Any, path: str, change: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return change(path, value)
@@ -87,7 +109,7 @@ def _half(subject: Subject, first: bool) -> dict[str, Any] | None:
     """Exchange one half of the batch and look at the other, the first or the second."""
     size = subject.size
     before = _traced(subject, subject.batch, size)
-    after = _traced(subject, _exchanged(subject, 0, size, first), size)
+    after = _traced(subject, exchanged(subject, 0, size, first), size)
     gap = _gap(before[""], after[""], size, first)
     if gap is None:
         return None
@@ -105,12 +127,12 @@ def _second_apart(subject: Subject) -> bool:
     if size < 2:
         return False
     before = subject.run(subject.batch)
-    after = {first: subject.run(_exchanged(subject, 1, size, first)) for first in (True, False)}
+    after = {first: subject.run(exchanged(subject, 1, size, first)) for first in (True, False)}
     gaps = [_gap(before, changed, size, first) for first, changed in after.items()]
     return all(gap is not None and gap <= TOLERANCE for gap in gaps)
 
 
-def _exchanged(subject: Subject, axis: int, size: int, first: bool) -> Batch:
+def exchanged(subject: Subject, axis: int, size: int, first: bool) -> Batch:
     """The batch with other values in its second half along an axis, or if not `first`, in its first half."""
     half = size // 2
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from paramedic.capture.inquest.excerpt import Excerpt
 from paramedic.capture.inquest.randomness import RandomState
-from paramedic.capture.inquest.tracer import Reached, Tracer
+from paramedic.capture.inquest.tracer import Reached
 
 _depth = [0]  # of re-executions under way
 
@@ -29,11 +29,11 @@ def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
     raise Reached([tensor for tensor in given if isinstance(tensor, torch.Tensor)])
 
 
-def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseException:
+def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[Any]) -> list[torch.Tensor] | BaseException:
     """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:
-        with tracer, torch._C._EnableTorchFunction(), _default_device(), _uncompiled():
+        with tracer, torch._C._EnableTorchFunction(), _default_device(), _eagerly():
             exec(excerpt.code, excerpt.variables)
     except Reached as reached:
         return reached.losses
@@ -47,9 +47,12 @@ def rerun(excerpt: Excerpt, tracer: Tracer) -> list[torch.Tensor] | BaseExceptio
     return RuntimeError("the awaited value did not occur again")
 
 
-def _uncompiled() -> contextlib.AbstractContextManager[Any]:
+def _eagerly() -> contextlib.AbstractContextManager[Any]:
+    """Without a compiler, if there is one: to ask for it would import it, which takes seconds."""
     stance = getattr(torch.compiler, "set_stance", None)  # torch 2.5 has none
-    return stance("force_eager") if stance is not None else contextlib.nullcontext()
+    if stance is None or "torch._dynamo" not in sys.modules:
+        return contextlib.nullcontext()
+    return stance("force_eager")
 
 
 def _default_device() -> contextlib.AbstractContextManager[Any]:

@@ -162,6 +162,8 @@ class BackwardPasses:
         self.loop.backward_began(site, leaves)
         if losses[0].numel() == 1:
             self.record_value(losses[0], site)
+        if self.watcher.gears.examining and len(losses) == 1:
+            self.watcher.bus.tell(moments.loss_ready, losses[0], site)
 
     def _gathered(self, leaves: list[torch.Tensor]) -> bool:
         """Whether FSDP has put these parameters together from all ranks' parts, for this pass alone."""

@@ -91,6 +91,48 @@ class Terms(Fact):
     kinds: Sequence[str | None]  # the loss functions that made them
 
 
+@part
+class AtTarget:
+    """The loss had the answers been the target itself."""
+
+    loss: float
+    steepness: float  # of the loss there, in units of that where the answers are
+
+
+@part
+class TargetAsked:
+    """A tensor of the step that the loss depends on beside the model's answers; each is exchanged by itself."""
+
+    name: str  # of the variable that holds it
+    shape: Sequence[int]
+    dtype: str
+    paired: bool  # the loss changes when its rows are put into another order
+    steers: bool  # what the loss asks of the answers depends on it
+    answer: Sequence[int] | None = None  # the shape of the answer that it fits
+    kind: str | None = None  # how it fits: "class", "binary" or "value"
+    elements: int = 0  # of the answer that the loss moves
+    towards: float = 0.0  # the share of them that the loss pulls towards it,
+    away: float = 0.0  # and away from it
+    further: Sequence[float | None] = ()  # the loss after larger and larger steps of the answers down its slope
+    met_at: Site | None = None  # of a suspicious one: where it meets the answers,
+    number_at: Site | None = None  # and where that becomes a single number
+    at_target: AtTarget | None = None
+
+
+@fact("step_asked", missing="no step was run again on a copy")
+class StepAsked(Fact):
+    """One training step, run again on a copy with one thing changed at a time."""
+
+    reason: str | None = None  # why it could not be asked
+    round: int = 0
+    loss: float | None = None
+    same: bool = False  # the loss came out as in training
+    answers: Sequence[Sequence[int]] = ()  # shapes of what the model answered
+    inputs: Sequence[str] = ()  # variables on which the answers depend
+    loaded: Sequence[str] = ()  # variables that hold a part of the loader's last batch
+    targets: Sequence[TargetAsked] = ()
+
+
 @fact("labels", missing="no class labels were seen")
 class Labels(Fact):
     """Class labels as the loss saw them, batch by batch."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from paramedic.record.facts.fact import Fact, fact
+from paramedic.record.facts.fact import Fact, fact, part
 from paramedic.record.site import Site
 
 _NONE = "no answers were compared with labels"
@@ -91,3 +91,23 @@ class AverageOfAverages(Fact):
     last: int  # samples in the last batch
     samples: int
     batches: int
+
+
+@part
+class Scale:
+    """Of the values that a model was given."""
+
+    mean: float
+    std: float
+    standardised: float  # share of the features, or channels, with a mean near zero and a deviation near one
+
+
+@fact("evaluation_asked", missing="no evaluation of a classifier was asked again on a copy")
+class EvaluationAsked(Fact):
+    """A batch of an evaluation, answered again with its inputs prepared in other ways."""
+
+    rows: int
+    majority: float  # share of the most frequent label: so many answers are right if all are this one
+    right: Mapping[str, float | None]  # the preparation, "as it is" among them -> share of right answers
+    given: Scale
+    trained: Scale  # of a batch of training

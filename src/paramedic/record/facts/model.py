@@ -222,6 +222,7 @@ class Mixing:
     gap: float  # in units of the outputs' size
     module: str | None = None  # after which it shows
     apart: bool = False  # samples do not meet along the second dimension
+    site: Site | None = None  # the line of the first operation that mixes them
 
 
 @part

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paramedic.findings import Severity
 from paramedic.record.facts import Columns, EvalForward, Input, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.repaired import repaired_by
 from paramedic.rules.support import listed
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from paramedic.audit.sketches.moments import Moments
 
 
-@rule("PM318", "train-validation-shift", severity="warning", needs=[Input], coverage=[Loader], causes=["PM212"])
+AS_IN_TRAINING = "scaled as in training"
+
+
+@rule("PM318", "train-validation-shift", severity="warning", needs=[Input], causes=["PM212"])
 def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
 
@@ -36,17 +40,20 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     ## When this is wrong
     When the evaluation data really comes from somewhere else, as in a test of robustness. Where other evaluation data
     look like the training's, this is assumed to be intended; and where most samples do, as in anomaly detection,
-    nothing is reported.
+    nothing is reported. Smaller differences are reported where a copy of the model, asked again with the inputs scaled
+    as in training, gives far more right answers.
 
     ## Options
     `times`: ratio of the standard deviations, or distance of the means in standard deviations, that is still fine.
     """
-    tables = list(_tables(run))
-    yield from tables
-    if not any(event.loader is not None for event in run.facts(EvalForward)):
-        if tables:
+    told = list(_repaired(run)) or list(_tables(run))
+    yield from told
+    if not run.facts(Loader) or not any(event.loader is not None for event in run.facts(EvalForward)):
+        if told:
             return
         raise Abstain("no evaluation with a DataLoader was seen")
+    if told and told[0].severity != "note":
+        return
     train = {event.module: event for event in run.facts(Input, phase="train")}
     trained = {event.loader for event in run.facts(TrainForward)}
     alike: set[str | None] = set()  # modules that got data like the training's, which they were not trained on
@@ -108,6 +115,29 @@ def _another(base: Columns, table: Columns, i: int, errors: float) -> bool:
     distance = abs(table.mean[i] - base.mean[i]) / max(base.std[i], table.std[i])
     stretch = abs(math.log(max(table.std[i], 1e-12) / base.std[i]))
     return distance > max(0.5, errors * noise) or stretch > max(math.log(1.5), errors * noise / math.sqrt(2))
+
+
+def _repaired(run: Run, *, apart: float = 3.0) -> Iterator[Finding]:
+    """Scaled in one of the two and not in the other; another place where data come from is not another scale."""
+    for event, change, before, after in repaired_by(run, (AS_IN_TRAINING, "divided by 255", "multiplied by 255")):
+        given, trained = event.given, event.trained
+        ratio = given.std / max(trained.std, 1e-12)
+        one_of_two = max(given.standardised, trained.standardised) > 0.9 and given.standardised != trained.standardised
+        if change == AS_IN_TRAINING and (not one_of_two or 1 / apart < ratio < apart):
+            continue
+        yield Finding(
+            what=f"evaluation inputs of {event.module} are scaled differently: asked again with inputs {change}, it "
+            f"gives {after:.1%} right answers instead of {before:.1%}",
+            why=f"they have a deviation of {given.std:.3g}, against {trained.std:.3g} in training: a scaling step is "
+            "missing (or done twice) in one of the two",
+            remedy="use the same deterministic preprocessing, with the statistics of the training data, for both",
+            where=event.where,
+            evidence=(
+                Evidence(name="right_answers", value=round(before, 4), limit=f"{after:.4g} when {change}"),
+                Evidence(name="ratio_of_deviations", value=round(ratio, 4), limit="1"),
+            ),
+            confidence=0.9,
+        )
 
 
 def _most_differ(event: Input, base: Input, times: float) -> bool:

@@ -9,6 +9,7 @@ from paramedic.findings import Severity
 from paramedic.record.facts import CrossedRows, Forward, Input, ScramblingView, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, first_link, model_input_history
+from paramedic.rules.repaired import Repair, repaired_by
 from paramedic.rules.support import at, shape
 from paramedic.static.history import Link
 from paramedic.static.signs import reshapes
@@ -22,7 +23,7 @@ FEWEST_VALUES = 10_000  # pixels seen
 VISIBLY = 0.95  # as the ratio of `smoother`, where the program is seen to reshape its pictures
 
 
-@rule("PM313", "wrong-layout", severity="error", coverage=[Forward], causes=["PM207", "PM209", "PM413"])
+@rule("PM313", "wrong-layout", severity="error", coverage=[Forward], causes=["PM207", "PM209", "PM311", "PM413"])
 def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     """view() or reshape() is used where axes should have been swapped.
 
@@ -40,11 +41,14 @@ def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     ## When this is wrong
     When a size is only by chance that of another axis. Merging neighbouring axes, splitting one, heads, patches and
     pixel shuffles are not reported. Pictures with a pattern that repeats every three pixels look like scrambled ones.
+    Pictures of an evaluation in another layout than those of training are reported where a copy of the model gives far
+    more right answers to them in the other layout.
 
     ## Options
     `smoother`: how much smoother, as a ratio, pictures must be with their colours read as the last axis.
     """
     told = False
+    yield from map(_evaluated_otherwise, repaired_by(run, ("channels reversed", "rows and columns swapped")))
     yield from map(_crossed, run.facts(CrossedRows))
     for op in run.facts(ScramblingView):
         told = True
@@ -115,6 +119,22 @@ def _reshaped(run: Run) -> Link | None:
     """Where the pictures are reshaped to four axes on their way to the model, and no axis is moved."""
     calls = run.facts(TrainForward)
     return first_link(model_input_history(run, calls[0].where), reshapes) if calls else None
+
+
+def _evaluated_otherwise(found: Repair) -> Finding:
+    """The pictures of an evaluation are laid out unlike those of training, and the model has learnt from the latter."""
+    event, change, before, after = found
+    return Finding(
+        what=f"pictures of the evaluation have another layout than those of training: with {change}, {event.module} "
+        f"gives {after:.1%} right answers instead of {before:.1%}",
+        why="the model was trained on the one and is asked about the other",
+        remedy="read both with the same function: OpenCV gives BGR, and Pillow RGB"
+        if change == "channels reversed"
+        else "use the same order of axes for both",
+        where=event.where,
+        evidence=(Evidence(name="right_answers", value=round(before, 4), limit=f"{after:.4g} with {change}"),),
+        confidence=0.92,
+    )
 
 
 def _crossed(op: CrossedRows) -> Finding:

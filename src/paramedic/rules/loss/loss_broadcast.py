@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from paramedic.record.facts import Backward, Broadcast, LossCall
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.asked_steps import any_order
 from paramedic.rules.support import at, shape
 
 _ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "kl_div")
@@ -25,7 +26,10 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Pairwise losses compare everything with everything on purpose. They are not reported when both sides carry a
-    gradient or have the same number of dimensions; otherwise put `# paramedic: ignore[PM501]` on the line.
+    gradient or have the same number of dimensions. Where the shapes say nothing, the step is run again on a copy with
+    the targets in another order, and reported if the loss does not change; distances between distributions are such
+    losses on purpose, so the targets must be the only ones of the step. Otherwise put `# paramedic: ignore[PM501]` on
+    the line.
     """
     seen: set[tuple[str | None, int | None]] = set()
     for call in run.facts(LossCall):
@@ -37,6 +41,25 @@ def check(run: Run) -> Iterator[Finding]:
             a, b = (op.a, op.b) if op.a.requires_grad else (op.b, op.a)
             sides = f"the model's values {op.symbol} others" if op.answers else f"prediction {op.symbol} target"
             yield _finding(op, sides, a.shape, b.shape, op.result)
+    if not seen:
+        yield from _any_order(run)
+
+
+def _any_order(run: Run) -> Iterator[Finding]:
+    """However it is written: a loss that does not know which target belongs to which answer."""
+    for step, target, rounds in any_order(run):
+        yield Finding(
+            what=f"the loss stays the same when the rows of {target.name!r} are put into another order",
+            why="answers and targets are not compared row by row, so the best the model can do is to predict the mean",
+            remedy="compare each row with its own target first, in one shape, and take the mean afterwards",
+            where=at(step, target.met_at),
+            severity="warning",
+            evidence=(
+                Evidence(name="change_of_the_loss", value=0, limit="> 0"),
+                Evidence(name="times_asked", value=rounds),
+            ),
+            confidence=0.85,
+        )
 
 
 def _new(event: LossCall | Broadcast, seen: set[tuple[str | None, int | None]]) -> bool:

@@ -13,7 +13,9 @@ from paramedic.record.facts import (
     RankedDistance,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.asked_steps import pushed_away, without_effect
 from paramedic.rules.lines import edited_at
+from paramedic.rules.support import at
 from paramedic.static.program import program
 from paramedic.static.sums import added_at
 
@@ -37,10 +39,13 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the entropy is to be minimised on purpose: only policies whose `log_prob` is trained as well are judged. A
     distance may be maximised beside others, or by one of two optimizers (adversaries do so): only one that is all there
-    is, and that rises, is reported. Outputs that are to keep apart from each other have an overlap that is made smaller
-    rightly; only overlaps with something given are judged.
+    is, and that rises, is reported. A loss written by hand is run again on a copy, and reported if it pushes nearly all
+    answers away from the only target of the step. Outputs that are to keep apart from each other have an overlap that
+    is made smaller rightly; only overlaps with something given are judged.
     """
-    yield from _maximised(run)
+    maximised = list(_maximised(run))
+    yield from maximised or _pushed_away(run)
+    yield from _without_effect(run)
     yield from _overlap_minimised(run)
     yield from _ranked_the_wrong_way(run)
     policies = run.facts(LogProb)
@@ -96,6 +101,39 @@ def _maximised(run: Run) -> Iterator[Finding]:
         ),
         confidence=0.95,
     )
+
+
+def _pushed_away(run: Run) -> Iterator[Finding]:
+    """The loss may be anybody's: it was run again on a copy, with the answers as they were."""
+    for step, target, rounds in pushed_away(run):
+        share = f"{target.away:.0%} of {target.elements:,} answers"
+        yield Finding(
+            what=f"the loss pushes {share} away from their targets ({target.name!r})",
+            why="to make it smaller the model must be wrong: its sign is reversed, or its two sides are exchanged",
+            remedy="put a minus sign in front of it, or take one away: what is minimised must be least at the targets",
+            where=at(step, target.number_at or target.met_at),
+            evidence=(
+                Evidence(name="share_pushed_away", value=round(target.away, 3), limit="0"),
+                Evidence(name="times_asked", value=rounds),
+            ),
+            confidence=0.93,
+        )
+
+
+def _without_effect(run: Run) -> Iterator[Finding]:
+    for step, target, rounds in without_effect(run):
+        yield Finding(
+            what=f"the targets ({target.name!r}) change the value of the loss, but not its gradient",
+            why="the loss asks the same of every answer, whatever its target is: it goes down without end, and nothing "
+            "is learnt",
+            remedy="compare each answer with its target before the mean: a square or an absolute value is missing",
+            where=at(step, target.met_at),
+            evidence=(
+                Evidence(name="gradient_depends_on_targets", value="no", limit="yes"),
+                Evidence(name="times_asked", value=rounds),
+            ),
+            confidence=0.9,
+        )
 
 
 def _overlap_minimised(run: Run) -> Iterator[Finding]:

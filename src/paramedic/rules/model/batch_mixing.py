@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Asked, CuttingView, Loader, ModuleCall, NormalisedAcrossSamples
+from paramedic.record.facts import (
+    Asked,
+    CuttingView,
+    Loader,
+    ModuleCall,
+    NormalisedAcrossSamples,
+    Optimizer,
+    StepAsked,
+)
+from paramedic.record.facts.model import Mixing
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.support import at, shape, why_not
 
@@ -26,9 +35,10 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     axes are swapped by `transpose`, not by `reshape`.
 
     ## When this is wrong
-    Models that compare the samples of a batch on purpose: only modules with `batch_first=False` that get the batch in
-    their first dimension, reshapes that cut the batch up, and norms taken over it are reported. Where the model treats
-    the second dimension as the batch throughout, the batch size of a loader must say that it is the first.
+    Models that compare the samples of a batch on purpose. Modules with `batch_first=False` that get the batch in their
+    first dimension, reshapes that cut the batch up, and norms taken over it are reported as errors; other causes as a
+    warning, and only where a loader shuffles the samples and gives each a target of its own. Where the model treats the
+    second dimension as the batch throughout, the batch size of a loader must say that it is the first.
 
     ## Options
     `tolerance`: relative change of an output that still counts as rounding.
@@ -51,6 +61,10 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             yield _length(event, mixing.gap, lengths[0], tolerance)
             return
         if event.batch_first is not False and not cuts:
+            found = list(_somehow(run, event, mixing, tolerance))
+            yield from found
+            if found:
+                return
             continue
         if mixing.apart and event.size not in given:
             raise Abstain("samples may lie along the second dimension, and no loader says how many there are")
@@ -70,6 +84,32 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
             confidence=0.95,
         )
         return
+
+
+def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterator[Finding]:
+    """No cause that has a name.
+
+    Rows must be samples that know nothing of each other: a loader shuffles them and gives each a target of its own, one
+    optimizer trains all. A norm without running statistics uses those of the batch, wanted or not.
+    """
+    shuffled = {loader.batch_size for loader in run.facts(Loader) if loader.sampler == "RandomSampler"}
+    alone = len(run.facts(Optimizer)) == 1 and "Norm" not in (event.mixed_by or "")
+    steps = [step for step in run.facts(StepAsked) if any(t.name in step.loaded and t.kind for t in step.targets)]
+    beside = any(event.size in sizes[1:] for step in steps for sizes in step.answers)  # samples against samples
+    if mixing.apart or mixing.gap < 10 * tolerance or event.size not in shuffled or not steps or beside or not alone:
+        return
+    if mixing.site is None:
+        return  # not in the user's code
+    yield Finding(
+        what=f"outputs of {event.module} change by {mixing.gap:.1%} when other samples of the batch are exchanged",
+        why="this line computes a sample's value from the other samples of its batch; the answer to a sample then "
+        "depends on which others it is asked with",
+        remedy="compute along the features or the sequence: dim=-1 or dim=1 instead of dim=0",
+        where=at(event, mixing.site),
+        severity="warning",
+        evidence=(Evidence(name="change", value=round(mixing.gap, 5), limit=f"≤ {tolerance:g}"),),
+        confidence=0.85,
+    )
 
 
 def _in_other_rows(event: Asked) -> Finding:

@@ -13,9 +13,9 @@ import torch
 from torch import nn
 
 from paramedic.capture import moments
-from paramedic.capture.active.company import padding, row
+from paramedic.capture.active.company import mixed_at, padding, row
 from paramedic.capture.active.future import future
-from paramedic.capture.active.questions import Batch, Subject, ignored, mixing, present, same
+from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, cloned, ignored, mixing, present, same
 from paramedic.capture.active.series import later_numbers
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Refused, apart
@@ -74,7 +74,7 @@ class Active:
         tensors = [tensor for _, tensor in tensors_in((args, kwargs))]
         if not tensors or sum(t.numel() for t in tensors) > MOST_VALUES or not all(readable(t) for t in tensors):
             return
-        batch = _cloned((tuple(args), dict(kwargs)))
+        batch = cloned((tuple(args), dict(kwargs)))
         if batch is not None:
             self._captured = (weakref.ref(model), call.path, call, batch)
 
@@ -123,6 +123,8 @@ class Active:
             answers = {}
             if before and same(before, subject.run(batch)):
                 answers = {name: _answer(question, subject) for name, question in questions.items()}
+                if (mixed := answers["mixing"]) and mixed["gap"] > TOLERANCE:
+                    mixed["site"] = _answer(mixed_at, subject)
             if not answers or not same(before, subject.run(batch)):
                 return {**data, "reason": "it gives different outputs for the same input in eval mode"}
             answers["ignored"] = _answer(ignored, subject)  # the last one: it trains, which may change the answers
@@ -194,28 +196,6 @@ def _mask_left_out(model: nn.Module, batch: Batch) -> str | None:
     args, kwargs = batch
     left = [name for name in _argument_names(model)[len(args) :] if kwargs.get(name) is None]
     return next((name for name in left if name == "attention_mask" or ("pad" in name and "mask" in name)), None)
-
-
-def _cloned(batch: Batch) -> Batch | None:
-    """The batch with tensors of its own; None when it holds something that a second run might change."""
-    plain = (torch.Tensor, int, float, str, bool, type(None))
-
-    def copied(value: Any, depth: int) -> Any:
-        if isinstance(value, torch.Tensor):
-            return value.detach().clone()
-        if isinstance(value, plain):
-            return value
-        if type(value) in (list, tuple) and depth < 4:
-            return type(value)(copied(item, depth + 1) for item in value)
-        if type(value) is dict and depth < 4:
-            return {key: copied(item, depth + 1) for key, item in value.items()}
-        raise TypeError
-
-    try:
-        with torch.no_grad():
-            return tuple(copied(item, 0) for item in batch[0]), {k: copied(v, 0) for k, v in batch[1].items()}
-    except TypeError:
-        return None
 
 
 def _argument_names(model: nn.Module) -> list[str]:
