@@ -19,6 +19,7 @@ from torch import nn
 from paramedic.capture.facts import readable
 from paramedic.capture.inquest.excerpt import Excerpt
 from paramedic.capture.inquest.rerun import rerun
+from paramedic.patching import Patches
 from paramedic.program.tensors import tensors_in
 
 MOST_OPENED = 4  # models that give the loss, one within the other
@@ -156,7 +157,7 @@ class _Models:
         self.opening: list[nn.Module] = []  # that gave the loss
 
     def __enter__(self) -> _Models:
-        self._original = original = nn.Module.__call__
+        original = nn.Module.__call__
         self._within = False
 
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
@@ -174,11 +175,11 @@ class _Models:
             self.outputs.append(output)
             return output
 
-        nn.Module.__call__ = call
+        self._put_back = Patches().stand_in(nn.Module, "__call__", call)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        nn.Module.__call__ = self._original
+        self._put_back()
 
 
 def _answers(output: Any) -> list[torch.Tensor]:
