@@ -98,8 +98,9 @@ def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterat
     beside = any(event.size in sizes[1:] for step in steps for sizes in step.answers)  # samples against samples
     if mixing.apart or mixing.gap < 10 * tolerance or event.size not in shuffled or not steps or beside or not alone:
         return
-    if mixing.site is None:
-        return  # not in the user's code
+    reordered = event.row is not None and event.row.astray is not None  # asked alone, samples get the same answers
+    if mixing.site is None or reordered:
+        return
     yield Finding(
         what=f"outputs of {event.module} change by {mixing.gap:.1%} when other samples of the batch are exchanged",
         why="this line computes a sample's value from the other samples of its batch; the answer to a sample then "
