@@ -85,6 +85,9 @@ def _variance(values: tuple[float, ...]) -> float:
 def loss_curves(run: Run) -> list[Curve]:
     """The curves of all backward() calls that give a single finite number per step."""
     calls = {(e.where.file, e.where.line): e for e in run.facts(Backward)}
+    functions: dict[tuple[str | None, int | None], set[str | None]] = {}  # a helper may take losses of all kinds
+    for each in run.facts(Backward):
+        functions.setdefault((each.where.file, each.where.line), set()).add(each.function)
     curves = []
     for place, recorded in run.curves("loss").items():
         file, _, line = place.rpartition(":")
@@ -97,7 +100,7 @@ def loss_curves(run: Run) -> list[Curve]:
             steps=points[-1][0] - points[0][0] + 1,
             values=tuple(value for _, value in points),
             at=tuple(step for step, _ in points),
-            task=event.function,
+            task=event.function if len(functions[event.where.file, event.where.line]) == 1 else None,
             broke=not math.isfinite(recorded[-1][1]),
         )
         curves.append(_last_phase(run, curve))

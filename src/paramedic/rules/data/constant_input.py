@@ -37,8 +37,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
 
     ## When this is wrong
     When the input carries no information on purpose; without a loader, nothing is said of a model that learns. A single
-    column that never varies may be meant so, half of a table hardly. In wide tables, such as the pixels of pictures,
-    it is reported by `paramedic audit` only.
+    column that never varies may be meant so, or be a state that is still zero. In wide tables, such as the pixels of
+    pictures, it is reported by `paramedic audit` only.
 
     ## Options
     `fewest`: batches to be seen.
@@ -82,7 +82,7 @@ def _columns(run: Run, *, widest: int = 32, fewest_rows: int = 64) -> Iterator[F
             **edited_at(table.where, _assembling(run)),
             evidence=(Evidence(name="constant_columns", value=constant[:20], limit="none"),),
             confidence=0.8,
-            severity="warning" if 2 * len(constant) >= len(table.low) >= 4 else "note",
+            severity="note",
         )
 
 

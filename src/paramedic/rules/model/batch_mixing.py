@@ -37,7 +37,7 @@ def check(run: Run, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     ## When this is wrong
     Models that compare the samples of a batch on purpose. Modules with `batch_first=False` that get the batch in their
     first dimension, reshapes that cut the batch up, and norms taken over it are reported as errors; other causes as a
-    warning, and only where a loader shuffles the samples and gives each a target of its own. Where the model treats the
+    note, and only where a loader shuffles the samples and gives each a target of its own. Where the model treats the
     second dimension as the batch throughout, the batch size of a loader must say that it is the first.
 
     ## Options
@@ -107,7 +107,7 @@ def _somehow(run: Run, event: Asked, mixing: Mixing, tolerance: float) -> Iterat
         "depends on which others it is asked with",
         remedy="compute along the features or the sequence: dim=-1 or dim=1 instead of dim=0",
         where=at(event, mixing.site),
-        severity="warning",
+        severity="note",  # statistics of a batch may be meant
         evidence=(Evidence(name="change", value=round(mixing.gap, 5), limit=f"≤ {tolerance:g}"),),
         confidence=0.85,
     )

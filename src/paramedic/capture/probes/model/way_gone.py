@@ -71,8 +71,11 @@ class WaysGone:
             module = ref()
             source = self._source(module) if module is not None else None
             now = some_of(source) if source is not None else None
-            if module is not None and source is not None and now is not None and now.shape == values.shape:
-                self._tell(module, source, self._starts[source], values, now, step, site)
+            if module is None or source is None or now is None:
+                continue
+            start = self._starts[source]
+            if start.shape == values.shape == now.shape:  # a model may grow
+                self._tell(module, source, start, values, now, step, site)
 
     def _source(self, module: nn.Module) -> nn.Module | None:
         if module in self._starts:
