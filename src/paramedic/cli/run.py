@@ -103,8 +103,8 @@ def run(
 ) -> None:
     """Run an unmodified training script, watch it, and report what is wrong.
 
-    Options go before the script; everything after it is passed to the script. The exit code is the script's own, or 3
-    if it was stopped before a step with non-finite gradients.
+    Options go before the script; everything after it is passed to the script.
+    The exit code is the script's own; 3 if non-finite gradients stopped it.
 
     Examples:
 
