@@ -178,7 +178,8 @@ def test_in_a_browser(server: Server, recording: Recording, tmp_path: Path) -> N
     browser.resize(1200)
     browser.open(server.url)
     browser.wait("document.querySelector('#part-state').innerText.includes('step 20')")
-    assert "so far" in browser.value("document.querySelector('h1').innerText"), "a run that goes on is not healthy yet"
+    heading = browser.value("document.querySelector('h1').innerText")
+    assert "Too early to tell" in heading, "a run that goes on is not healthy yet"
     browser.value("document.getElementById('loss-numbers').open = true")
     browser.value("document.querySelector('#loss-figure .plot').focus()")
     browser.press("ArrowRight")

@@ -125,7 +125,7 @@ def test_what_is_lost_with_a_probe_or_with_the_source_that_it_listens_to() -> No
 def test_no_fact_is_stated_by_nobody() -> None:
     """Each kind that rules may need is a probe's, by its decorator, or a source's, by the table in the record."""
     ours = {known_as(fact).name for kind in all_probes() for fact in kind.states} | set(STATED_BY)
-    others = {"experiment", "intervention", "gear", "probe_failed", "sample", "replay", "bundle", "step"}
+    others = {"experiment", "intervention", "gear", "probe_failed", "answer", "audited"}
     assert {kind.name for kind in all_kinds().values()} - ours == others
 
 

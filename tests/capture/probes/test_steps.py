@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,13 @@ from paramedic.settings import Settings
 
 ASKING = Settings(probes=True, budget=1.0)
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+@pytest.fixture(autouse=True)
+def no_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that waits for any child process is never asked, and some tests that share this process do."""
+    for name in [name for name in sys.modules if name.startswith("test_") and name != __name__]:
+        monkeypatch.delitem(sys.modules, name)
 
 
 def by_hand(scores: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
