@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypedDict
 
 from paramedic.findings import Where
-from paramedic.record.facts import LossCall
+from paramedic.record.facts import LossCall, TrainForward
 from paramedic.record.facts.fact import Fact
 from paramedic.record.reader import Run
 from paramedic.rules.support import at
@@ -149,3 +149,9 @@ def chosen_at(call: LossCall) -> Places:
     if call.built_at is None:
         return Places(where=call.where, also=())
     return Places(where=at(call, call.built_at), also=(call.where,))
+
+
+def input_assembled(run: Run) -> Link | None:
+    """Where the input of the model that is trained is put together."""
+    calls = run.facts(TrainForward)
+    return put_together(model_input_history(run, calls[0].where)) if calls else None

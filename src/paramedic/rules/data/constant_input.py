@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paramedic.findings import Severity
 from paramedic.record.facts import Batch, Columns, Forward, Input, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import Places, edited_at, first_link, model_input_history, put_together
+from paramedic.rules.lines import Places, edited_at, first_link, input_assembled, model_input_history
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at, listed, many
 from paramedic.static.history import Link
@@ -79,16 +79,11 @@ def _columns(run: Run, *, widest: int = 32, fewest_rows: int = 64) -> Iterator[F
             what=f"the input of {table.module} has columns that never vary in {table.rows:,} rows: {listed(values)}",
             why="the model learns nothing from them: a comparison that is never true, a key that is never found?",
             remedy=f"print a few rows of column {constant[0]} (counted from 0), and where it is made",
-            **edited_at(table.where, _assembling(run)),
+            **edited_at(table.where, input_assembled(run)),
             evidence=(Evidence(name="constant_columns", value=constant[:20], limit="none"),),
             confidence=0.8,
             severity="note",
         )
-
-
-def _assembling(run: Run) -> Link | None:
-    calls = run.facts(TrainForward)
-    return put_together(model_input_history(run, calls[0].where)) if calls else None
 
 
 def _blanking(run: Run) -> Link | None:

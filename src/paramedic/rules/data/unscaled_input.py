@@ -10,10 +10,9 @@ from paramedic.findings import Severity
 from paramedic.record.facts import Columns, Input, Loader, ModuleCall, TrainForward
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.lines import Places, edited_at, model_input_history, put_together
+from paramedic.rules.lines import Places, edited_at, input_assembled
 from paramedic.rules.outcome import outcome
 from paramedic.rules.support import at, listed
-from paramedic.static.history import Link
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -87,7 +86,7 @@ def _marked(run: Run, *, apart: float = 10.0, repeated: int = 3, columns: int = 
             "small part of the range",
             remedy="turn the marker into a missing value before anything is scaled, then fill it in: "
             "x[x == marker] = np.nan, and SimpleImputer or the median of the training part",
-            **edited_at(table.where, _assembled(run)),
+            **edited_at(table.where, input_assembled(run)),
             evidence=(
                 Evidence(name="rows_with_this_value", value=rows, limit=f"< {repeated}"),
                 Evidence(name="columns", value=[i for i, _ in found][:20], limit="none"),
@@ -108,11 +107,6 @@ def _edge(table: Columns, i: int, apart: float, repeated: int) -> tuple[float, f
         if usual > 0 and repeated <= rows < table.rows / 4 and abs(nearest - value) > apart * usual:
             return value, rows, nearest
     return None
-
-
-def _assembled(run: Run) -> Link | None:
-    calls = run.facts(TrainForward)
-    return put_together(model_input_history(run, calls[0].where)) if calls else None
 
 
 def _image(event: Input, pixels: float) -> tuple[str, str, str] | None:
@@ -194,7 +188,7 @@ def _places(run: Run, event: Input) -> Places:
     reader = _reader(run)
     if reader is not None:
         return Places(where=at(event, reader), also=())
-    return edited_at(event.where, _assembled(run))
+    return edited_at(event.where, input_assembled(run))
 
 
 def _reader(run: Run) -> Site | None:
