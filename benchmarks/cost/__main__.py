@@ -61,12 +61,12 @@ def measure(text: str, words: tuple[str, ...]) -> Cost:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--scale", type=float, default=1.0, help="of the number of steps")
-    options.add_argument("--only", default="", help="programs whose name contains this")
+    options.add_argument("--only", nargs="+", default=[""], help="programs whose name contains one of these")
     chosen = options.parse_args()
     columns = ("wall s", "processor s", "steady s", "peak MB", "record MB")
     print("| program | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|")
     for name, (body, steps) in PROGRAMS.items():
-        if chosen.only in name:
+        if any(word in name for word in chosen.only):
             text = HEAD + body.replace("STEPS", str(max(8, round(steps * chosen.scale))))
             print(row(name, measure(text, ()), measure(text, WATCHED)), flush=True)
 

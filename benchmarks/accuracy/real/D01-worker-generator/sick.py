@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader, Dataset
 class ModulatedSignals(Dataset):
     def __init__(self, n=320, length=64, seed=0):
         self.n, self.length = n, length
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)  # <- PM309
         self.labels = np.arange(n) % 4
 
     def __len__(self):
@@ -36,7 +36,7 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     dataset = ModulatedSignals()
-    loader = DataLoader(dataset, batch_size=16, shuffle=True, num_workers=2)  # <- PM309
+    loader = DataLoader(dataset, batch_size=16, shuffle=True, num_workers=2)
     model = SignalNet()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for epoch in range(5):

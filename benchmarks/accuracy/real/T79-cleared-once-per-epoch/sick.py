@@ -26,10 +26,10 @@ def fit(model, train, test, epochs=8):
     criterion = nn.CrossEntropyLoss()
     for epoch in range(epochs):
         model.train()
-        optimizer.zero_grad()
+        optimizer.zero_grad()  # <- PM601
         for x, y in train:
             loss = criterion(model(x), y)
-            loss.backward()  # <- PM601
+            loss.backward()
             optimizer.step()
         model.eval()
         with torch.no_grad():
