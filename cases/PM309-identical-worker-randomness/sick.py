@@ -13,7 +13,7 @@ class ShiftedDigits(Dataset):
         digits = load_digits()
         self.images = (digits.images[:480] / 16).astype(np.float32)
         self.labels = digits.target[:480]
-        self.generator = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(seed)  # <- PM309
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -26,7 +26,7 @@ class ShiftedDigits(Dataset):
 def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    loader = DataLoader(ShiftedDigits(), batch_size=40, shuffle=True, num_workers=2)  # <- PM309
+    loader = DataLoader(ShiftedDigits(), batch_size=40, shuffle=True, num_workers=2)
     model = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(16 * 64, 10))
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for epoch in range(4):

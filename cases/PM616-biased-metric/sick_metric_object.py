@@ -1,0 +1,39 @@
+"""Digits, with a metric object from a library; its count goes on from epoch to epoch."""
+
+import torch
+import torch.nn.functional as F
+from sklearn.datasets import load_digits
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset, random_split
+from torchmetrics.classification import MulticlassAccuracy
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+
+def main() -> None:
+    digits = load_digits()
+    data = TensorDataset(torch.tensor(digits.data, dtype=torch.float32) / 16, torch.tensor(digits.target))
+    train, val = random_split(data, [1400, len(data) - 1400])
+    train_loader = DataLoader(train, batch_size=64, shuffle=True)
+    val_loader = DataLoader(val, batch_size=100)
+    model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    accuracy = MulticlassAccuracy(num_classes=10, average="micro")
+
+    for epoch in range(5):
+        model.train()
+        for x, y in train_loader:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+
+        model.eval()
+        with torch.no_grad():
+            for x, y in val_loader:  # <- PM616
+                accuracy.update(model(x).argmax(1), y)
+        print(f"epoch {epoch}: validation accuracy {accuracy.compute().item():.3f}")
+
+
+main()
