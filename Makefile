@@ -28,7 +28,8 @@ demo: $(VENV)/installed  ## the main job: a broken script, its verdict, its repo
 test: check $(VENV)/test  ## lint, types and the tests
 	$(VENV)/bin/python -m compileall -q src
 	# Real processes, signals and clocks on a busy machine: a test gets a second try, and what fails twice has failed.
-	$(VENV)/bin/pytest -n 2 --reruns 1 -m "not slow"
+	# Three workers on two cores: many tests wait for a process or a clock.
+	$(VENV)/bin/pytest -n 3 --dist worksteal --reruns 1 -m "not slow"
 
 slow: $(VENV)/test  ## the tests that take long
 	$(VENV)/bin/pytest -n 2 -m slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid in SLOW:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(autouse=True)
+def default_handler_for_children() -> Iterator[None]:
+    """A DataLoader with workers leaves torch's handler of SIGCHLD behind while this process lives. No later test
+    could then ask a model anything in a process of its own."""
+    yield
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 @pytest.fixture

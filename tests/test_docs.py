@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from browser import Browser
 from paramedic.cli.app import app
 from paramedic.cli.script import TARGET, ScriptCommand
+from workshop import ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(?:console|bash|sh|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(paramedic [a-z][^`\n]*)`")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from paramedic.capture.probe import all_probes
 from paramedic.cli.app import app
-from workshop import Workshop
+from workshop import ROOT, Workshop
 
-ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "paramedic"
 FILES = sorted(SOURCE.rglob("*.py"))
 COMMANDS = tuple(typer.main.get_command(app).commands)
@@ -46,7 +46,7 @@ MAY_IMPORT = {  # package -> packages, lazy imports and those for types included
     },
     "cure": {"findings", "lab", "reports", "rules", "static"},
     "integrations": {"findings"},
-    "interventions": {"record", "synth"},
+    "interventions": {"program", "record", "synth"},
     "journal": {"findings", "record"},
     "lab": {"auditing", "capture", "findings", "program", "record", "reports", "rules"},
     "parity": {"lab", "record", "reports", "synth"},
@@ -89,6 +89,12 @@ def test_no_class_knows_everything() -> None:
             if isinstance(node, ast.ClassDef):
                 found[node.name] = sum(isinstance(item, ast.FunctionDef) for item in node.body)
     assert {name: count for name, count in found.items() if count > MOST_METHODS.get(name, 21)} == {}
+
+
+def test_types_say_something() -> None:
+    """Where nothing is assumed it is `object`; shapes that recur have a name in paramedic.aliases."""
+    words = sum(len(re.findall(r"\bAny\b", path.read_text())) for path in FILES)
+    assert words <= 1200
 
 
 def test_the_folders_that_the_project_file_names_exist() -> None:
@@ -202,6 +208,19 @@ def test_nothing_is_left_to_do_or_printed_by_rules() -> None:
             assert "print(" not in text, path
 
 
+def test_every_probe_has_a_test_of_its_own() -> None:
+    """Beside the others of its family, and about the facts that it states."""
+    wanting = []
+    for kind in all_probes():
+        *_, family, module = kind.build.__module__.split(".")
+        test = ROOT / "tests" / "capture" / "probes" / family / f"test_{module}.py"
+        text = test.read_text() if test.exists() else ""
+        stated = [fact.__name__ for fact in kind.states]
+        if not text or (stated and not any(re.search(rf"\b{name}\b", text) for name in stated)):
+            wanting.append(f"{family}/{module}")
+    assert wanting == []
+
+
 def test_every_file_says_what_it_is_for() -> None:
     assert [str(path.relative_to(SOURCE)) for path in FILES if not ast.get_docstring(ast.parse(path.read_text()))] == []
 
@@ -223,17 +242,17 @@ finally:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_an_example(shop: Workshop, command: str) -> None:
-    done = shop.paramedic(command, "--help")
+def test_every_command_explains_itself_with_an_example(warm_shop: Workshop, command: str) -> None:
+    done = warm_shop.paramedic(command, "--help")
     assert done.code == 0 and done.stderr == ""
     assert re.search(rf"Examples?:\s+paramedic {command}\b", done.stdout)
-    assert shop.paramedic(command, "-h").stdout == done.stdout
+    assert warm_shop.paramedic(command, "-h").stdout == done.stdout
 
 
-def test_the_commands_are_all_listed(shop: Workshop) -> None:
-    text = shop.paramedic("--help").stdout
+def test_the_commands_are_all_listed(warm_shop: Workshop) -> None:
+    text = warm_shop.paramedic("--help").stdout
     assert all(re.search(rf"\b{command}\b", text) for command in COMMANDS)
-    assert shop.paramedic("no-such-command").code == 2
+    assert warm_shop.paramedic("no-such-command").code == 2
 
 
 def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:

@@ -14,10 +14,9 @@ import pytest
 import torch
 import typer
 
-from workshop import TRAIN
+from workshop import ROOT, TRAIN
 
-ROOT = Path(__file__).parents[1]
-EXTRAS = {"all", "audit", "cure", "live", "mcp", "mlflow", "parity", "ray", "shapes", "tensorboard", "wandb"}
+EXTRAS = {"all", "audit", "cure", "live", "mcp", "mlflow", "parity", "ray", "shapes", "tensorboard", "trackio", "wandb"}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 
 from inside import call, refused
 from paramedic import notify
+from paramedic.errors import ParamedicError
 from paramedic.findings import Finding, Where
 from workshop import TRAIN, Workshop
 
@@ -98,3 +99,9 @@ def test_only_the_first_alarm_is_sent(
     box.end()
     attendant.announce(finding, aloud=True)
     assert capsys.readouterr().err == "", "a run that has ended says it itself"
+
+
+def test_a_command_that_needs_a_shell_is_refused_before_the_run() -> None:
+    with pytest.raises(ParamedicError, match="without a shell") as refusal:
+        notify.checked("cat >> told.json")
+    assert "sh -c" in str(refusal.value), "and says what to type"

@@ -13,11 +13,11 @@ from paramedic import shelf, voice
 
 def main() -> None:
     with shelf.ours():
-        from paramedic.cli.app import app
+        from paramedic.cli.commands import build
         from paramedic.errors import ParamedicError
 
         try:
-            app(prog_name="paramedic")
+            build(sys.argv[1:])(prog_name="paramedic")
         except ParamedicError as error:
             _refuse(error)
         except OSError as error:  # of our own making: what a script raises stays in launch.py

@@ -28,7 +28,8 @@ class Known(NamedTuple):
 
 
 _ours: dict[int, Known] = {}
-_passing = threading.Lock()
+_passing = threading.RLock()  # again by whoever holds it: a signal's handler may close a file, too
+_owner = os.getpid()  # of the lock
 
 
 def keep(number: int) -> int:
@@ -72,16 +73,20 @@ def fill_gaps() -> None:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """While a thread of ours has a file open for a moment, nobody closes all descriptors; or the other way round.
+    """While a thread of ours has a file open for a moment, nobody closes descriptors by their number.
 
-    For a second at most: after a fork the thread that holds the lock may not exist.
+    For a second at most. After a fork, the thread that holds the lock does not exist.
     """
-    held = _passing.acquire(timeout=1)
+    global _passing, _owner
+    if _owner != os.getpid():
+        _passing, _owner = threading.RLock(), os.getpid()
+    lock = _passing
+    held = lock.acquire(timeout=1)
     try:
         yield
     finally:
         if held:
-            _passing.release()
+            lock.release()
 
 
 def forget(number: int) -> None:
@@ -116,7 +121,8 @@ def spare() -> None:
     def careful_close(fd: int) -> None:
         if fd in _ours and is_ours(fd):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))  # without us there would be no such descriptor
-        close(fd)
+        with undisturbed():
+            close(fd)
 
     @functools.wraps(closerange)
     def careful_closerange(fd_low: int, fd_high: int, /) -> None:

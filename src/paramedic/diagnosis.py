@@ -23,8 +23,9 @@ from paramedic.findings import (
     RunFacts,
     Verdict,
 )
+from paramedic.record.ending import BY_SIGNAL, UNDER_WAY, cut_short
 from paramedic.record.facts import Audited, Backward, EvalForward, Forward, Gear, Model, Optimizer, ProbeFailed, Step
-from paramedic.record.reader import Run, damaged, open_runs, reading
+from paramedic.record.reader import Run, damaged, open_runs
 from paramedic.record.reader import trained as trained_of
 from paramedic.rules import audited
 from paramedic.rules.coverage import not_looked
@@ -39,7 +40,6 @@ from paramedic.rules.timing import time_shares
 from paramedic.sources import source_line
 
 FEWEST_STEPS = 5  # below this nobody can say "healthy"
-UNDER_WAY = "the run is still under way"
 _IGNORE = re.compile(r"#\s*paramedic:\s*ignore\[([^\]]+)\]")
 
 
@@ -105,7 +105,7 @@ def _diagnose(
         if unanswered := open_questions(rules, abstained, answered, unexplained=bool(reason)):
             verdict, reason = "inconclusive", "; ".join(filter(None, (reason, unanswered)))
     ends = f"the record ends at step {facts.steps}: {incomplete}"
-    if incomplete and verdict == "healthy" and incomplete != UNDER_WAY:
+    if incomplete and verdict == "healthy" and incomplete != UNDER_WAY and not incomplete.startswith(BY_SIGNAL):
         verdict, reason = "inconclusive", ends
     elif incomplete:
         facts = replace(facts, notices=(ends, *facts.notices))
@@ -247,34 +247,6 @@ def _ignored_on_its_line(finding: Finding, kept: Mapping[str, str]) -> bool:
     found = [match.group(1) for line in lines if (match := _IGNORE.search(line))]
     words = [word.strip() for names in found for word in names.split(",")]
     return any(word == finding.name or finding.code.startswith(word.upper()) for word in words)
-
-
-def is_under_way(folder: Path) -> bool:
-    """Whether the process that writes the record is still at it."""
-    with reading(folder) as runs:
-        return cut_short(folder, runs[0]) == UNDER_WAY
-
-
-def cut_short(folder: Path, run: Run) -> str | None:
-    """Why the record has no end: the run is under way, or something ended it before it could say so."""
-    if "seconds" in run.meta or "exit_code" in run.meta:
-        return None
-    if _is_alive(run):
-        return UNDER_WAY
-    told = folder / "crash.txt"
-    if told.is_file() and not told.is_symlink():
-        return f"the run was killed or has crashed, see {told}"
-    return "the run was killed, or left by os._exit()"
-
-
-def _is_alive(run: Run) -> bool:
-    """Whether the process that writes this record runs here; its number may long belong to another one."""
-    import psutil
-
-    try:
-        return bool(psutil.Process(run.meta["pid"]).create_time() <= run.meta["started"] + 2)
-    except (psutil.Error, KeyError, ValueError, OverflowError):
-        return False
 
 
 def _verdict(

@@ -14,6 +14,7 @@ from paramedic.errors import ParamedicError
 VARIABLE = "PARAMEDIC_NOTIFY"  # an address may be a secret: not on a command line, which everybody can read
 PATIENCE = 10.0  # seconds
 _SCHEMES = ("http://", "https://")
+_SHELL = {">", ">>", "<", "|", "&&", "||", ";", "&"}
 
 
 def checked(target: str | None) -> str | None:
@@ -30,6 +31,12 @@ def checked(target: str | None) -> str | None:
             expected="http://… or https://…, which gets JSON by POST; or a command, which gets it on stdin",
             fix="--notify 'notify-send paramedic'",
         )
+    if _SHELL & set(words):
+        raise ParamedicError(
+            "--notify runs a command without a shell, so it cannot redirect or pipe",
+            expected="a command and its arguments; it gets JSON on stdin",
+            fix=f"--notify {shlex.quote(f'sh -c {shlex.quote(target)}')}",
+        )
     return target
 
 
@@ -37,7 +44,7 @@ def send(target: str, event: str, text: str, **more: Any) -> None:
     """`event` is "alarm" or "end"; `text` is what chat services show. A failure costs one line and nothing else."""
     import urllib.request  # slow to import, and seldom needed
 
-    message = json.dumps({"event": event, "text": text, **more}).encode()
+    message = json.dumps({"event": event, "text": text, **more}).encode() + b"\n"
     try:
         if target.startswith(_SCHEMES):
             request = urllib.request.Request(target, message, {"Content-Type": "application/json"}, method="POST")

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from paramedic.program.where import is_users
+
 MOST = 400_000  # characters in all
 NOT_OURS = ("site-packages", "dist-packages", f"{os.sep}.venv{os.sep}", f"{os.sep}lib{os.sep}python")
 
@@ -22,7 +24,7 @@ def own_code(folder: str, script: str) -> dict[str, Any]:
             continue
         file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
         # Thousands of modules are a library's: finding out where each really lies would take a noticeable time.
-        if isinstance(file, str) and file.endswith(".py") and not _is_foreign(file):
+        if isinstance(file, str) and file.endswith(".py") and is_users(file) and not _is_foreign(file):
             files.append(Path(file))
     found: dict[str, str] = {}
     room = MOST

@@ -120,7 +120,8 @@ def kept(folder: Path) -> Entry | None:
 def _judged(folder: Path) -> Entry:
     """A run that could not keep its verdict: it is under way, or it was killed."""
     from paramedic.config import load_config, rule_options
-    from paramedic.diagnosis import diagnose, is_under_way
+    from paramedic.diagnosis import diagnose
+    from paramedic.record.ending import is_under_way
     from paramedic.rules.catalogue import select
 
     try:

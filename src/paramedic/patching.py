@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from paramedic.aliases import Function
+
 _MISSING = object()
 _desks: weakref.WeakSet[Patches] = weakref.WeakSet()
 
@@ -17,13 +19,14 @@ class Patches:
 
     def __init__(self) -> None:
         _desks.add(self)
-        self._done: list[tuple[Any, str, Any, Any]] = []  # owner, name, what was there, what is there now
-        self._light: list[tuple[Any, str]] = []  # replacements that can be lifted for a while
-        self._plan: list[tuple[Any, str, Any, Any]] = []  # the same, with what is there without us and with us
-        self._lifted: list[tuple[Any, str, Any, Any]] = []  # those that are
-        self._stand_ins: list[tuple[Any, str, Any, Any]] = []  # on top of all that, for a while
+        self._done: list[tuple[object, str, object, object]] = []  # owner, name, what was there, what is there now
+        self._light: list[tuple[object, str]] = []  # replacements that can be lifted for a while
+        self._plan: list[tuple[object, str, object, object]] = []  # the same, with what is there without us and with us
+        self._lifted: list[tuple[object, str, object, object]] = []  # those that are
+        self._stand_ins: list[tuple[object, str, object, object]] = []  # on top of all that, for a while
         self._undo: list[Callable[[], object]] = []
-        self._known_ends: dict[tuple[int, str], tuple[Any, Any]] = {}  # by owner and name, as long as nothing changes
+        # By owner and name, as long as nothing changes.
+        self._known_ends: dict[tuple[int, str], tuple[object, object]] = {}
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         # `vars` and not getattr: an inherited method must be uncovered again, not copied down.
@@ -31,7 +34,7 @@ class Patches:
         self._changed()
         setattr(owner, name, value)
 
-    def take_back(self, owner: Any, name: str) -> bool:
+    def take_back(self, owner: object, name: str) -> bool:
         """Whether the thing is as it was. If not, somebody replaced ours in turn, and still calls it."""
         mine = [patch for patch in self._done if patch[0] is owner and patch[1] == name]
         self._done = [patch for patch in self._done if patch[0] is not owner or patch[1] != name]
@@ -43,7 +46,7 @@ class Patches:
         """The names of everything that is replaced at the moment."""
         return sorted({f"{_name_of(owner)}.{name}" for owner, name, _, _ in [*self._done, *self._stand_ins]})
 
-    def stand_in(self, owner: Any, name: str, value: Any) -> Callable[[], object]:
+    def stand_in(self, owner: object, name: str, value: object) -> Callable[[], object]:
         """Put something in the place of what is there now, until the returned function is called, or all is undone."""
         patch = (owner, name, vars(owner)[name], value)
         self._stand_ins.append(patch)
@@ -56,9 +59,7 @@ class Patches:
 
         return end
 
-    def wrap(
-        self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]], *, light: bool = False
-    ) -> None:
+    def wrap(self, owner: object, name: str, make: Callable[[Function], Function], *, light: bool = False) -> None:
         """Replace a function by `make(original)`; inside a graph being compiled the original is used.
 
         A light replacement can be lifted for a while: called often, and nothing is lost if some calls go by unseen.
@@ -71,18 +72,18 @@ class Patches:
         watched = make(original)
 
         @functools.wraps(original)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
+        def wrapper(*args: object, **kwargs: object) -> object:
             if torch.compiler.is_compiling():
                 return original(*args, **kwargs)
             return watched(*args, **kwargs)
 
         self.set(owner, name, wrapper)
 
-    def follow(self, owner: Any, name: str, told: Callable[[Any], object]) -> None:
+    def follow(self, owner: object, name: str, told: Callable[[object], object]) -> None:
         """Have somebody told of an object after each call of this method of it that returns nothing."""
 
-        def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            def followed(self: Any, *args: Any, **kwargs: Any) -> None:
+        def make(original: Function) -> Function:
+            def followed(self: object, *args: object, **kwargs: object) -> None:
                 original(self, *args, **kwargs)
                 told(self)
 
@@ -90,12 +91,12 @@ class Patches:
 
         self.wrap(owner, name, make)
 
-    def original(self, owner: Any, name: str) -> Any:
+    def original(self, owner: object, name: str) -> object:
         """What was there before us, if what is there now is ours; else None."""
         before, after = self._ends(owner, name)
         return before if vars(owner).get(name) is after else None
 
-    def _ends(self, owner: Any, name: str) -> tuple[Any, Any]:
+    def _ends(self, owner: object, name: str) -> tuple[object, object]:
         """Of all replacements of one thing: what was there before the first, and what the last one put there."""
         known = self._known_ends.get((id(owner), name))
         if known is None:
@@ -151,7 +152,7 @@ class Patches:
 _for_good = Patches()
 
 
-def for_good(owner: Any, name: str, value: Any) -> None:
+def for_good(owner: object, name: str, value: object) -> None:
     """Replace something for the rest of this process."""
     _for_good.set(owner, name, value)
 
@@ -161,7 +162,7 @@ def standing() -> list[str]:
     return sorted({name for desk in _desks for name in desk.standing()})
 
 
-def _restore(owner: Any, name: str, before: Any, ours: Any) -> bool:
+def _restore(owner: object, name: str, before: object, ours: object) -> bool:
     """Put back what was there, unless what is there now is somebody else's."""
     if vars(owner).get(name, _MISSING) is not ours:
         return False
@@ -172,7 +173,7 @@ def _restore(owner: Any, name: str, before: Any, ours: Any) -> bool:
     return True
 
 
-def _name_of(owner: Any) -> str:
+def _name_of(owner: object) -> str:
     home = getattr(owner, "__module__", None)
     name = getattr(owner, "__qualname__", None) or getattr(owner, "__name__", type(owner).__name__)
     return f"{home}.{name}" if home else str(name)
@@ -188,7 +189,7 @@ def before_next_backward(action: Callable[[], object], patches: Patches) -> None
     original = torch.Tensor.backward
 
     @functools.wraps(original)
-    def backward(*args: Any, **kwargs: Any) -> Any:
+    def backward(*args: object, **kwargs: object) -> object:
         end()
         action()
         return original(*args, **kwargs)

@@ -11,6 +11,8 @@ from typing import IO, Any
 
 from paramedic.errors import ParamedicError
 
+ENDED_BY = "ended_by.txt"  # in the folder of a run: the signal that ended it
+
 HOME = ".paramedic"  # what paramedic writes unless told otherwise is in here
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)

@@ -29,7 +29,8 @@ class Settings:
     shell_at: int | None = None  # open a shell before the optimizer applies this step
     pdb: bool = False  # open a debugger at an uncaught exception
     every: int | None = None  # take statistics every so many steps, whatever that costs
-    log: bool = False  # a line per moment on stderr; the file in the run's folder is always written
+    log: bool = False  # progress lines on stderr; the file in the run's folder is always written
+    log_every: int | None = None  # a line every so many steps, instead of a few per second
     audit: bool = False  # hold on to the loaders, whose data is audited when the script is over
     compiled_outputs: bool = False  # look at module outputs inside compiled graphs, too
     eager_first: int = 0  # steps of a compiled program that run eagerly, so that its calls can be examined

@@ -13,9 +13,10 @@ from paramedic.cure import remedies
 from paramedic.cure.catalogue import all_remedies
 from paramedic.cure.source import Source
 from paramedic.findings import Evidence, Finding, Where
+from workshop import CASES
 
-CASES = sorted((Path(__file__).parents[2] / "cases").glob("PM*/sick*.py"))
-SAMPLE = CASES[::20]
+SICK = sorted(CASES.glob("PM*/sick*.py"))
+SAMPLE = SICK[::20]
 # All phrases that remedies look for in a finding, so that each of them gets to propose what it can.
 HOME = Path(inspect.getfile(remedies)).parent
 PHRASES = " ".join(

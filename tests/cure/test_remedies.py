@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,8 @@ from paramedic.cure.catalogue import all_remedies, edits_for, remedies_for
 from paramedic.cure.source import Source
 from paramedic.findings import Finding, Where
 from paramedic.rules.catalogue import all_rules
+from workshop import CASES
 
-CASES = Path(__file__).parents[2] / "cases"
 INVERSIONS = {
     "PM312/sick_mirrored",
     "PM415/sick",

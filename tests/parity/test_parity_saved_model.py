@@ -14,6 +14,7 @@ from torch import nn
 
 import paramedic
 from paramedic.errors import ParamedicError
+from workshop import ROOT
 
 HAS_TENSORFLOW = importlib.util.find_spec("tensorflow") is not None
 
@@ -75,7 +76,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("exported")
     environment = {**os.environ, "KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "2"}
     words = [sys.executable, "-c", EXPORT, str(folder)]
-    subprocess.run(words, env=environment, cwd=Path(__file__).parents[2], check=True, capture_output=True)
+    subprocess.run(words, env=environment, cwd=ROOT, check=True, capture_output=True)
     return folder
 
 

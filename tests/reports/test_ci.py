@@ -11,11 +11,10 @@ from xml.etree import ElementTree as Xml
 import pytest
 from sarif_pydantic import Sarif
 
+from diagnoses import CLIP, HEALTHY, INCONCLUSIVE, SICK, SOFTMAX
 from paramedic import baseline
 from paramedic.findings import Diagnosis, Where
 from paramedic.reports import annotations, junit, sarif
-
-from .samples import CLIP, HEALTHY, INCONCLUSIVE, SICK, SOFTMAX
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from diagnoses import HEALTHY
+from page import Page
 from paramedic.lab import report as experiments
 from paramedic.lab.experiment import Result
 from paramedic.lab.reasoning import Reading
 from paramedic.lab.verdict import Cause, Conclusion
-
-from .records import Recording
-from .samples import HEALTHY
-from .test_html import Page
+from recording import Recording
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ from typing import Any
 import numpy
 import pytest
 
+from diagnoses import HEALTHY, INCONCLUSIVE, RUN, SICK, SOFTMAX
 from paramedic.findings import Evidence
 from paramedic.reports.json import render
-
-from .samples import HEALTHY, INCONCLUSIVE, RUN, SICK, SOFTMAX
 
 
 def refuse(constant: str) -> None:

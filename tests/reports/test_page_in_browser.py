@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from browser import Browser
+from diagnoses import RULES, SICK
 from paramedic.reports import pictures
 from paramedic.reports.html import render
-
-from .records import Recording
-from .samples import RULES, SICK
+from recording import Recording
 
 
 @pytest.fixture
@@ -49,10 +48,12 @@ def test_the_report(browser: Browser) -> None:
     browser.point(*place)
     assert browser.value(reading.format("gradients")) == "body.weight: not finite at step 41"
 
+    assert browser.violations() == []
     browser.value("document.getElementById('theme').click()")
     assert browser.value("document.documentElement.dataset.theme") == "dark"
     for width in (390, 320):
         browser.resize(width, dark=True)
+        assert browser.violations() == []
         assert browser.value("document.documentElement.scrollWidth") <= width
     assert browser.pages_printed().startswith(b"%PDF")
     assert browser.complaints == []

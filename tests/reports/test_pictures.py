@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from page import Page
 from paramedic.diagnosis import diagnose
 from paramedic.findings import Evidence, LossCurve
 from paramedic.record.facts import Attention, AttentionHead, Confusion
@@ -17,9 +18,7 @@ from paramedic.reports import attention, chart, heat, overlay, pictures
 from paramedic.reports.evidence import measured
 from paramedic.reports.html import render
 from paramedic.rules.catalogue import all_rules
-
-from .records import Recording
-from .test_html import Page
+from recording import Recording
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from diagnoses import RULES, softmax_rule, stuck_rule
 from paramedic.reports.catalogue import explain, markdown_index, markdown_page, table
 from paramedic.rules.rule import rule
-
-from .samples import RULES, softmax_rule, stuck_rule
 
 
 @rule("XY101", "foreign-matter", severity="note")

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from diagnoses import CLIP, CRASH, HEALTHY, INCONCLUSIVE, RUN, SICK, SOFTMAX, STUCK, note
 from paramedic.findings import Diagnosis, Finding, Progress, Where
 from paramedic.reports.screen import speaks_unicode
 from paramedic.reports.terminal import render
-
-from .samples import CLIP, CRASH, HEALTHY, INCONCLUSIVE, RUN, SICK, SOFTMAX, STUCK, note
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -75,7 +75,7 @@ def test_the_table_fits_a_narrow_terminal() -> None:
     table = measure(model, ((torch.randn(2, 3, 16, 32),), {}))
     narrow = render(table, 80)
     assert max(map(len, narrow.splitlines())) <= 80 < max(map(len, render(table).splitlines()))
-    assert "(batch, 8, height/2, width/2)" in narrow and "no room for: in, dtype" in narrow
+    assert "(batch, 8, height/2, width/2)" in narrow and "not shown in this width: in, dtype" in narrow
 
 
 def test_flops_of_recurrent_layers_and_calls() -> None:

@@ -185,7 +185,7 @@ LIBRARIES = {
 
 def test_a_test_that_follows_its_script(warm_shop: Workshop) -> None:
     script = warm_shop.write("train.py", TOP)
-    done = warm_shop.paramedic("test", "-o", "tests/test_training.py", "train.py", "--dim", "12")
+    done = warm_shop.paramedic("test", "train.py", "--dim", "12", "-o", "tests/test_training.py")
     assert done.code == 0, done.stderr
     text = (warm_shop.folder / "tests" / "test_training.py").read_text()
     assert (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def subset(dataset: Any, n: int, *, seed: int = 0) -> Any:
+def subset(dataset: object, n: int, *, seed: int = 0) -> object:
     """A torch `Subset` of `n` samples with the classes in their proportions, the same ones each time: for debugging.
 
     It is a Dataset like any other, so a loader may shuffle it or use any sampler.

@@ -33,7 +33,7 @@ class Boxes:
     """The boxes of one image as they are written down: four numbers each, in a format still to be found out."""
 
     numbers: Array  # (boxes, 4)
-    labels: tuple[Any, ...] = ()
+    labels: tuple[object, ...] = ()
     areas: tuple[float | None, ...] = ()  # as they are written beside the boxes
     size: tuple[int, int] | None = None  # width and height of the image
     in_corners: bool = False  # torch's own name for them says that they are corners in pixels
@@ -50,6 +50,7 @@ class Chunk:
     boxes: Sequence[Boxes] = ()
     bad: Sequence[BadSample] = ()
     owners: Mapping[str, Values] = field(default_factory=dict)  # columns that say whom a sample is about
+    numbering: Mapping[str, Array] = field(default_factory=dict)  # columns that only number the rows
     names: Mapping[int, str] = field(default_factory=dict)  # the file of a sample, where the sample itself says it
 
 
@@ -67,6 +68,7 @@ class Source:
     label: str = ""  # the column taken as the target
     guessed: bool = False  # nobody said that this column is the target, nor does its name
     left_out: Sequence[str] = ()  # columns that only number the rows
+    vocabulary: int | None = None  # how many tokens there are, as a file beside the data says
     classes: Sequence[str] = ()  # names of the classes 0, 1, 2 …
     notices: Sequence[str] = ()  # what had to be guessed
     where: Where = field(default_factory=Where)  # where the loader is built, in a script

@@ -48,7 +48,7 @@ def sketch_on(where: str, source: Source, progress: Any) -> SplitSketch:
     return whole
 
 
-def _part(reader: Any, indices: Any) -> SplitSketch:
+def _part(reader: Any, indices: object) -> SplitSketch:
     found = SplitSketch()
     for chunk in reader(indices):
         found.update(chunk)

@@ -83,7 +83,7 @@ def oversampled(split: Split) -> bool:
     return type(sampler).__name__ == "WeightedRandomSampler" or bool(getattr(sampler, "replacement", False))
 
 
-def _base(data: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+def _base(data: Any) -> tuple[object, NDArray[np.int64], NDArray[np.int64]]:
     """The dataset at the bottom of loaders and subsets; its samples as the split calls them, and as it does itself."""
     chosen = getattr(getattr(data, "sampler", None), "indices", None)
     dataset = data.dataset if hasattr(data, "collate_fn") else data
@@ -112,7 +112,7 @@ def same_targets(first: Split, second: Split, pairs: Sequence[tuple[int, int]]) 
     return float(np.mean([_equal(one.get(a), other.get(b), SAME * spread) for a, b in pairs]))
 
 
-def _targets(split: Split) -> dict[int, Any]:
+def _targets(split: Split) -> dict[int, object]:
     target = split.sketch.target
     labels = target.labels
     if labels is None:
@@ -123,7 +123,7 @@ def _targets(split: Split) -> dict[int, Any]:
     }
 
 
-def _equal(one: Any, other: Any, slack: float) -> bool:
+def _equal(one: object, other: object, slack: float) -> bool:
     return one == other or (isinstance(one, float) and isinstance(other, float) and abs(one - other) <= slack)
 
 

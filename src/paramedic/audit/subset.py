@@ -49,7 +49,7 @@ def choose(source: Source, n: int, seed: int) -> list[int]:
     return stratified(labels if labels is not None and len(labels) == len(read) else None, read, n, seed)
 
 
-def subset_of(dataset: Any, n: int, *, seed: int) -> Any:
+def subset_of(dataset: Any, n: int, *, seed: int) -> object:
     known = getattr(dataset, "targets", getattr(dataset, "labels", None))
     if known is not None and len(known) == len(dataset):  # no need to read every sample
         chosen = stratified(np.asarray(known), np.arange(len(dataset)), n, seed)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paramedic.auditing.report import Report
 
 
 def audit(
-    train: Any,
-    val: Any = None,
+    train: object,
+    val: object = None,
     task: str | None = None,
     *,
     label: str | None = None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.chunk import Source
@@ -30,7 +29,7 @@ def examine(
     rules: Sequence[Rule],
     *,
     task: str | None = None,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     command: str = "",
     show_progress: bool = False,
     on: str | None = None,
@@ -74,7 +73,7 @@ def assemble(sources: Mapping[str, Source], sketches: Mapping[str, SplitSketch],
 def verdict(
     audit: Audit,
     rules: Sequence[Rule],
-    options: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, Mapping[str, object]],
     began: Callable[[str], None] = lambda stage: None,
 ) -> Diagnosis:
     """What all rules say that know what to ask an audit; `began` is told which one, for some take their time."""

@@ -57,9 +57,9 @@ def sources_of(folder: Path, built: Sequence[Any], *, sample: int | None = None)
 def with_audit(
     diagnosis: Diagnosis,
     folder: Path,
-    built: Sequence[Any],
+    built: Sequence[object],
     rules: Sequence[Rule],
-    options: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, Mapping[str, object]],
 ) -> Diagnosis:
     """One verdict on a run and on its data."""
     try:

@@ -23,7 +23,7 @@ _GIVEN_UP_FIRST = ("optimizers", "variables", "models")  # when the file would b
 _REFUSED = object()
 
 
-def save(content: Mapping[str, Any], path: Path, limit: int) -> list[str]:
+def save(content: Mapping[str, object], path: Path, limit: int) -> list[str]:
     """Write the bundle in one go, for its owner only; returns what was left out to stay below the limit (in bytes)."""
     kept = {name: plain(value) for name, value in content.items()}
     left_out = []
@@ -75,7 +75,7 @@ def torch_version() -> str:
     return str(torch.__version__)
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: object, depth: int = 0) -> Any:
     """The value as tensors, containers and plain values; what cannot be said that way is left out."""
     found = _plain(value, depth)
     return None if found is _REFUSED else found
@@ -98,10 +98,10 @@ def _plain(value: Any, depth: int) -> Any:
     return _REFUSED
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: object) -> bool:
     return _plain(value, 0) is not _REFUSED
 
 
-def size_of(value: Any) -> int:
+def size_of(value: object) -> int:
     """Bytes of all tensors in it; those that share memory count once, as they are stored once."""
     return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors_in(value)}.values())

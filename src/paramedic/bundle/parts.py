@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.reports.screen import clean
 
 LONGEST_TEXT = 10_000  # characters
@@ -35,9 +36,9 @@ def check_file(path: Path) -> None:
         raise ValueError(f"{clean(damaged)} in it is damaged")
 
 
-def checked(content: dict[Any, Any], size: int) -> dict[str, Any]:
+def checked(content: dict[Any, Any], size: int) -> Fields:
     """The bundle, with its texts cleaned. Raises ValueError that says what is missing, or not what it should be."""
-    found: dict[str, Any] = dict(content)
+    found: Fields = dict(content)
     for name, (is_right, expected) in _PARTS.items():
         if name not in found:
             raise ValueError(f"it has no {name!r}")
@@ -49,15 +50,15 @@ def checked(content: dict[Any, Any], size: int) -> dict[str, Any]:
     return found | {"reason": clean(found["reason"]), "statement": clean(found["statement"])}
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_TEXT and "\0" not in value
 
 
-def _is_texts(value: Any) -> bool:
+def _is_texts(value: object) -> bool:
     return isinstance(value, list) and len(value) <= MOST_WORDS and all(map(_is_text, value))
 
 
-def _is_command(value: Any) -> bool:
+def _is_command(value: object) -> bool:
     if not isinstance(value, dict) or not _is_texts(value.get("arguments")) or not value["arguments"]:
         return False
     return _is_text(value.get("folder")) and (value.get("module") is None or _is_module(value["module"]))
@@ -67,7 +68,7 @@ def _is_module(value: Any) -> bool:
     return _is_text(value) and all(part.isidentifier() for part in value.split("."))
 
 
-def _is_place(value: Any) -> bool:
+def _is_place(value: object) -> bool:
     if not isinstance(value, list) or len(value) != 3:
         return False
     file, line, function = value
@@ -78,7 +79,7 @@ def _is_place(value: Any) -> bool:
     )
 
 
-def _is_named(value: Any) -> bool:
+def _is_named(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_text, value))
 
 
@@ -117,7 +118,7 @@ _PARTS: Mapping[str, _Check] = {
 }
 
 
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
     """All tensors in nested containers, each once: a small file can name one container a billion times."""
     waiting, seen = [value], set[int]()
     while waiting:

@@ -6,11 +6,12 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
 from paramedic import at_work, descriptors
+from paramedic.aliases import Fields
 from paramedic.capture import forks, moments
 from paramedic.capture.environment import environment
 from paramedic.capture.knowledge import Knowledge
@@ -84,7 +85,7 @@ def attach(
     folder: Path,
     *,
     name: str,
-    meta: dict[str, Any],
+    meta: Fields,
     settings: Settings,
     eager: bool = True,
     surroundings: Surroundings | None = None,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture.facts import readable
 
 T = torch.Tensor
@@ -43,7 +44,7 @@ def of_weights(weights: torch.Tensor) -> Rows | None:
     return Rows(first[:HEADS, at], at, first.shape[1], first.shape[0])
 
 
-def of_scores(query: torch.Tensor, key: torch.Tensor, mask: Any, causal: bool, scale: float | None) -> Rows | None:
+def of_scores(query: torch.Tensor, key: torch.Tensor, mask: object, causal: bool, scale: float | None) -> Rows | None:
     """What scaled_dot_product_attention weighs its values with, computed again for some queries of one sample."""
     size, keys = query.shape[-2], key.shape[-2]
     if query.dim() not in (3, 4) or key.dim() != query.dim() or not _fits(size, keys):
@@ -64,7 +65,7 @@ def of_scores(query: torch.Tensor, key: torch.Tensor, mask: Any, causal: bool, s
     return Rows(scores.softmax(-1), at, size, heads)
 
 
-def of_module(module: nn.MultiheadAttention, args: Any, kwargs: Any) -> Rows | None:
+def of_module(module: nn.MultiheadAttention, args: Args, kwargs: Kwargs) -> Rows | None:
     """What torch's own module weighs its values with, computed again for some queries of one sample."""
     named = dict(zip(("query", "key", "value", "key_padding_mask", "need_weights", "attn_mask"), args, strict=False))
     named |= kwargs

@@ -42,6 +42,7 @@ class Budget:
     def __init__(self, settings: Settings) -> None:
         self.statistics = settings.every is not None or settings.budget > 0
         self.every = settings.every
+        self._each_step = settings.log_every is not None  # the log tells of all steps
         self.share = settings.budget or DEFAULT_BUDGET  # of the run's time; without statistics, watching keeps it
         # Seconds that an examined step, a watched one and a sample took us at least.
         self.examination = self._watching = self._sampling = math.inf
@@ -132,7 +133,7 @@ class Budget:
         return int(seconds / self._step.value) if self._step.value else 1
 
     def _until_watched(self) -> float:
-        if self._steps < self._sure_watched and (self._watching < DEAR or self.watched < ENOUGH):
+        if self._each_step or (self._steps < self._sure_watched and (self._watching < DEAR or self.watched < ENOUGH)):
             return 0
         return self._interval(self._watch.value, LONGEST_REST) - self._since_watch - 1
 

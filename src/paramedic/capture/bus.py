@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from paramedic.aliases import Function
 from paramedic.capture.moments import Moment
 
 P = ParamSpec("P")
 S = TypeVar("S")
 R = TypeVar("R")
 Method = Callable[Concatenate[S, P], R]
-Guard = Callable[..., Any]  # probe, listener, what it is told: runs it so that only this probe can fail
+Guard = Callable[..., object]  # probe, listener, what it is told: runs it so that only this probe can fail
 
 _MOMENTS, _FUNCTIONS = "__moments__", "__functions__"
 
@@ -27,7 +28,7 @@ def on(*moments: Moment[P]) -> Callable[[Method[S, P, R]], Method[S, P, R]]:
     return mark
 
 
-def on_call_of(*functions: Any) -> Callable[[R], R]:
+def on_call_of(*functions: Function) -> Callable[[R], R]:
     """Mark a probe's method: while examining, it is told of calls of these functions on tensors.
 
     With the function, its arguments, its keyword arguments and its result.
@@ -67,7 +68,7 @@ class Bus:
             self._guard(name, listener, *told, **named)
 
 
-def functions_heard(probe: object) -> Iterable[tuple[tuple[Any, ...], Callable[..., None]]]:
+def functions_heard(probe: object) -> Iterable[tuple[tuple[Function, ...], Callable[..., None]]]:
     """The functions on tensors whose calls a probe wants to hear of, and its method for each group of them."""
     for method in _methods(probe, _FUNCTIONS):
         yield getattr(method, _FUNCTIONS), method
@@ -79,7 +80,7 @@ def sources_of(kind: type) -> set[str]:
     return moments | {"ops" for method in vars(kind).values() if hasattr(method, _FUNCTIONS)}
 
 
-def _methods(probe: object, mark: str) -> Iterable[Callable[..., Any]]:
+def _methods(probe: object, mark: str) -> Iterable[Function]:
     """In the order of the class's text, so that one moment's listeners within a probe have a known order."""
     for name, value in vars(type(probe)).items():
         if hasattr(value, mark):

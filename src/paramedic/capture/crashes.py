@@ -16,9 +16,9 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 from paramedic import descriptors, notify
+from paramedic.aliases import Function
 from paramedic.capture.watcher import Watcher
 from paramedic.paths import append_private, make_private_folder, write_private
 from paramedic.postmortem.blackbox import BlackBox
@@ -60,7 +60,7 @@ class Crashes:
             self._call_attendant()
         self.watcher.gears.on_count = self._stepped
 
-    def in_worker(self, set_torchs_handlers: Any) -> None:
+    def in_worker(self, set_torchs_handlers: Function) -> None:
         """In a DataLoader worker, which has signal handlers of torch's: ours come first, then torch's."""
         ours = self._ours or not faulthandler.is_enabled()
         if ours:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 
-def environment() -> dict[str, Any]:
+
+def environment() -> Fields:
     """What a reader needs to know about the machine; never the environment's variables themselves."""
     return {
         "pid": os.getpid(),

@@ -14,6 +14,16 @@ from paramedic.record.facts import Tensor
 PIECE = 1 << 18  # elements that are copied at a time
 LARGE = 64 << 20  # bytes of a tensor that is not gone through as a whole
 MOST_VALUES = 4_000_000  # larger tensors are described by their first samples
+# Looked up once: a model may have thousands of tensors.
+_PLAIN, _STRIDED, _is_transformed = (
+    (torch.Tensor, nn.Parameter),
+    torch.strided,
+    torch._C._functorch.is_functorch_wrapped_tensor,
+)
+_NOT_REAL = frozenset((
+    torch.complex32, torch.complex64, torch.complex128, torch.qint8, torch.quint8, torch.qint32, torch.quint4x2,
+    torch.quint2x4,
+))  # fmt: skip
 VALUE_NAMES = ("min", "max", "mean", "std", "nan", "inf", "size")
 
 
@@ -37,13 +47,12 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
 def readable(tensor: torch.Tensor) -> bool:
     """Whether plain arithmetic on the values is possible and cheap."""
     return (
-        tensor.layout == torch.strided
-        and tensor.device.type != "meta"
-        and not tensor.is_quantized
-        and not tensor.is_complex()
+        type(tensor) in _PLAIN
+        and tensor.layout is _STRIDED
+        and tensor.dtype not in _NOT_REAL
+        and not tensor.is_meta
         and not tensor.is_nested
-        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)  # inside vmap or grad: it has no values yet
-        and type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and not _is_transformed(tensor)  # inside vmap or grad: it has no values yet
         and tensor.numel() > 0
     )
 

@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
 
+from paramedic.aliases import Fields
 from paramedic.capture.sources.datasets import reader
 from paramedic.errors import message_of
 from paramedic.program.where import frame_site, is_users, locals_of
@@ -35,7 +35,7 @@ def exit_codes(error: BaseException) -> dict[str, int]:
     return {str(rank): code for rank, code in known.items() if isinstance(rank, int) and isinstance(code, int)}
 
 
-def raised_in_reader(error: BaseException, dataset: Any) -> bool:
+def raised_in_reader(error: BaseException, dataset: object) -> bool:
     """Whether it came out of the dataset's own code, here or in a worker process."""
     code = reader(dataset)
     if code is None:
@@ -48,7 +48,7 @@ def raised_in_reader(error: BaseException, dataset: Any) -> bool:
     )
 
 
-def sample_in_traceback(error: BaseException, indices: Any) -> int | None:
+def sample_in_traceback(error: BaseException, indices: object) -> int | None:
     """The place in the batch of the sample that was being made; known in this process only."""
     if not isinstance(indices, (list, tuple)):
         return None
@@ -60,7 +60,7 @@ def sample_in_traceback(error: BaseException, indices: Any) -> int | None:
     return None
 
 
-def call_in_traceback(error: BaseException, functions: tuple[str, ...]) -> tuple[str, Site, dict[str, Any]] | None:
+def call_in_traceback(error: BaseException, functions: tuple[str, ...]) -> tuple[str, Site, Fields] | None:
     """The call of one of these functions of torch that failed: its name, the user's line, and its arguments."""
     found = [frame for frame, _ in _frames(error) if frame.f_code.co_filename.endswith(_FUNCTIONAL)]
     for frame in found:

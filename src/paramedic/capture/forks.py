@@ -6,7 +6,7 @@ import multiprocessing.util
 import os
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paramedic.capture import moments
 from paramedic.capture.apart.process import within_fork
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paramedic.capture.attach import Attachment
 
 
-def follow(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> None:
+def follow(attachment: Attachment, folder: Path, meta: dict[str, object]) -> None:
     """Watch the children that this process forks from now on."""
     held: list[threading.Lock | None] = []
 
@@ -42,7 +42,7 @@ def follow(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> None:
     )
 
 
-def _adopt(attachment: Attachment, folder: Path, meta: dict[str, Any]) -> None:
+def _adopt(attachment: Attachment, folder: Path, meta: dict[str, object]) -> None:
     """A forked child gets a record of its own, created only if it trains; a DataLoader worker never does."""
     watcher = attachment.watcher
     watcher.writer.abandon()

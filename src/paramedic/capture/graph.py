@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import torch
+from torch.autograd.graph import Node
 
 MOST_NODES = 200_000
 
@@ -13,23 +14,23 @@ MOST_NODES = 200_000
 class Reach(NamedTuple):
     """What lies behind a node of the graph."""
 
-    nodes: set[Any]  # the nodes themselves: kept, so that their identities stay valid
+    nodes: set[Node]  # the nodes themselves: kept, so that their identities stay valid
     leaves: list[torch.Tensor]  # tensors whose .grad this backward pass will write
     complete: bool
 
 
-def serial(node: Any) -> int:
+def serial(node: Node) -> int:
     """A node's number. Whoever remembers the node itself keeps alive all that its backward pass would need."""
     return int(node._sequence_nr())
 
 
-def serials(nodes: Iterable[Any]) -> set[int]:
+def serials(nodes: Iterable[Node]) -> set[int]:
     return {serial(node) for node in nodes if node is not None}
 
 
-def reach(*roots: Any) -> Reach:
+def reach(*roots: Node | None) -> Reach:
     """All nodes and leaf tensors behind these nodes (grad_fn, or a leaf tensor's accumulator)."""
-    seen: set[Any] = set()
+    seen: set[Node] = set()
     leaves: list[torch.Tensor] = []
     waiting = [root for root in roots if root is not None]
     while waiting and len(seen) < MOST_NODES:
@@ -46,7 +47,7 @@ def reach(*roots: Any) -> Reach:
 
 def nearest_leaves(root: Any, most: int = 64) -> list[torch.Tensor] | None:
     """The leaf tensors of a graph of few nodes; None if there are more."""
-    seen: set[Any] = set()
+    seen: set[Node] = set()
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -62,9 +63,9 @@ def nearest_leaves(root: Any, most: int = 64) -> list[torch.Tensor] | None:
 _LINEAR = ("Add", "Sub", "Rsub", "Mul", "Div", "Neg", "Sum", "Mean", "Stack", "ToCopy", "Clone", "View", "Squeeze")
 
 
-def terms(root: Any) -> set[Any]:
+def terms(root: Node) -> set[Node]:
     """The nodes at the top of the graph through which the loss is a weighted sum of what lies behind them."""
-    found: set[Any] = set()
+    found: set[object] = set()
     waiting = [root] if root is not None else []
     while waiting and len(found) < 1_000:
         node = waiting.pop()
@@ -85,7 +86,7 @@ _REARRANGING = (
 )  # fmt: skip
 
 
-def producer(node: Any) -> Any:
+def producer(node: Any) -> Node | None:
     """The node that computed the values, behind any reshaping."""
     for _ in range(16):
         if node is None or type(node).__name__.removesuffix("Backward0").removesuffix("Backward1") not in _REARRANGING:
@@ -94,9 +95,9 @@ def producer(node: Any) -> Any:
     return node
 
 
-def kinds_behind(node: Any, most: int = 24) -> dict[Any, str]:
+def kinds_behind(node: Any, most: int = 24) -> dict[Node, str]:
     """The nearest nodes behind this one, with what they compute: 'Exp', 'Clamp', 'Mul'."""
-    found: dict[Any, str] = {}
+    found: dict[Node, str] = {}
     waiting = [node]
     while waiting and len(found) < most:
         node = waiting.pop(0)

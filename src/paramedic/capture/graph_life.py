@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -22,7 +22,7 @@ def has_graph(tensor: torch.Tensor) -> bool:
 
 def is_spent(tensor: torch.Tensor) -> bool:
     """Whether backward() through this tensor must fail: already done, or the weights have been updated since."""
-    seen: set[Any] = set()
+    seen: set[object] = set()
     waiting = [tensor.grad_fn]
     while waiting and len(seen) < MOST_NODES:
         node = waiting.pop()
@@ -35,7 +35,7 @@ def is_spent(tensor: torch.Tensor) -> bool:
     return False
 
 
-def _is_spent(node: Any) -> bool:
+def _is_spent(node: object) -> bool:
     for name in dir(type(node)):
         if not name.startswith("_raw_saved_"):
             continue
@@ -60,7 +60,7 @@ class Sum(NamedTuple):
 
 def summed(tensor: torch.Tensor) -> Sum:
     """How many results were added up into this tensor, and how old the oldest of them is."""
-    seen: set[Any] = set()
+    seen: set[object] = set()
     waiting, terms = [tensor.grad_fn], 0
     oldest = tensor.grad_fn._sequence_nr() if tensor.grad_fn is not None else 0
     while waiting and len(seen) < MOST_TERMS:

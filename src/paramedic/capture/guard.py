@@ -12,6 +12,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from paramedic import voice
+from paramedic.aliases import Function
 from paramedic.capture.bus import Bus
 from paramedic.capture.moments import Moment
 from paramedic.capture.probe import lost_with
@@ -34,7 +35,7 @@ class Guard:
         self.on_cuda = False  # torch has initialized it
         self.threads = threading.local()  # of each thread: is it busy with us, is it ignored for good
 
-    def ask(self, probe: str, question: Callable[..., Any], *args: Any) -> Any:
+    def ask(self, probe: str, question: Function, *args: object) -> Any:
         """Run a probe's code. It can neither fail, nor recurse, nor be forgotten in the bill."""
         if getattr(self.threads, "busy", False) or probe in self.detached or self.closed:
             return None
@@ -56,7 +57,7 @@ class Guard:
             self.threads.busy = False
             self.spent += time.perf_counter() - started
 
-    def ask_within(self, probe: str, question: Callable[..., Any], *args: Any) -> Any:
+    def ask_within(self, probe: str, question: Function, *args: object) -> object:
         """From inside one probe, ask another: only that one is detached when it fails."""
         if probe in self.detached:
             return None
@@ -71,7 +72,7 @@ class Guard:
         for probe, listener in self.bus.listeners(moment):
             self.ask(probe, listener, *told)
 
-    def take_statistics(self, question: Callable[..., Any], *args: Any) -> None:
+    def take_statistics(self, question: Function, *args: object) -> None:
         """Within `ask`: what they cost is booked for itself, and they fail for themselves."""
         if "statistics" in self.detached:
             return

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
+from paramedic.aliases import Fields
 from paramedic.capture.sizes import size_of
 from paramedic.program.untouched import attributes, count_in, element, elements, names_in, shown_key
 from paramedic.program.where import is_users, locals_of, user_frame
@@ -41,7 +42,7 @@ class Holder:
     room: int = 0  # of an attribute: a capacity that its owner mentions, or the length of the data set it belongs to
 
 
-def holders(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, Any]]:
+def holders(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, object]]:
     """The tensors and containers among what can be reached."""
     for holder, value in reached(models):
         # Not isinstance: it would run foreign __class__ properties of whatever lies around.
@@ -49,12 +50,12 @@ def holders(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Hold
             yield holder, value
 
 
-def reached(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, Any]]:
+def reached(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Holder, object]]:
     """Everything that the user's running functions, their modules and `models` can reach, by name.
 
     The innermost function comes first. An object that has several names comes with each of them.
     """
-    waiting: deque[tuple[Holder, Any, int]] = deque(_roots())
+    waiting: deque[tuple[Holder, object, int]] = deque(_roots())
     # A framework may hold the model where no variable of the user's leads to.
     waiting.extend((Holder(path=name, name=name, files=()), model, 0) for name, model in models)
     entered: set[int] = set()
@@ -69,7 +70,7 @@ def reached(models: Iterable[tuple[str, nn.Module]] = ()) -> Iterator[tuple[Hold
         waiting.extend((inner, item, level + 1) for inner, item in _inside(holder, value))
 
 
-def _roots() -> Iterator[tuple[Holder, Any, int]]:
+def _roots() -> Iterator[tuple[Holder, object, int]]:
     frame = user_frame()
     modules: dict[int, tuple[str, dict[str, Any]]] = {}
     while frame is not None:
@@ -86,7 +87,7 @@ def _roots() -> Iterator[tuple[Holder, Any, int]]:
                 yield Holder(path=name, name=name, files=(file,)), value, 0
 
 
-def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, Any]]:
+def _inside(holder: Holder, value: Any) -> Iterator[tuple[Holder, object]]:
     kind = type(value)
     if issubclass(kind, _CONTAINERS):
         yield from _elements(holder, value)
@@ -151,7 +152,7 @@ def _variables_of(holder: Holder, function: types.FunctionType) -> Iterator[tupl
         yield Holder(path=name, name=name, files=(code.co_filename,), function=code.co_name), default
 
 
-def _attributes(holder: Holder, owner: Any, names: dict[str, Any], file: str) -> Iterator[tuple[Holder, Any]]:
+def _attributes(holder: Holder, owner: Any, names: Fields, file: str) -> Iterator[tuple[Holder, Any]]:
     items = [(name, value) for name, value in list(dict.items(names)) if name not in _OF_TORCH]
     room = max([holder.room, _length(owner), *(value for name, value in items if _is_capacity(name, value))])
     for name, value in items:
@@ -171,11 +172,11 @@ def _inner(holder: Holder, path: str, name: str) -> Holder:
     return Holder(path=path, name=name, files=holder.files, function=holder.function, room=holder.room)
 
 
-def _is_capacity(name: str, value: Any) -> bool:
+def _is_capacity(name: str, value: object) -> bool:
     return type(value) is int and bool(_CAPACITY.search(name)) and not _DURATION.search(name)
 
 
-def _length(owner: Any) -> int:
+def _length(owner: object) -> int:
     """Of a data set: what it caches is bounded by it."""
     return (size_of(owner) or 0) if issubclass(type(owner), Dataset) else 0
 

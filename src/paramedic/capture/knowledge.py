@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -70,7 +69,7 @@ class Knowledge:
         """Hook all sources and probes into torch, and have them told of the moments they listen to."""
         watcher = self.clock.watcher
         probes = [(kind.name, kind.build(watcher)) for kind in all_probes()]
-        sources: dict[str, Any] = {
+        sources: dict[str, object] = {
             "clock": self.clock, "modules": self.modules, "checkpoints": self.checkpoints, "seeds": self.seeds,
             "data_loaders": self.loaders, "workers": self.workers, "losses": self.losses, "loop": self.loop,
             "scaling": self.scaling, "backward": self.passes, "alarm": self.alarm, "skipping": self.skipping,
@@ -91,7 +90,7 @@ class Knowledge:
             if hasattr(probe, "install"):
                 probe.install()
 
-    def objects(self) -> dict[str, Any]:
+    def objects(self) -> dict[str, object]:
         """What somebody who looks into the run by hand wants at hand: model, optimizer, batch, loss."""
         roots = self.clock.watcher.registry.roots()
         models = sorted(roots, key=lambda root: -sum(p.numel() for p in anatomy.parameters(root)))

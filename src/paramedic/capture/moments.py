@@ -6,14 +6,19 @@ nobody listens to must cost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Generic, ParamSpec
+from typing import Generic, ParamSpec
 
 import torch
 from torch import nn
+from torch.autograd.graph import Node
 from torch.optim import Optimizer
+from torch.utils.data import DataLoader
 
+from paramedic.aliases import Args, Kwargs
+from paramedic.capture.inquest.randomness import RandomState
 from paramedic.record.facts import EvalForward, ModePart, TrainForward
 from paramedic.record.writer import Site
 
@@ -31,8 +36,8 @@ class Moment(Generic[P]):
 class Call:
     """One call of a module, from its forward pre-hook until it is known what became of its output."""
 
-    module: Any  # the nn.Module; None once the call is over
-    root: Any
+    module: nn.Module  # both are None once the call is over: what is remembered must not keep the model alive
+    root: nn.Module
     path: str
     site: Site
     training: bool
@@ -44,7 +49,7 @@ class Call:
     loader: int | None = None
     repeated: bool = False  # the very same input for the third time within a step, as in Monte-Carlo dropout
     moody: list[ModePart] = field(default_factory=list)  # modules that differ in train() and eval()
-    random: Any = None  # the random state before a top-level call without gradients
+    random: RandomState | None = None  # the random state before a top-level call without gradients
     drew: bool = False  # random numbers, in such a call
     borrowed: bool = False  # it ran with weights that are not its own (torch.func.functional_call)
     uses: set[str] = field(default_factory=set)  # "loss", "metric", "training": what its output was put to
@@ -80,9 +85,9 @@ class Lap:
 
 
 # Modules, while examining: the call, its arguments, its keyword arguments, its output.
-module_called = Moment[[Call, Any, Any, Any]]("module_calls")
-first_layer_called = Moment[[Call, Any, Any, Any]]("module_calls")  # of a model: the first with weights of its own
-model_called = Moment[[Call, Any, Any, Any]]("module_calls")  # a top-level call of a module with parameters
+module_called = Moment[[Call, Args, Kwargs, object]]("module_calls")
+first_layer_called = Moment[[Call, Args, Kwargs, object]]("module_calls")  # of a model: the first with weights
+model_called = Moment[[Call, Args, Kwargs, object]]("module_calls")  # a top-level call of a module with parameters
 module_entered = Moment[[str]]("module_calls")  # its path; "" where none is running
 
 # Losses: the function's name, the predictions, the targets.
@@ -92,7 +97,7 @@ loss_computed = Moment[[str, torch.Tensor]]("losses")  # the function's name, an
 loss_measured = Moment[[torch.Tensor, float]]("losses")  # a value without a graph, as an evaluation computes it
 
 # Backward passes.
-pass_followed = Moment[[set[Any]]]("backward")  # the graph nodes that an examined pass goes through
+pass_followed = Moment[[set[Node]]]("backward")  # the graph nodes that an examined pass goes through
 loss_ready = Moment[[torch.Tensor, Site]]("backward")  # an examined pass is about to begin: the loss, where
 bad_loss = Moment[[]]("backward")  # the first value that is not finite
 
@@ -106,13 +111,13 @@ round_over = Moment[[]]("loop")  # of a loop in which no optimizer steps
 steps_matched = Moment[[]]("loop")  # now and then while matching
 
 # Checkpoints.
-model_loaded = Moment[[nn.Module, Any, str, Site]]("checkpoints")  # the model, the state dict, its path, where
+model_loaded = Moment[[nn.Module, Mapping[str, object], str, Site]]("checkpoints")  # model, state dict, path, where
 optimizer_loaded = Moment[[Optimizer]]("checkpoints")
 
 # Data.
-loader_met = Moment[[int, Any]]("data_loaders")  # for the first time: its number, the loader
-pass_began = Moment[[int, Any]]("data_loaders")  # over a loader: its number, the loader
-first_batch_given = Moment[[int, int, Any]]("data_loaders")  # of a pass: loader, pass, indices of the samples
+loader_met = Moment[[int, DataLoader]]("data_loaders")  # for the first time: its number, the loader
+pass_began = Moment[[int, DataLoader]]("data_loaders")  # over a loader: its number, the loader
+first_batch_given = Moment[[int, int, object]]("data_loaders")  # of a pass: loader, pass, indices of the samples
 batch_arrived = Moment[[]]("data_loaders")
 batch_given = Moment[[list[tuple[str, tuple[int, ...], str]]]]("data_loaders")  # path, shape and type of its tensors
 batch_shapes = Moment[[list[list[int]], bool]]("data_loaders")  # for the log: shapes; does it serve an evaluation
@@ -121,7 +126,7 @@ batch_shapes = Moment[[list[list[int]], bool]]("data_loaders")  # for the log: s
 dropout_tied = Moment[[bool]]("dropout")  # functional dropout that follows train() and eval(): training?
 
 # Compilers.
-about_to_compile = Moment[[Any]]("compilers")  # what torch.compile was given
+about_to_compile = Moment[[object]]("compilers")  # what torch.compile was given
 output_handed_over = Moment[[str, torch.Tensor]]("compiled_outputs")  # a module's name, its output within a graph
 
 # Time.

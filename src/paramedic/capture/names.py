@@ -147,7 +147,7 @@ def hidden_in(root: nn.Module) -> Iterator[tuple[str, nn.Module | torch.Tensor]]
                 yield ".".join(filter(None, (path, attribute))) + inner, found
 
 
-def _search(value: Any, known: set[int], depth: int) -> Iterator[tuple[str, nn.Module | torch.Tensor]]:
+def _search(value: object, known: set[int], depth: int) -> Iterator[tuple[str, nn.Module | torch.Tensor]]:
     if isinstance(value, nn.Module):
         if id(value) not in known:
             known.add(id(value))

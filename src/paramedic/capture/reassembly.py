@@ -36,7 +36,7 @@ def _key(word: str) -> Any:
         return word
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     """Entries that are numbered were those of a list."""
     if not isinstance(value, dict):
         return value

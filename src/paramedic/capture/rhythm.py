@@ -7,7 +7,6 @@ follows it again can be left alone, and the first call that departs from every k
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 from paramedic.record.writer import NOWHERE, Site
 
@@ -24,7 +23,7 @@ class Beat:
     def __init__(self, call: Call, site: Site) -> None:
         self.call = call
         self.site = site
-        self.entries: list[tuple[Any, ...]] = []  # as the loop probe writes it down
+        self.entries: list[tuple[object, ...]] = []  # as the loop probe writes it down
         self.following: dict[Call, Beat] = {}
 
 
@@ -37,7 +36,7 @@ class Rhythm:
         self._count = 0
         self.path: list[Beat] = []  # since the last optimizer step, while nobody watches
 
-    def learn(self, call: Call, site: Site, entries: list[tuple[Any, ...]]) -> None:
+    def learn(self, call: Call, site: Site, entries: list[tuple[object, ...]]) -> None:
         """A call that is being watched."""
         beat = self._at.following.get(call)
         if beat is None:

@@ -16,6 +16,7 @@ import numpy
 import torch
 from torch.utils import data as torch_data
 
+from paramedic.aliases import Function
 from paramedic.capture.code.trees import tree
 from paramedic.program.untouched import length_of, on_class, stored
 
@@ -23,7 +24,7 @@ _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.
 DEEPEST = 8  # datasets within datasets
 
 
-def size_of(sized: Any, depth: int = 0) -> int | None:
+def size_of(sized: object, depth: int = 0) -> int | None:
     """What `len()` would say, where that can be known."""
     kind = type(sized)
     for known, measure in _MEASURES.items():
@@ -33,44 +34,44 @@ def size_of(sized: Any, depth: int = 0) -> int | None:
     return _read(sized, depth + 1) if found is None and depth < DEEPEST else found
 
 
-def _of_attribute(name: str) -> Any:
+def _of_attribute(name: str) -> Function:
     return lambda sized, depth: size_of(stored(sized, name), depth)
 
 
-def _of_tensors(dataset: Any, depth: int) -> int | None:
+def _of_tensors(dataset: object, depth: int) -> int | None:
     tensors = stored(dataset, "tensors")
     return size_of(tensors[0], depth) if type(tensors) is tuple and tensors else None
 
 
-def _of_parts(dataset: Any, depth: int) -> int | None:
+def _of_parts(dataset: object, depth: int) -> int | None:
     ends = stored(dataset, "cumulative_sizes")
     return ends[-1] if type(ends) is list and ends else None
 
 
-def _of_random(sampler: Any, depth: int) -> int | None:
+def _of_random(sampler: object, depth: int) -> int | None:
     chosen = stored(sampler, "_num_samples")
     return _whole(chosen) if chosen is not None else size_of(stored(sampler, "data_source"), depth)
 
 
-def _stated(sampler: Any, depth: int) -> int | None:
+def _stated(sampler: object, depth: int) -> int | None:
     return _whole(stored(sampler, "num_samples"))
 
 
-def _of_batches(sampler: Any, depth: int) -> int | None:
+def _of_batches(sampler: object, depth: int) -> int | None:
     size, batch = size_of(stored(sampler, "sampler"), depth), _whole(stored(sampler, "batch_size"))
     if size is None or not batch:
         return None
     return size // batch if stored(sampler, "drop_last") is True else -(-size // batch)
 
 
-def _of_loader(loader: Any, depth: int) -> int | None:
+def _of_loader(loader: object, depth: int) -> int | None:
     if issubclass(type(stored(loader, "dataset")), torch_data.IterableDataset):
         return None
     batches = stored(loader, "batch_sampler")
     return size_of(batches if batches is not None else stored(loader, "sampler"), depth)
 
 
-_MEASURES: dict[type, Any] = {
+_MEASURES: dict[type, Function] = {
     torch_data.Subset: _of_attribute("indices"),
     torch_data.TensorDataset: _of_tensors,
     torch_data.ConcatDataset: _of_parts,
@@ -85,11 +86,11 @@ _MEASURES: dict[type, Any] = {
 }
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: object) -> int | None:
     return value if type(value) is int else None
 
 
-def _read(sized: Any, depth: int) -> int | None:
+def _read(sized: object, depth: int) -> int | None:
     """What the user's `__len__` returns, as far as its source tells by itself."""
     function = on_class(type(sized), "__len__")
     if not isinstance(function, types.FunctionType):
@@ -116,7 +117,7 @@ def _is_text(part: ast.stmt) -> bool:
     return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
 
 
-def _value(node: ast.expr, own: str, sized: Any, depth: int) -> Any:
+def _value(node: ast.expr, own: str, sized: object, depth: int) -> Any:
     """None for everything that would have to be run."""
     match node:
         case ast.Constant():

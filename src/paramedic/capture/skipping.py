@@ -15,6 +15,7 @@ from threading import get_ident
 from typing import Any
 
 import torch
+from torch import nn
 from torch.optim import Optimizer
 
 from paramedic.capture.inquest.alarm import Alarm
@@ -54,7 +55,7 @@ class Skipping:
         self._optimizer: Optimizer | None = None
         self._account: Account | None = None
         self._sentinel: Sentinel | None = None
-        self._parameters: list[Any] = []
+        self._parameters: list[nn.Parameter] = []
         self._far = False  # on an accelerator, whose numbers nobody waits for
         self._limit = self._largest = 0.0  # of the sentinel's number: allowed, and seen
         self._site = NOWHERE  # of the backward pass,

@@ -99,7 +99,7 @@ class SkippingRounds:
         watcher.gears.end_skipping()
         return self._backward_heard(tensors, *args, **kwargs)
 
-    def _grad(self, *args: Any, **kwargs: Any) -> Any:
+    def _grad(self, *args: Any, **kwargs: Any) -> object:
         if not self.watcher.gears.skipping or get_ident() != self.watcher.trainer:
             return self._grad_heard(*args, **kwargs)
         result = self._grad_alone(*args, **kwargs)

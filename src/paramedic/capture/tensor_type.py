@@ -11,7 +11,7 @@ ANY = "_"
 SKIP = ""  # it speaks of the type, the layout or the names, not of the shape
 
 
-def written(parts: Sequence[ast.expr], names: Mapping[str, Any]) -> Dims | None:
+def written(parts: Sequence[ast.expr], names: Mapping[str, object]) -> Dims | None:
     """As they stand in the source; None where they say nothing of the shape, or what they say is not known."""
     if any(isinstance(part, ast.Tuple) and not part.elts for part in parts):
         return []  # TensorType[()]: a single number
@@ -19,7 +19,7 @@ def written(parts: Sequence[ast.expr], names: Mapping[str, Any]) -> Dims | None:
     return None if None in found else [dim for dim in found if dim] or None
 
 
-def aliased(value: Any) -> Dims | None:
+def aliased(value: object) -> Dims | None:
     """Of a name for such an annotation."""
     for about in getattr(value, "__metadata__", ()):
         if isinstance(about, dict) and "__torchtyping__" in about:
@@ -30,7 +30,7 @@ def aliased(value: Any) -> Dims | None:
     return None
 
 
-def _part(part: ast.expr, names: Mapping[str, Any]) -> str | None:
+def _part(part: ast.expr, names: Mapping[str, object]) -> str | None:
     if isinstance(part, ast.Slice):
         return _sized(_value(part.lower, names), _value(part.upper, names))
     if isinstance(part, ast.Attribute):
@@ -43,7 +43,7 @@ def _part(part: ast.expr, names: Mapping[str, Any]) -> str | None:
     return _sized(None, value) if isinstance(value, (int, str)) or value is ... else SKIP
 
 
-def _value(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
+def _value(node: ast.expr | None, names: Mapping[str, object]) -> Any:
     if isinstance(node, ast.Name):
         return names.get(node.id)
     try:

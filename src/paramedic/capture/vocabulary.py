@@ -56,7 +56,7 @@ def _table(value: Any, sizes: set[int] | None) -> Lookup | None:
     return None
 
 
-def _tokenizer(value: Any) -> Lookup | None:
+def _tokenizer(value: object) -> Lookup | None:
     """A tokenizer of Hugging Face: the compiled one within a fast one, or the table of one written in Python."""
     package = type(value).__module__.partition(".")[0]
     if package not in ("tokenizers", "transformers"):

@@ -36,7 +36,12 @@ Ignore = Annotated[
 Verbose = Annotated[
     int,
     typer.Option(
-        "--verbose", "-v", count=True, help="More detail; -vv for everything.", rich_help_panel=panels.VERDICT
+        "--verbose",
+        "-v",
+        count=True,
+        show_default=False,
+        help="More detail; -vv for everything.",
+        rich_help_panel=panels.VERDICT,
     ),
 ]
 Quiet = Annotated[
@@ -115,6 +120,15 @@ Eager = Annotated[
 Log = Annotated[
     bool,
     typer.Option("--log", help="Log losses, rates and times on stderr while it runs.", rich_help_panel=panels.WATCHING),
+]
+LogEvery = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Log every N steps, whatever the cost.",
+        rich_help_panel=panels.WATCHING,
+    ),
 ]
 Trace = Annotated[
     int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.", rich_help_panel=panels.WATCHING)

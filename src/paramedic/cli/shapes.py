@@ -110,4 +110,6 @@ def _annotate(target: Any, inputs: list[str] | None, *, write: bool, show: bool,
             sys.stdout.write("".join(parts))
         else:
             voice.say(f"paramedic: {file} lacks shapes, or has wrong ones; paramedic shapes --annotate {target.name}")
+    if not changed:
+        voice.say(f"paramedic: every shape that {target.name} shows is already in the source")
     return int(bool(changed) and not write and not show)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from paramedic.cli.flags import Commands
 from paramedic.errors import ParamedicError
 from paramedic.paths import check_folder
 
 
-class TaskOrCommand(TyperGroup):
+class TaskOrCommand(Commands):
     """`paramedic synth sine …` is short for `paramedic synth task sine …`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -36,7 +36,7 @@ class Split(StrEnum):
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the task; may be repeated.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same samples.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Random seed; the same seed gives the same samples.")]
 
 synth = typer.Typer(cls=TaskOrCommand, no_args_is_help=True)
 
@@ -78,10 +78,12 @@ def list_tasks() -> None:
 def task(
     name: Annotated[str, typer.Argument(metavar="TASK", help="See `paramedic synth list`.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where train, test and task.json go.")],
-    n: Annotated[int, typer.Option(min=5, help="Samples; every fifth is for testing.")] = 1000,
+    n: Annotated[int, typer.Option(min=5, metavar="N", help="Samples; every fifth is for testing.")] = 1000,
     seed: Seed = 0,
     split: Annotated[Split, typer.Option(help="gap: test outside the training range.")] = Split.random,
-    level: Annotated[int | None, typer.Option(min=1, help="Rung of the ladder (default: the usual form).")] = None,
+    level: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Rung of the ladder (default: the usual form).")
+    ] = None,
     format: Annotated[Format, typer.Option(help="Kind of files.")] = Format.npz,
     set: Set = None,
 ) -> None:
@@ -107,7 +109,7 @@ def ladder(
     task: Annotated[
         list[str] | None, typer.Option(metavar="TASK", help="The task to try (default: all that fit the model).")
     ] = None,
-    steps: Annotated[int, typer.Option(min=50, help="Training steps per rung and learning rate.")] = 1500,
+    steps: Annotated[int, typer.Option(min=50, metavar="N", help="Training steps per rung and learning rate.")] = 1500,
     seed: Seed = 0,
     set: Set = None,
 ) -> None:

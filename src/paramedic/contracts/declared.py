@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from paramedic.aliases import Function
 from paramedic.contracts.contract import Contract
 
-F = TypeVar("F", bound=Callable[..., Any])
-Listener = Callable[[Callable[..., Any], Contract, tuple[Any, ...], dict[str, Any], Any], None]
+F = TypeVar("F", bound=Function)
+Listener = Callable[[Function, Contract, tuple[Any, ...], dict[str, Any], Any], None]
 _listeners: list[Listener] = []
 
 

@@ -31,15 +31,23 @@ def remedies_for(code: str) -> tuple[Remedy, ...]:
 
 
 def edits_for(finding: Finding, source: Source) -> Iterator[Edit]:
-    """All candidates, the likeliest first; no two that come to the same."""
+    """All candidates, the likeliest first; no two that come to the same. One remedy that fails costs no other."""
     seen: set[tuple[str, str, tuple[str, ...] | None]] = set()
+    failed: Exception | None = None
     files = {source.file, *source.beside.files()}
     places = [where for where in (finding.where, *finding.also) if where.file in files]
     for remedy in remedies_for(finding.code):
         for where in places:
             home = source.in_file(where.file or source.file)
-            for edit in remedy.edits(replace(finding, where=where), home):
+            try:
+                edits = list(remedy.edits(replace(finding, where=where), home))
+            except (KeyError, AttributeError, IndexError, TypeError) as error:
+                failed = failed or error
+                continue
+            for edit in edits:
                 text = apply(home.text_of(edit.file), edit.splices) if edit.file else ""
                 if (edit.file, text, edit.args) not in seen:
                     seen.add((edit.file, text, edit.args))
                     yield edit
+    if failed is not None and not seen:
+        raise failed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from accelerate.tracking import GeneralTracker
 
@@ -19,7 +19,7 @@ class ParamedicTracker(GeneralTracker):
     requires_logging_directory = False
     main_process_only = True
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         super().__init__()
         self._watched = Watched(**options)
 
@@ -31,10 +31,10 @@ class ParamedicTracker(GeneralTracker):
     def start(self) -> None:
         self._watched.begin()
 
-    def store_init_configuration(self, values: dict[str, Any]) -> None:
+    def store_init_configuration(self, values: dict[str, object]) -> None:
         self._watched.begin()  # versions of Accelerate that do not call start()
 
-    def log(self, values: dict[str, Any], step: int | None, **kwargs: Any) -> None:
+    def log(self, values: dict[str, object], step: int | None, **kwargs: object) -> None:
         """Losses are seen where they are computed."""
 
     def finish(self) -> None:

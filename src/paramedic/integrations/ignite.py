@@ -18,7 +18,7 @@ class ParamedicHandler:
     Exceptions are not listened to: an engine that has a handler for them no longer raises them.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         self._watched = Watched(**options)
 
     @property

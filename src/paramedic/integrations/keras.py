@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from keras.callbacks import Callback
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class ParamedicCallback(Callback):
     """Watches `fit`; the verdict is on stderr, and in `diagnosis`. Options: of paramedic.watch."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         super().__init__()
         self._watched = Watched(**options)
 
@@ -23,8 +23,8 @@ class ParamedicCallback(Callback):
     def diagnosis(self) -> Diagnosis | None:
         return self._watched.diagnosis
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: object = None) -> None:
         self._watched.begin()
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: object = None) -> None:
         self._watched.end()

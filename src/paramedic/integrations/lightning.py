@@ -18,7 +18,7 @@ except ImportError:
 class ParamedicCallback(Callback):
     """Watches `fit`; the verdict is on stderr of the first rank, and in `diagnosis`. Options: of paramedic.watch."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         super().__init__()
         self._watched = Watched(**options)
 
@@ -26,13 +26,13 @@ class ParamedicCallback(Callback):
     def diagnosis(self) -> Diagnosis | None:
         return self._watched.diagnosis
 
-    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+    def setup(self, trainer: object, pl_module: object, stage: str) -> None:
         if stage == "fit":
             self._watched.begin()
 
-    def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
+    def teardown(self, trainer: Any, pl_module: object, stage: str) -> None:
         if stage == "fit":
             self._watched.end(show=trainer.is_global_zero)
 
-    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+    def on_exception(self, trainer: Any, pl_module: object, exception: BaseException) -> None:
         self._watched.end(show=trainer.is_global_zero)

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from paramedic.interventions.modes import take_off
+
 Change = Callable[[torch.Tensor], torch.Tensor | None]
 MEETINGS = frozenset(
     ("add", "sub", "mul", "div", "true_divide", "subtract", "multiply", "__add__", "__radd__", "__sub__", "__rsub__",
@@ -43,7 +45,11 @@ class Meetings(TorchFunctionMode):
         self._changed.clear()
         self.given = []
 
-    def _is_target(self, value: Any, made: torch.Tensor) -> bool:
+    def leave(self) -> None:
+        self.given = []
+        take_off(self)
+
+    def _is_target(self, value: object, made: torch.Tensor) -> bool:
         if (
             made.dim() == 0
             or not isinstance(value, torch.Tensor)
@@ -56,7 +62,7 @@ class Meetings(TorchFunctionMode):
             return False
         return bool((value != value.flatten()[0]).any())
 
-    def _other_index(self, index: Any, made: torch.Tensor) -> Any:
+    def _other_index(self, index: object, made: torch.Tensor) -> Any:
         """`log_prob[:, y]` and `log_prob[arange(n), y]`: labels that are used as an index."""
         parts = index if isinstance(index, tuple) else (index,)
         labels = [p for p in parts if _is_whole(p) and self._is_target(p, made) and not _counts_up(p)]
@@ -77,7 +83,7 @@ def _shares(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, torch.Tensor) and not value.is_floating_point() and value.dtype != torch.bool
 
 

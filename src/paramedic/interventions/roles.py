@@ -19,7 +19,7 @@ class Batch:
     With `whole` everything is input: what a model is called with, where labels may still be named among the keywords.
     """
 
-    def __init__(self, value: Any, *, whole: bool = False, roles: Roles | None = None) -> None:
+    def __init__(self, value: object, *, whole: bool = False, roles: Roles | None = None) -> None:
         self.value = value
         self.parts = {path: tensor for path, tensor in tensors_in(value) if is_changeable(tensor)}
         self._inputs_at, self._targets_at = split(self.parts, roles=roles, whole=whole)
@@ -51,7 +51,7 @@ def split(
     return [path for path in inputs if not _is_mask(path, parts, by_value=not known)], targets
 
 
-def tensors_in(value: Any, path: Path = ()) -> list[tuple[Path, torch.Tensor]]:
+def tensors_in(value: object, path: Path = ()) -> list[tuple[Path, torch.Tensor]]:
     """All tensors in lists, tuples and mappings, in order."""
     if isinstance(value, torch.Tensor):
         return [(path, value)]
@@ -62,7 +62,7 @@ def tensors_in(value: Any, path: Path = ()) -> list[tuple[Path, torch.Tensor]]:
     return []
 
 
-def is_changeable(value: Any) -> bool:
+def is_changeable(value: object) -> bool:
     """A plain tensor with a row per sample."""
     return (
         isinstance(value, torch.Tensor)

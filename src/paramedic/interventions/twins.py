@@ -21,6 +21,10 @@ class Twin:
         self._twins: Twins | None = None
         self._made: torch.Tensor | None = None  # the target of the inputs at hand, until it is asked for
 
+    @property
+    def has_inputs(self) -> bool:
+        return bool(self._first)
+
     def inputs(self, inputs: list[torch.Tensor]) -> list[torch.Tensor] | None:
         """Inputs that tell a target drawn for them; None when no twin can be made."""
         if not self._first:

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+from torch.overrides import TorchFunctionMode
+
+from paramedic.interventions.draws import MARK
+from paramedic.interventions.modes import take_off
 
 Part = tuple[Any, ...]  # the keys and indices that lead to a tensor of the batch
 FILE = "roles.json"
@@ -28,6 +31,19 @@ class Roles:
     inputs: tuple[Part, ...]
     targets: tuple[Part, ...]
     drawn_again: bool = False  # the inputs themselves are what the outputs are compared with
+    beside: tuple[Part, ...] = ()  # drawn in every step with the same rows, and used for something else
+
+    @property
+    def are_drawn(self) -> bool:
+        """By the script itself, not by a loader."""
+        return any(part and part[0] == MARK for part in self.inputs)
+
+    def only(self, parts: Iterable[Part]) -> Roles | None:
+        """Among these parts; None if no input is among them."""
+        kept = set(parts)
+        inputs, targets = (tuple(p for p in some if p in kept) for some in (self.inputs, self.targets))
+        beside = tuple(sorted(kept - {*inputs, *targets}, key=str))
+        return Roles(inputs, targets, self.drawn_again, beside) if inputs else None
 
     def save(self, folder: Path) -> None:
         (folder / FILE).write_text(json.dumps(asdict(self)))
@@ -39,8 +55,8 @@ def load(folder: Path) -> Roles | None:
     if not path.exists():
         return None
     found = json.loads(path.read_text())
-    inputs, targets = (tuple(tuple(part) for part in found[name]) for name in ("inputs", "targets"))
-    return Roles(inputs, targets, found["drawn_again"])
+    inputs, targets, beside = (tuple(tuple(part) for part in found[name]) for name in ("inputs", "targets", "beside"))
+    return Roles(inputs, targets, found["drawn_again"], beside)
 
 
 class Uses(TorchFunctionMode):
@@ -67,7 +83,7 @@ class Uses(TorchFunctionMode):
         for part, tensor in parts.items() if self._on else ():
             self._marks[id(tensor)] = (tensor, frozenset([part]))
 
-    def model_called(self, given: Any) -> None:
+    def model_called(self, given: object) -> None:
         for tensor in _tensors(given) if self._on else ():
             self._given |= self._marked(tensor)
 
@@ -88,16 +104,9 @@ class Uses(TorchFunctionMode):
             return
         self._on = False
         self._marks.clear()
-        above = []
-        while _get_current_function_mode_stack():
-            mode = _pop_mode()
-            if mode is self:
-                break
-            above.append(mode)
-        for mode in reversed(above):
-            _push_mode(mode)
+        take_off(self)
 
-    def _look(self, name: str, given: list[torch.Tensor], result: Any) -> None:
+    def _look(self, name: str, given: list[torch.Tensor], result: object) -> None:
         marks: frozenset[Part] = frozenset().union(*(self._marked(t) for t in given if not t.requires_grad))
         if not marks:
             return
@@ -119,7 +128,7 @@ class Uses(TorchFunctionMode):
         return found[1] if found is not None and found[0] is tensor else frozenset()
 
 
-def _tensors(value: Any, depth: int = 3) -> list[torch.Tensor]:
+def _tensors(value: object, depth: int = 3) -> list[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return [value]
     if depth and isinstance(value, Mapping):

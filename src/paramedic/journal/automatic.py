@@ -53,7 +53,7 @@ def _answer_assumptions(runs: Path, diagnosis: Diagnosis, before: Sequence[Entry
         said = f'"{text}" does not hold: {answer.because}'
         run = diagnosis.run.id if diagnosis.run.record else None
         book.add(runs, Entry(kind="outcome", text=said, run=run, script=diagnosis.run.script))
-        voice.say(f"paramedic: your journal says {said}")
+        voice.say(f"paramedic: your assumption {said}")
 
 
 def _sentence(diagnosis: Diagnosis) -> str:

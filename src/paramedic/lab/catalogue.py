@@ -50,7 +50,10 @@ ALL = (
     ),
     Experiment(name="zeroed-inputs", changed="inputs set to zero", order="zeroed_inputs", asks="do the inputs matter?"),
     Experiment(
-        name="longer", changed="four times as many steps", order="capture", asks="does it learn with more steps?"
+        name="longer",
+        changed="four times as many steps, a fifth of the samples kept back for the last ones",
+        order="held_out",
+        asks="does it learn with more steps?",
     ),
     Experiment(
         name="lr-down",

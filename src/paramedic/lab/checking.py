@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paramedic.aliases import Fields
 from paramedic.diagnosis import diagnose, rank
 from paramedic.findings import Diagnosis, Finding
 from paramedic.findings.words import plural
@@ -31,7 +32,7 @@ CHECK = Experiment(name="check", changed="nothing", order="", asks="does a rule 
 
 def look(
     runner: Runner, tick: Callable[[Sequence[str]], None], select: tuple[str, ...], ignore: tuple[str, ...]
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """The verdict on the first steps and on the data, as JSON has it; None where the script did not get that far."""
     runner.limit = LIMIT
     runner.start(CHECK, Settings(stop_after=STEPS, audit=True, bundle_limit=0, select=select, ignore=ignore))
@@ -44,7 +45,7 @@ def look(
 
 def _kept(folder: Path) -> dict[str, Any] | None:
     try:
-        report: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        report: Fields = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return report
@@ -108,7 +109,10 @@ def _joined(diagnosis: Diagnosis, findings: Sequence[Finding], rules: Sequence[R
 
 
 def alone(
-    runner: Runner, report: Mapping[str, Any] | None, rules: Sequence[Rule], options: Mapping[str, Mapping[str, Any]]
+    runner: Runner,
+    report: Mapping[str, object] | None,
+    rules: Sequence[Rule],
+    options: Mapping[str, Mapping[str, object]],
 ) -> Diagnosis:
     """Of a script that the experiments cannot repeat: what was found before it ended."""
     diagnosis = diagnose(runner.folder_of(CHECK.name), rules, options)

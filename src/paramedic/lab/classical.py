@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from paramedic.aliases import Fields
+from paramedic.lab.noise import Array, dealt
 from paramedic.lab.outcome import ANSWER
 
 FOLDS = 4
@@ -27,14 +29,14 @@ def answer(captured: Path, folder: Path) -> None:
     (folder / ANSWER).write_text(json.dumps(found))
 
 
-def examine(captured: Path) -> dict[str, Any]:
+def examine(captured: Path) -> Fields:
     if not captured.exists():
         return {"task": None, "reason": "no pairs of inputs and targets could be kept"}
     with np.load(captured) as kept:
-        x, y = features(kept["x"]), kept["y"]
-        is_table = kept["x"].ndim == 2 and np.issubdtype(kept["x"].dtype, np.floating)
+        raw, y = place_by_place(kept["x"], kept["y"])
+    x, is_table = features(raw), raw.ndim == 2 and np.issubdtype(raw.dtype, np.floating)
     y = y.reshape(len(y), -1)
-    looked = looks(x, y)
+    looked = looks(x, y) | {"one_token": one_token(raw)}
     _, first = np.unique(x, axis=0, return_index=True)  # a sample in two folds would be known already
     chosen = np.sort(first)[: max(MOST_SAMPLES, MOST_NUMBERS // x.shape[1])]
     x, y = x[chosen], y[chosen]
@@ -49,14 +51,14 @@ def examine(captured: Path) -> dict[str, Any]:
     if whole and classes < 2:
         return {"task": None, "reason": "all kept samples have the same target"} | looked
     task = "classes" if whole and classes <= max(20, len(y) // 20) else "values"
-    models = _classes(x, y[:, 0]) if task == "classes" else _values(x, y[:, 0])
+    models, random = _classes(x, y[:, 0]) if task == "classes" else (_values(x, y[:, 0]), None)
     best = max(models, key=lambda name: models[name]["z"])
     return looked | {"task": task, "samples": len(x), "features": x.shape[1], "models": models, "best": best,
-            "structure": structure(x),
+            "structure": structure(x), "dealt": random,
             "copy": copied_column(x, y[:, 0], task) if is_table else None, **models[best]}  # fmt: skip
 
 
-def looks(x: Any, y: Any) -> dict[str, Any]:
+def looks(x: Array, y: Array) -> Fields:
     """What can be seen without any model: how many samples differ, and how much equal inputs tell of their targets."""
     rows = np.unique(x, axis=0, return_inverse=True)[1].ravel()
     targets = np.unique(y, axis=0, return_inverse=True)[1].ravel()
@@ -69,7 +71,30 @@ def looks(x: Any, y: Any) -> dict[str, Any]:
             "told": float(told)}  # fmt: skip
 
 
-def features(x: Any) -> Any:
+def place_by_place(x: Array, y: Array) -> tuple[Array, Array]:
+    """Where every place of a sample has features and a target of its own, a place is a sample."""
+    if y.ndim == x.ndim - 1 >= 2 and y.shape == x.shape[:-1] and x.shape[-1] > 1:
+        return x.reshape(-1, x.shape[-1]), y.reshape(-1)
+    return x, y
+
+
+def one_token(x: Array) -> int | None:
+    """Of texts: the only token there is, apart from padding at one end."""
+    if not np.issubdtype(x.dtype, np.integer) or x.dtype == np.uint8 or x.ndim != 2 or x.shape[1] < 4:
+        return None
+    tokens = np.unique(x)
+    if len(tokens) != 2:
+        return int(tokens[0]) if len(tokens) == 1 else None
+    for padding, token in (tokens, tokens[::-1]):
+        changes = np.diff((x == token).astype(int), axis=1)
+        if np.all((changes != 0).sum(1) <= 1) and np.all(np.any(x == token, axis=1)) and (
+            np.all(changes <= 0) or np.all(changes >= 0)
+        ) and padding == 0:  # fmt: skip
+            return int(token)
+    return None
+
+
+def features(x: Array) -> Array:
     """One row of numbers per sample: token ids are counted, large inputs thinned out."""
     if np.issubdtype(x.dtype, np.integer) and x.dtype != np.uint8 and x.ndim == 2 and x.shape[1] > 1:
         size = min(int(x.max()) + 1, MOST_FEATURES)
@@ -81,11 +106,11 @@ def features(x: Any) -> Any:
     return (x - x.mean(0)) / np.where(spread > 0, spread, 1)
 
 
-def _is_one_hot(y: Any) -> bool:
+def _is_one_hot(y: Array) -> bool:
     return bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
 
 
-def _classes(x: Any, y: Any) -> dict[str, Any]:
+def _classes(x: Array, y: Array) -> tuple[Fields, dict[str, float] | None]:
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -101,23 +126,25 @@ def _classes(x: Any, y: Any) -> dict[str, Any]:
         "small network": (MLPClassifier((32,), max_iter=30, random_state=0), "predict_proba", MOST_SAMPLES),
         "kernel machine": (SVC(random_state=0), "decision_function", MOST_SAMPLES),
     }
-    found: dict[str, Any] = {}
+    found: Fields = {}
+    told = []
     for name, (model, method, most) in candidates.items():
         held = cross_val_predict(model, x[:most], y[:most], cv=folds, method=method)
         scores = np.stack([-held, held], 1) if held.ndim == 1 else held
+        told.append(scores[:MOST_SAMPLES])
         found[name] = _judged(scores, y[:most])
         found[name]["skill"] = _skill(held, y[:most]) if method == "predict_proba" else None
         found[name]["own"] = _on_its_own(model, x[:most], y[:most], folds)
-    return found
+    return found, dealt(x[:MOST_SAMPLES], told, y[:MOST_SAMPLES])
 
 
-def _on_its_own(model: Any, x: Any, y: Any, folds: Any) -> float:
+def _on_its_own(model: Any, x: Array, y: Array, folds: Any) -> float:
     """The score on the samples a model was fitted to, in one of the folds: beside the others it shows overfitting."""
     inside, _ = next(folds.split(x, y))
     return float(model.fit(x[inside], y[inside]).score(x[inside], y[inside]))
 
 
-def _judged(scores: Any, y: Any) -> dict[str, float]:
+def _judged(scores: Array, y: Array) -> dict[str, float]:
     """How well scores tell the classes apart: by ranks, because a rare class is hardly ever the most likely one."""
     guessed = scores.argmax(1)
     chance = float(sum((guessed == c).mean() * (y == c).mean() for c in range(scores.shape[1])))
@@ -133,7 +160,7 @@ def _judged(scores: Any, y: Any) -> dict[str, float]:
     return {"score": right, "chance": chance, "z": float(z), "strength": float(strength), "error": float(error)}
 
 
-def _skill(probabilities: Any, y: Any) -> float:
+def _skill(probabilities: Array, y: Array) -> float:
     """The share of the cross-entropy of guessing that is gone, so that a network's loss can be compared with it."""
     shares = np.bincount(y) / len(y)
     guessing = -float((shares * np.log(shares)).sum())
@@ -141,7 +168,7 @@ def _skill(probabilities: Any, y: Any) -> float:
     return 1 + float(np.log(told).mean()) / guessing
 
 
-def _values(x: Any, y: Any) -> dict[str, Any]:
+def _values(x: Array, y: Array) -> Fields:
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import RidgeCV
     from sklearn.model_selection import KFold, cross_val_predict
@@ -166,7 +193,7 @@ def _values(x: Any, y: Any) -> dict[str, Any]:
     return found
 
 
-def structure(x: Any) -> float:
+def structure(x: Array) -> float:
     """How far the features hang together: their largest common direction, relative to what pure noise would have."""
     varying = x[:, x.std(0) > 0]
     if varying.shape[1] < 2:
@@ -175,7 +202,7 @@ def structure(x: Any) -> float:
     return largest / float((1 + np.sqrt(varying.shape[1] / len(x))) ** 2)
 
 
-def copied_column(x: Any, y: Any, task: str) -> int | None:
+def copied_column(x: Array, y: Array, task: str) -> int | None:
     """A column of the inputs that is the target, under another name for each class or on another scale."""
     if x.shape[1] < 2 or len(np.unique(y)) < 2:
         return None

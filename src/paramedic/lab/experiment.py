@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from paramedic.aliases import Fields
 
 Status = Literal["ended", "stopped", "crashed", "hung", "out of memory", "not applied", "interrupted"]
 RAN: tuple[Status, ...] = ("ended", "stopped")
@@ -29,12 +31,12 @@ class Order:
     args: tuple[str, ...]
     is_module: bool
     folder: str  # of the record
-    settings: dict[str, Any]
+    settings: Fields
     cwd: str
     original: str | None  # the user's folder of which `cwd` is a copy
     threads: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Fields:
         return asdict(self)
 
 
@@ -57,8 +59,8 @@ class Result:
     losses: int = 1  # how many losses are trained beside or against each other
     values: tuple[float, ...] = ()
     exam: float | None = None  # the loss on samples that were held out
-    answer: dict[str, Any] | None = None  # of an experiment that is not a run
-    noted: dict[str, Any] | None = None  # what the intervention has found out on the way
+    answer: dict[str, object] | None = None  # of an experiment that is not a run
+    noted: Fields | None = None  # what the intervention has found out on the way
 
     @property
     def ran(self) -> bool:

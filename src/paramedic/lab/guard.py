@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from paramedic.aliases import Args, Function
 from paramedic.patching import for_good
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
@@ -57,7 +58,7 @@ class Guard:
         self.caches += [folder / f"torchinductor_{_user()}" for folder in self.temporary]
         self.began = time.time() - TICK
 
-    def hear(self, event: str, args: tuple[Any, ...]) -> None:
+    def hear(self, event: str, args: Args) -> None:
         if event == "open":
             path, mode, flags = args
             writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else bool((flags or 0) & WRITES)
@@ -70,7 +71,7 @@ class Guard:
             for place, folder, followed in _CALLS[event]:
                 self.before_changing(args[place], folder=-1 if folder is None else args[folder], followed=followed)
 
-    def before_changing(self, path: Any, *, folder: int = -1, followed: bool = True) -> None:
+    def before_changing(self, path: object, *, folder: int = -1, followed: bool = True) -> None:
         """Make a file of a link that would be written through; raise if it is not the experiment's to change."""
         if not isinstance(path, str | bytes | int | os.PathLike):
             return  # python will say what is wrong with it
@@ -103,7 +104,7 @@ class Guard:
         except OSError:
             return place.parent == folder or self._is_new(place.parent, folder)
 
-    def _database(self, name: Any) -> None:
+    def _database(self, name: object) -> None:
         """It is opened for writing unless its address says otherwise."""
         if not isinstance(name, str | bytes | os.PathLike):
             return
@@ -122,7 +123,7 @@ def protect(original: Path, scratch: Path, own: Path) -> None:
     guard = Guard(original, scratch, own)
     thread = threading.local()
 
-    def hear(event: str, args: tuple[Any, ...]) -> None:
+    def hear(event: str, args: Args) -> None:
         if getattr(thread, "inside", False):  # what the guard itself does to files
             return
         thread.inside = True
@@ -142,9 +143,9 @@ def protect(original: Path, scratch: Path, own: Path) -> None:
 
 
 def _careful(
-    save: Callable[..., Any], guard: Guard, place: int, *, unless: Callable[[dict[str, Any]], bool] = lambda _: False
-) -> Any:
-    def careful(*args: Any, **kwargs: Any) -> Any:
+    save: Function, guard: Guard, place: int, *, unless: Callable[[dict[str, object]], bool] = lambda _: False
+) -> Function:
+    def careful(*args: object, **kwargs: object) -> object:
         path = args[place] if len(args) > place else kwargs.get("f", kwargs.get("filename"))
         if isinstance(path, str | os.PathLike) and not unless(kwargs):
             guard.before_changing(path)

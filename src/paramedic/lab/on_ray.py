@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.lab import scratch
 from paramedic.lab.experiment import Experiment, Result, Status
@@ -171,8 +172,8 @@ def _unzipped(packed: bytes, folder: Path) -> None:
 
 def _run_script(
     packed: bytes,
-    target: dict[str, Any],
-    settings: dict[str, Any],
+    target: Fields,
+    settings: dict[str, object],
     original: str,
     limit: float,
     path: list[str],

@@ -7,10 +7,11 @@ import math
 import re
 from pathlib import Path
 from statistics import mean, median, pstdev
-from typing import Any
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.lab.experiment import Experiment, Result, Status
+from paramedic.lab.printed import metrics
 from paramedic.record.facts import Ended, Intervention, OutOfMemory
 from paramedic.record.reader import Run, open_runs
 from paramedic.settings import Settings
@@ -22,12 +23,14 @@ def measure(
     experiment: Experiment, folder: Path, status: Status, *, reason: str, seconds: float, wanted: Settings
 ) -> Result:
     """Read the run's record, as far as there is one."""
-    known: dict[str, Any] = {"name": experiment.name, "changed": experiment.changed, "run": str(folder)}
+    known: Fields = {"name": experiment.name, "changed": experiment.changed, "run": str(folder)}
     known |= {"seconds": round(seconds, 2), "reason": reason, "status": status}
     if (folder / ANSWER).exists():
         return Result(**known, answer=json.loads((folder / ANSWER).read_text()))
     try:
-        run = next((run for run in open_runs(folder) if run.steps), None)
+        runs = open_runs(folder)
+        refused = [run for run in runs if (told := run.first(Intervention)) is not None and not told.applied]
+        run = next((run for run in [*runs, *refused] if run.steps or run in refused), None)
     except ParamedicError:
         run = None
     if run is None:
@@ -37,7 +40,11 @@ def measure(
         return Result(**known)
     if status == "ended" and _was_stopped(run, wanted):
         status = "stopped"
-    return Result(**(known | _state(run, status, reason) | _curve(run, experiment)))
+    state = _state(run, status, reason)
+    if "noted" in state and (found := metrics(folder / "output.txt")):
+        state["noted"]["printed"] = found
+    examined = bool((state.get("noted") or {}).get("examined"))
+    return Result(**(known | state | _curve(run, experiment, examined=examined)))
 
 
 def _last_words(folder: Path) -> str:
@@ -55,7 +62,7 @@ def _was_stopped(run: Run, wanted: Settings) -> bool:
     return enough or late
 
 
-def _state(run: Run, status: Status, reason: str) -> dict[str, Any]:
+def _state(run: Run, status: Status, reason: str) -> Fields:
     ended, told = run.first(Ended), run.first(Intervention)
     if run.first(OutOfMemory) is not None:
         return {"steps": run.steps, "status": "out of memory"}
@@ -64,33 +71,33 @@ def _state(run: Run, status: Status, reason: str) -> dict[str, Any]:
         return {"steps": run.steps, "status": "crashed", "reason": text[:200]}
     if told is not None and not told.applied:
         return {"steps": run.steps, "status": "not applied", "reason": told.reason}
-    noted = dict(told.noted) if told is not None and told.noted else None
+    noted = dict(told.noted) if told is not None and told.noted else {}
     return {"steps": run.steps, "status": status, "reason": reason, "noted": noted}
 
 
-def _curve(run: Run, experiment: Experiment) -> dict[str, Any]:
+def _curve(run: Run, experiment: Experiment, *, examined: bool) -> dict[str, object]:
     names = [name for name in run.series_names if name.startswith("loss:")]
     series = sorted((run.series(name) for name in names), key=len, reverse=True)
     if not series:
         return {}
     points = series[0]
     values = [value for _, value in points if math.isfinite(value)]
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "values": tuple(values),
         "finite": len(values) == len(points),
         "losses": sum(len(other) > 0.3 * len(points) for other in series),
     }
     if len(values) < 3:
         return found
-    if experiment.order.startswith("held_out="):
-        begins = int(experiment.order.partition("=")[2].partition(":")[0])
+    if experiment.order.startswith("held_out=") and examined:
+        begins = int(re.split("[:,]", experiment.order.partition("=")[2])[0])
         exam = [value for step, value in points if step >= begins + 3 and math.isfinite(value)]
         found["exam"] = mean(exam) if len(exam) >= 3 else None
         values = [value for step, value in points if step < begins and math.isfinite(value)] or values
     return found | _summary(values)
 
 
-def _summary(values: list[float]) -> dict[str, Any]:
+def _summary(values: list[float]) -> dict[str, object]:
     tail = values[-max(5, len(values) // 5) :]
     width = max(3, len(values) // 20)
     smooth = [median(values[i : i + width]) for i in range(len(values) - width + 1)]

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from paramedic.lab.catalogue import BY_NAME
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.reasoning import answered
+from paramedic.record.facts import Trial
 from paramedic.record.reader import Run
-from paramedic.rules.experiments import Lab
+from paramedic.rules.experiments import Lab, Tried
 from paramedic.rules.rule import Abstain
+from paramedic.rules.standing import DECIDING, demonstrated, improving
 
 FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
 # In this order: what speaks for the code says so only where no setting has helped.
@@ -31,7 +33,7 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     if named:
         wanted = CONFIRM
     elif not _can_be_compared(run):
-        wanted = ()
+        wanted = ("longer",) if _prints_too_little(run) else ()
     elif not _done(results, FIRST):
         wanted = FIRST
     elif Lab(run).control is None and "zeroed-inputs" not in results:
@@ -40,7 +42,9 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
         wanted = ()
     elif Lab(run).needs_time:
         wanted = ("longer",)
-    elif Lab(run).trouble == "none" or _nothing_to_compare(run):
+    elif Lab(run).trouble == "none":
+        wanted = DECIDING if Lab(run).control is not None and demonstrated(Lab(run)) is None else ()
+    elif _nothing_to_compare(run) or (Lab(run).trouble == "unclear" and demonstrated(Lab(run)) is not None):
         wanted = ()
     else:
         wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
@@ -60,6 +64,8 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
         useless.add("turned-round")
     if lab.learns_twin is not False:
         useless.add("twin-range")
+    if lab.trouble == "unclear" and "linear-model" not in results:
+        return ("linear-model",)  # is there more to learn at all?
     return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
 
 
@@ -69,6 +75,14 @@ def _can_be_compared(run: Run) -> bool:
     except Abstain:
         return False
     return True
+
+
+def _prints_too_little(run: Run) -> bool:
+    """Whether the script was stopped before the metrics that it prints could tell anything."""
+    base = next((Tried(trial) for trial in run.facts(Trial) if trial.name == "baseline"), None)
+    if base is None or base.data.status != "stopped":
+        return False
+    return bool(base.noted.get("printed")) and improving(base) is None
 
 
 def _nothing_to_compare(run: Run) -> bool:

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Literal
 
+from paramedic.record.facts import Asked
 from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
+from paramedic.rules.standing import demonstrated, improving, standing_still
 
 Cause = Literal["model", "data", "settings", "none", "unknown"]
 BUILT_ONCE = "Is the model built once?"
+APART = "Is a sample's answer its own?"
+MIXED = 1e-3  # change of an answer, in units of its size, when other samples are exchanged
 OF_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation", "batch-x4", "clipped", "fp32")
 USUAL_SETTINGS = ("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation")
 OF_CODE = ("linear-model", "fresh-start", "no-batchnorm", "simple-loss", "turned-round", "eager")
@@ -44,6 +48,7 @@ def readings(lab: Lab) -> tuple[Reading, ...]:
     """All rows that this script's experiments fill."""
     rows = (
         _rebuilt(lab),
+        _apart(lab),
         _learns(lab),
         _able(lab),
         _signal(lab),
@@ -51,6 +56,7 @@ def readings(lab: Lab) -> tuple[Reading, ...]:
         _folds(lab),
         _settings(lab),
         _code(lab),
+        _own_metric(lab),
     )
     return tuple(row for part in rows for row in part)
 
@@ -87,6 +93,26 @@ def _rebuilt(lab: Lab) -> Iterator[Reading]:
         line, times = lab.rebuilt
         answer = f"no: {times} models were trained one after the other, each with a new optimizer ({line})"
         yield Reading(question=BUILT_ONCE, answer=answer, points_to="model")
+
+
+def _apart(lab: Lab) -> Iterator[Reading]:
+    for event in lab.run.facts(Asked):
+        mixing = event.mixing
+        if mixing is None or mixing.gap < MIXED or mixing.apart or "Norm" in (event.mixed_by or ""):
+            continue
+        line = f" ({mixing.site[0]}:{mixing.site[1]})" if mixing.site else ""
+        answer = f"no: it changes by {mixing.gap:.0%} when other samples of the batch are exchanged{line}"
+        yield Reading(question=APART, answer=answer, points_to="model")
+        return
+
+
+def _own_metric(lab: Lab) -> Iterator[Reading]:
+    told = improving(lab.base)
+    still = standing_still(lab) if told is None else None
+    if told is not None or still is not None:
+        question = "Does the metric that it prints get better?"
+        points: Cause | None = "none" if told is not None and lab.trouble == "none" else None
+        yield Reading(question=question, answer=f"yes: {told}" if told else f"no: {still}", points_to=points)
 
 
 def _able(lab: Lab) -> Iterator[Reading]:
@@ -169,6 +195,8 @@ def _code(lab: Lab) -> Iterator[Reading]:
         ends = f"not in your loop: there it ends at {linear.last:.3g}, and alone it is rid of {known:.0%} of guessing"
         yield Reading(question="Does a linear model learn?", answer=ends, points_to="model")
     helping = [name for name in OF_CODE if lab.get(name) is not None and lab.helps(name)]
+    if linear is not None and lab.trouble in ("none", "unclear") and (shown := demonstrated(lab)) is not None:
+        yield Reading(question="Does it do what its data allow?", answer=f"yes: {shown}", points_to="none")
     if helping:
         ends = ", ".join(f"{name} ({lab.base.last:.3g} → {lab.tried[name].last:.3g})" for name in helping)
         yield Reading(question="Does a change of the code repair it?", answer=f"yes: {ends}", points_to="model")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from paramedic import voice
 from paramedic.findings import LossCurve
@@ -154,7 +154,7 @@ def write(conclusion: Conclusion, *, json: Path | None, html: Path | None) -> No
 
 def render_json(conclusion: Conclusion) -> str:
     """The contract of `paramedic run`, with the cause and the experiments."""
-    report: dict[str, Any] = json_module.loads(contract.render(conclusion.diagnosis))
+    report: dict[str, object] = json_module.loads(contract.render(conclusion.diagnosis))
     report |= {
         "cause": conclusion.cause,
         "ruled_out": list(conclusion.ruled_out),
@@ -174,7 +174,7 @@ def render_json(conclusion: Conclusion) -> str:
     return json_module.dumps(report, indent=2, allow_nan=False) + "\n"
 
 
-def _experiment(result: Result, meaning: str) -> dict[str, Any]:
+def _experiment(result: Result, meaning: str) -> dict[str, object]:
     return {
         "name": result.name,
         "changed": result.changed,
@@ -216,7 +216,7 @@ def render_html(conclusion: Conclusion) -> str:
     return page.render(diagnosis, lab=lab, pictures=of_record(Path(diagnosis.run.record)))
 
 
-def _sweep(result: Result, meaning: str) -> dict[str, Any]:
+def _sweep(result: Result, meaning: str) -> dict[str, object]:
     """A range test as a line: x is the logarithm of the factor, y that of the loss above its lowest value."""
     low, high = (math.log10(factor) for factor in SWEEP)
     values = smooth(result.values)

@@ -34,6 +34,9 @@ def copy(original: Path, to: Path) -> None:
         here.mkdir(parents=True, exist_ok=True)
         for name in names:
             _put(Path(folder, name), here / name)
+        for name in folders:
+            if Path(folder, name).is_symlink():  # os.walk does not enter it
+                _link(Path(folder, name), here / name, original.resolve(), to)
 
 
 def exchange(place: Path, files: Mapping[str, bytes]) -> None:
@@ -48,6 +51,15 @@ def exchange(place: Path, files: Mapping[str, bytes]) -> None:
             )
         path.unlink(missing_ok=True)
         path.write_bytes(data)
+
+
+def _link(source: Path, link: Path, original: Path, to: Path) -> None:
+    """A linked folder: data that lies elsewhere may only be read; what lies in the copied folder leads to its copy."""
+    try:
+        target = source.resolve(strict=True)
+    except (OSError, RuntimeError):  # it leads nowhere, or in a circle
+        return
+    link.symlink_to(to / target.relative_to(original) if target.is_relative_to(original) else target)
 
 
 def _put(source: Path, to: Path) -> None:

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from paramedic.diagnosis import diagnose
 from paramedic.findings import Diagnosis
@@ -46,7 +45,7 @@ class Session:
         runner: Runner | RayRunner,
         options: Options,
         rules: Sequence[Rule],
-        rule_options: Mapping[str, Mapping[str, Any]],
+        rule_options: Mapping[str, Mapping[str, object]],
         said: Callable[[Result, str], None],
     ) -> None:
         self.runner, self.options, self.said = runner, options, said
@@ -127,6 +126,9 @@ class Session:
         order = experiment.order
         if order.startswith("held_out"):
             order = f"held_out={max(steps - EXAM, steps // 2)}{order.partition('=')[2]}"
+            order += (
+                ",unchanged" if experiment.name == "longer" else ""
+            )  # it tells something without an examination too
         settings = Settings(stop_after=steps, stop_after_seconds=seconds, intervention=order, bundle_limit=0)
         if base is not None:
             settings = replace(settings, probes=False, budget=0.0, on_nan="continue")

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from paramedic.findings import Diagnosis, Finding
 from paramedic.lab.experiment import Result
-from paramedic.lab.reasoning import BUILT_ONCE, Cause, Reading, answered, readings
+from paramedic.lab.reasoning import APART, BUILT_ONCE, Cause, Reading, answered, readings
+from paramedic.record.facts import Trial
 from paramedic.record.reader import Run
 from paramedic.rules.catalogue import find_rule
-from paramedic.rules.experiments import Lab
+from paramedic.rules.experiments import Lab, Tried
 from paramedic.rules.rule import Abstain
+from paramedic.rules.standing import demonstrated, far_better, improving, standing_still
 
 # The longest prefix counts. Codes that are missing here say nothing about why a result is bad: speed, memory, habits.
 CAUSES: dict[str, Cause] = {
@@ -31,7 +33,9 @@ CHANGES: dict[str, Cause] = {
 }  # fmt: skip
 LEFT_OVER, POINTED_TO = 0.65, 0.8  # the certainty of a cause that is only what is left, and of one with more to it
 # How often "nothing wrong" was right, see benchmarks/diagnose/UNSEEN.md; that is rarer than for a named fault.
-WITH_CONTROL, WITHOUT_CONTROL, HALF_AS_GOOD = 0.85, 0.75, 0.6
+SHOWN = 0.85  # that the script does what its data allow
+NOT_SHOWN = 0.7  # but the loss falls, and nothing that might be in the way is
+LITTLE_LEARNT, HALF_AS_GOOD, OWN_METRIC = 0.65, 0.6, 0.6
 FEWEST_ANSWERS = 2  # of the experiments that every script gets
 WORDS: dict[Cause, str] = {
     "model": "the fault is in the code: the model, its loss or its loop",
@@ -72,10 +76,16 @@ def conclude(diagnosis: Diagnosis, run: Run) -> tuple[Cause, float | None, str]:
             return cause, finding.confidence, f"{finding.code} {finding.name}: {finding.what}"
     lab = lab_of(run)
     if lab is None:
-        return "unknown", None, _why_no_lab(run)
-    if lab.trouble == "none" and not speaking:
-        return _healthy(lab)
+        return _by_its_own_metric(run) if not speaking else ("unknown", None, _why_no_lab(run))
     rows = readings(lab)
+    shown = demonstrated(lab)
+    mixed = next((row for row in rows if row.question == APART), None)
+    if mixed is not None and shown is None:
+        return "model", POINTED_TO, f"samples of a batch affect each other: {mixed.answer.removeprefix('no: ')}"
+    if lab.trouble == "none" and not speaking:
+        return _healthy(lab, shown)
+    if lab.trouble == "unclear" and shown is not None and not speaking:
+        return "none", LITTLE_LEARNT, f"there is little to learn: {shown}{_own_metric(lab)}"
     for row in rows:
         if row.question == BUILT_ONCE:
             return "model", POINTED_TO, f"training starts anew all the time: {row.answer.removeprefix('no: ')}"
@@ -92,14 +102,37 @@ def _tried_at_all_rates(lab: Lab) -> bool:
     return "one-batch-range" in lab.tried and (lab.learns_twin is not False or "twin-range" in lab.tried)
 
 
-def _healthy(lab: Lab) -> tuple[Cause, float | None, str]:
+def _healthy(lab: Lab, shown: str | None) -> tuple[Cause, float | None, str]:
     """Healthy is only said where experiments could have shown the opposite."""
     if answered(lab) < FEWEST_ANSWERS:
         return "unknown", None, f"the loss falls, but only {answered(lab)} of the experiments could be tried on it"
+    if shown is not None:
+        return "none", SHOWN, f"{_why_healthy(lab)}; {shown}"
+    linear, still = lab.get("linear-model"), standing_still(lab)
+    if still is not None:
+        return "unknown", None, still
+    if linear is not None and far_better(lab, linear) and lab.base.data.status == "ended":
+        ends = f"a linear model in its place ends at {linear.last:.3g}, your own at {lab.base.last:.3g}"
+        return "unknown", None, f"the loss falls, but {ends}"
     known, simple = lab.skill, lab.simple_skill
     if known is not None and simple is not None and known < 0.5 * simple:
         return "none", HALF_AS_GOOD, f"{_why_healthy(lab)}, though simple models know more of unseen samples"
-    return "none", WITH_CONTROL if lab.control is not None else WITHOUT_CONTROL, _why_healthy(lab)
+    return "none", NOT_SHOWN, f"{_why_healthy(lab)}{_own_metric(lab)}"
+
+
+def _own_metric(lab: Lab) -> str:
+    told = improving(lab.base)
+    return f"; of its own metrics, {told}" if told is not None else ""
+
+
+def _by_its_own_metric(run: Run) -> tuple[Cause, float | None, str]:
+    """Of a script whose losses cannot be compared: what it prints is all that there is to go by."""
+    why = _why_no_lab(run)
+    tried = [Tried(trial) for trial in run.facts(Trial) if trial.name in ("longer", "baseline")]
+    told = next((words for one in tried if one.ran and (words := improving(one)) is not None), None)
+    if told is None or not why:
+        return "unknown", None, why
+    return "none", OWN_METRIC, f"by its own metric it learns: {told}. But no more was looked at: {why}"
 
 
 def _why_no_lab(run: Run) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.parity.comparison import Comparison, LayerResult
 from paramedic.parity.measure import difference
 from paramedic.parity.rounding import EXACT, SINGLE
@@ -20,7 +22,9 @@ Gradients = dict[tuple[str, str], torch.Tensor]  # by layer and parameter; "outp
 FLOOR = 1e-6  # of the largest gradient: what is smaller is zero by construction, such as of a bias before BatchNorm
 
 
-def add_gradients(found: Comparison, a: Any, b: Any, inputs: Any, *, names: Mapping[str, str] | None = None) -> None:
+def add_gradients(
+    found: Comparison, a: object, b: object, inputs: object, *, names: Mapping[str, str] | None = None
+) -> None:
     """Put the gradients that differ into the comparison, in the order in which backward computes them."""
     if not found.agrees:
         found.notes.append("gradients were not compared, because the outputs differ already")
@@ -78,7 +82,7 @@ def _how(key: str, mine: torch.Tensor | None, other: torch.Tensor | None) -> str
     return key
 
 
-def _gradients(side: Side, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gradients | None:
+def _gradients(side: Side, args: Args, kwargs: Kwargs) -> Gradients | None:
     if isinstance(side, TorchSide):
         return _of_torch(side, args, kwargs)
     if side.framework == "keras" and sys.modules["keras"].backend.backend() == "torch":
@@ -98,13 +102,13 @@ def _cotangent(outputs: list[torch.Tensor]) -> torch.Tensor:
     return total
 
 
-def _of_torch(side: TorchSide, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gradients:
+def _of_torch(side: TorchSide, args: Args, kwargs: Kwargs) -> Gradients:
     double = side.double()
     kept: Gradients = {}
     calls: dict[str, int] = {}
 
     def hook(name: str) -> Any:
-        def seen(module: Any, given: Any, output: Any) -> None:
+        def seen(module: nn.Module, given: object, output: object) -> None:
             number = calls[name] = calls.get(name, -1) + 1
             title = name if number == 0 else f"{name} (call {number + 1})"
             for tensor in list(tensors_in(output))[:1]:
@@ -136,7 +140,7 @@ def _owner(side: TorchSide, owner: str, last: str) -> tuple[str, str]:
     return owner, last
 
 
-def _of_keras(side: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gradients:
+def _of_keras(side: Any, args: Args, kwargs: Kwargs) -> Gradients:
     from paramedic.parity.sides.keras_side import _double
     from paramedic.parity.weights.holders import _leaf_layers
 
@@ -160,7 +164,7 @@ def _of_keras(side: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gradi
     return kept
 
 
-def _of_flax(side: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gradients:
+def _of_flax(side: Any, args: Args, kwargs: Kwargs) -> Gradients:
     import jax
     import numpy as np
 
@@ -173,7 +177,7 @@ def _of_flax(side: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gradie
     weights = torch.randn(shape, generator=random, dtype=torch.float64).numpy()
     rest = {name: tree for name, tree in double.variables.items() if name != "params"}
 
-    def total(params: Any) -> Any:
+    def total(params: object) -> object:
         return (double.module.apply({"params": params, **rest}, *given, **kwargs) * weights).sum()
 
     trace = double.trace(args, kwargs)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.parity.trace import Tensors, tensors_in
 
 
@@ -20,15 +21,15 @@ class Change:
     words: str
     settings: tuple[tuple[str, Any], ...] = ()
     parameters: tuple[tuple[str, torch.Tensor], ...] = ()
-    on_input: Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]] | None = None
-    on_output: Callable[[Tensors, Any], Any] | None = None  # gets the tensors that went in, and what came out
-    operation: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None
+    on_input: Callable[[Args, Kwargs], tuple[Args, Kwargs]] | None = None
+    on_output: Callable[[Tensors, object], object] | None = None  # gets the tensors that went in, and what came out
+    operation: Callable[[Args, Kwargs], Any] | None = None
 
     @property
     def is_op(self) -> bool:
         return self.operation is not None
 
-    def as_operation(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def as_operation(self, args: Args, kwargs: Kwargs) -> Any:
         if self.operation is None:
             raise TypeError("this change is not one of an operation")
         return self.operation(args, kwargs)
@@ -59,7 +60,7 @@ class Change:
 
 
 @contextlib.contextmanager
-def _attribute(module: nn.Module, name: str, value: Any) -> Iterator[None]:
+def _attribute(module: nn.Module, name: str, value: object) -> Iterator[None]:
     before = getattr(module, name)
     setattr(module, name, value)
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.parity.causes.parameters import relation
 from paramedic.parity.fingerprints import fingerprint
@@ -72,7 +73,7 @@ def load(path: Path) -> Any:
         ) from None
 
 
-def leaves(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: object, before: str = "") -> Iterator[tuple[str, object]]:
     """Tensors and plain values with dotted names."""
     if isinstance(value, Mapping):
         for key, part in value.items():
@@ -85,8 +86,8 @@ def leaves(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _sections(
-    first: dict[str, Any], second: dict[str, Any], gone: list[str], new: list[str], renamed: dict[str, str],
-    forms: list[str], settings: list[str], ranked: list[str], amounts: dict[str, Any], bad: list[tuple[str, str]],
+    first: Fields, second: Fields, gone: list[str], new: list[str], renamed: dict[str, str],
+    forms: list[str], settings: list[str], ranked: list[str], amounts: Fields, bad: list[tuple[str, str]],
 ) -> Iterator[Section]:  # fmt: skip
     if bad:
         yield Section(
@@ -126,7 +127,7 @@ def _how(a: torch.Tensor, b: torch.Tensor) -> str:
     return "" if told.startswith(("holds other", "differs by")) else f" {told}"
 
 
-def _renamed(first: dict[str, Any], second: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _renamed(first: dict[str, object], second: dict[str, object]) -> Iterator[tuple[str, str]]:
     """Tensors that are there under another name. Zeros and ones are too many to be told apart."""
     free = {n: fingerprint(t) for n, t in second.items() if n not in first and _tensor(t) and _special(t)}
     for name, tensor in first.items():
@@ -179,22 +180,22 @@ def _of_optimizer(name: str) -> bool:
     return name.lower().startswith(OPTIMIZER) or ".exp_avg" in name or name.startswith("state.")
 
 
-def _form(value: Any) -> str:
+def _form(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     return "a tensor" if isinstance(value, torch.Tensor) else "value"
 
 
-def _tensor(value: Any) -> bool:
+def _tensor(value: object) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) < 60 else f"{text[:57]}…"
 
 
-def _whole(held: Mapping[str, Any]) -> str:
+def _whole(held: Mapping[str, object]) -> str:
     """One hash for the file's tensors in their order."""
     import zlib
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.lab import scratch
 from paramedic.parity.report import Section, Story
@@ -69,7 +70,7 @@ def _turn_back(root: Path, copy: Path, commit: str) -> None:
         files.extractall(copy, filter="data")
 
 
-def _follow(folder: Path, script: str, args: list[str], steps: int, out: Path) -> list[dict[str, Any]]:
+def _follow(folder: Path, script: str, args: list[str], steps: int, out: Path) -> list[dict[str, object]]:
     command = [sys.executable, "-m", "paramedic.parity.follow", str(out), str(steps), script, *args]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -84,7 +85,7 @@ def _follow(folder: Path, script: str, args: list[str], steps: int, out: Path) -
     return [json.loads(line) for line in lines]
 
 
-def _first_difference(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _first_difference(a: list[dict[str, object]], b: list[dict[str, object]]) -> dict[str, object] | None:
     """In the order of b. Names that only one side has are told when nothing else differs before them."""
     known, counts = {}, Counter[Any]()
     for line in a:
@@ -104,9 +105,7 @@ def _first_difference(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> dict[
     return {**rest, "only": "a", "a": rest["norm"], "b": None} if rest else None
 
 
-def _story(
-    found: dict[str, Any] | None, hunks: list[Hunk], revision: str, commit: str, sides: dict[str, Any], script: str
-) -> Story:
+def _story(found: Fields | None, hunks: list[Hunk], revision: str, commit: str, sides: Fields, script: str) -> Story:
     steps = [max((line["step"] for line in sides[name]), default=-1) + 1 for name in ("a", "b")]
     data = {"revision": revision, "commit": commit, "first": found, "steps": steps}
     if found is None:
@@ -132,7 +131,7 @@ def _story(
     return Story(kind="commits", verdict="differ", sentence=sentence, sections=sections, data=data)
 
 
-def _touching(found: dict[str, Any], hunks: list[Hunk], script: str) -> list[Hunk]:
+def _touching(found: Fields, hunks: list[Hunk], script: str) -> list[Hunk]:
     """Hunks in the class whose output differs; else those of the script; else all."""
     source = found.get("source")
     if source:

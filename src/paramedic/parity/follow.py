@@ -13,8 +13,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from paramedic.aliases import Args
 from paramedic.parity.fingerprints import fingerprint
 from paramedic.parity.trace import tensors_in
 from paramedic.patching import for_good
@@ -37,18 +39,18 @@ class Follower:
         register_optimizer_step_post_hook(self._after_step)
         backward = torch.Tensor.backward
 
-        def watched(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        def watched(tensor: torch.Tensor, *args: object, **kwargs: object) -> object:
             self.note("loss", "", tensor)
             return backward(tensor, *args, **kwargs)
 
         for_good(torch.Tensor, "backward", watched)
 
-    def note(self, kind: str, name: str, tensor: torch.Tensor, **more: Any) -> None:
+    def note(self, kind: str, name: str, tensor: torch.Tensor, **more: object) -> None:
         value = float(tensor.detach().double().norm()) if tensor.is_floating_point() else None
         line = {"step": self.step, "kind": kind, "name": name, "mark": fingerprint(tensor), "norm": value, **more}
         self.file.write(json.dumps(line) + "\n")
 
-    def _enters(self, module: nn.Module, args: Any) -> None:
+    def _enters(self, module: nn.Module, args: Args) -> None:
         if self._depth == 0:
             if not any(module is known for known in self._roots):
                 self._know(module)
@@ -63,15 +65,15 @@ class Follower:
         for name, part in module.named_modules():
             self._names.setdefault(id(part), f"{root}.{name}" if name else root)
 
-    def _leaves(self, module: nn.Module, args: Any, output: Any) -> None:
+    def _leaves(self, module: nn.Module, args: Args, output: object) -> None:
         self._depth = max(0, self._depth - 1)
         for tensor in list(tensors_in(output))[:1]:
             self.note("output", self._names.get(id(module), type(module).__name__), tensor, source=_source(module))
 
-    def _before_step(self, optimizer: Any, *_: Any) -> None:
+    def _before_step(self, optimizer: Optimizer, *_: object) -> None:
         self._parameters(optimizer, "gradient")
 
-    def _after_step(self, optimizer: Any, *_: Any) -> None:
+    def _after_step(self, optimizer: Optimizer, *_: object) -> None:
         self._parameters(optimizer, "weight")
         self.file.flush()
         self.step += 1
@@ -79,7 +81,7 @@ class Follower:
             self.file.close()
             os._exit(0)  # enough was seen; what the script would do at its end is none of our business
 
-    def _parameters(self, optimizer: Any, kind: str) -> None:
+    def _parameters(self, optimizer: Optimizer, kind: str) -> None:
         named = {id(p): f"{self._names[id(r)]}.{n}" for r in self._roots for n, p in r.named_parameters()}
         for number, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
             tensor = parameter if kind == "weight" else parameter.grad

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from paramedic.errors import ParamedicError
 SHAPE = re.compile(r"^(\d+(?:,\d+)*)(?::int(\d+))?$")
 
 
-def read_inputs(words: list[str]) -> Any:
+def read_inputs(words: list[str]) -> object:
     """`2,3,32,32`, `2,16:int100` (whole numbers below 100), `inputs.npz`, `batch.pt` or `data.py:make_batch`."""
     if not words:
         return None
@@ -23,7 +22,7 @@ def read_inputs(words: list[str]) -> Any:
     return first if len(values) == 1 else tuple(values)
 
 
-def _read(word: str, number: int) -> Any:
+def _read(word: str, number: int) -> object:
     match = SHAPE.match(word)
     if match:
         random = torch.Generator().manual_seed(number)

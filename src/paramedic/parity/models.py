@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.parity.causes import catalogue
 from paramedic.parity.causes.candidate import Labels
 from paramedic.parity.causes.search import Trials, Tried, explain
@@ -26,8 +26,8 @@ class Runs:
 
     a: Side
     b: Side
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: Args
+    kwargs: Kwargs
     working: tuple[Trace, Trace]
     precise: tuple[Trace, Trace]
     live: TorchSide | None  # the side that can be changed: b, when both could
@@ -38,7 +38,7 @@ class Runs:
         return not (self.a.framework == self.b.framework == "torch")
 
 
-def compare_models(a: Any, b: Any, inputs: Any, *, names: Mapping[str, str] | None = None) -> Comparison:
+def compare_models(a: object, b: object, inputs: object, *, names: Mapping[str, str] | None = None) -> Comparison:
     side_a, side_b = open_side(a, label="a"), open_side(b, label="b")
     args, kwargs = convert_inputs(inputs, side_a, side_b)
     runs = run_both(side_a, side_b, args, kwargs)
@@ -55,7 +55,7 @@ def compare_models(a: Any, b: Any, inputs: Any, *, names: Mapping[str, str] | No
     return result
 
 
-def run_both(a: Side, b: Side, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Runs:
+def run_both(a: Side, b: Side, args: Args, kwargs: Kwargs) -> Runs:
     first = a.trace(args, kwargs)
     if isinstance(a, TorchSide) and isinstance(b, TorchSide):
         b.tape = a.tape  # what a has drawn at random, b draws as well

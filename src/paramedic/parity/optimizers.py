@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.parity.causes.candidate import Labels, differing, shown
 from paramedic.parity.comparison import Comparison, Part
 from paramedic.parity.measure import Difference, difference
@@ -59,7 +60,7 @@ def add_optimizers(found: Comparison, make_a: Make, make_b: Make) -> None:
     found.sentence = f"{lead}: they diverge at step {step}."
 
 
-def run(make: Make, **changed: Any) -> list[torch.Tensor]:
+def run(make: Make, **changed: object) -> list[torch.Tensor]:
     """The parameters before and after every step, with small gradients, for which eps matters."""
     random = torch.Generator().manual_seed(0)
     start = torch.randn(6, 5, generator=random, dtype=torch.float64)
@@ -69,7 +70,7 @@ def run(make: Make, **changed: Any) -> list[torch.Tensor]:
 
 
 def _torch(
-    make: Make, start: torch.Tensor, gradients: list[torch.Tensor], changed: dict[str, Any]
+    make: Make, start: torch.Tensor, gradients: list[torch.Tensor], changed: dict[str, object]
 ) -> list[torch.Tensor]:
     parameter = torch.nn.Parameter(start.clone())
     optimizer = make([parameter])
@@ -113,7 +114,7 @@ def _parted(a: list[torch.Tensor], b: list[torch.Tensor]) -> tuple[int | None, D
     return None, Difference(0.0, 0.0)
 
 
-def settings_of(make: Make) -> dict[str, Any]:
+def settings_of(make: Make) -> Fields:
     """With torch's names."""
     made = _made(make)
     if _is_keras(make):
@@ -127,7 +128,7 @@ def settings_of(make: Make) -> dict[str, Any]:
 
 
 def _cause(
-    make_a: Make, make_b: Make, a: dict[str, Any], b: dict[str, Any], wanted: list[torch.Tensor]
+    make_a: Make, make_b: Make, a: dict[str, object], b: dict[str, object], wanted: list[torch.Tensor]
 ) -> tuple[str, str, float | None]:
     """Each setting that differs is tried; then all together."""
     labels = Labels(reference="a", mine="b")
@@ -144,14 +145,14 @@ def _cause(
     return ("; ".join([*(labels.versus(n, a[n], b[n]) for n in names), *forms]), "", None)
 
 
-def _as_group(changed: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+def _as_group(changed: dict[str, object], known: dict[str, object]) -> dict[str, object]:
     """As torch holds it: betas are a pair."""
     if "beta1" in changed or "beta2" in changed:
         changed["betas"] = (changed.pop("beta1", known["beta1"]), changed.pop("beta2", known["beta2"]))
     return changed
 
 
-def _hints(make_a: Make, make_b: Make, a: dict[str, Any], b: dict[str, Any]) -> Iterator[str]:
+def _hints(make_a: Make, make_b: Make, a: dict[str, object], b: dict[str, object]) -> Iterator[str]:
     if _kind(make_a) != _kind(make_b):
         yield f"a has {_kind(make_a)}, b has {_kind(make_b)}"
     yield from _forms(make_a, make_b)

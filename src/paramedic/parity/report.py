@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from paramedic.parity.comparison import Comparison, LayerResult, Part
 from paramedic.reports.json import plain
@@ -35,7 +34,7 @@ class Story:
     verdict: str
     sentence: str
     sections: Sequence[Section]
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     picture: str = ""  # SVG
 
 

@@ -71,7 +71,7 @@ def _parting(order: Any, tensor: Any, loss: Any) -> list[tuple[str, str]]:
     return [row for _, _, row in sorted(found)]
 
 
-def _data(a: Run, b: Run) -> dict[str, Any] | None:
+def _data(a: Run, b: Run) -> dict[str, object] | None:
     """The first batch that is another one, by its hash."""
     others = {_place(e): e for e in b.facts(Batch)}
     for event in a.facts(Batch):
@@ -81,7 +81,7 @@ def _data(a: Run, b: Run) -> dict[str, Any] | None:
     return None
 
 
-def _first_tensor(a: Run, b: Run) -> dict[str, Any] | None:
+def _first_tensor(a: Run, b: Run) -> dict[str, object] | None:
     """The earliest sampled step at which both looked and saw different numbers."""
     found = []
     for rank, role in enumerate(ROLES):
@@ -108,7 +108,7 @@ def _equal(a: Any, b: Any) -> bool:
     return all(x == y or (x != x and y != y) for x, y in zip(a, b, strict=True))
 
 
-def _first_loss(a: Run, b: Run) -> dict[str, Any] | None:
+def _first_loss(a: Run, b: Run) -> dict[str, object] | None:
     mine, other = _losses(a), dict(_losses(b))
     for step, value in mine:
         if step in other and other[step] != value and not (value != value and other[step] != other[step]):
@@ -146,7 +146,7 @@ def _settings(kind: str, a: Sequence[Fact], b: Sequence[Fact]) -> Iterator[tuple
                 yield kind, f"{name}: {mine[name]} in a, {other[name]} in b"
 
 
-def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(value: object, before: str = "") -> Iterator[tuple[str, object]]:
     if is_dataclass(value):
         parts = {field.name.rstrip("_"): getattr(value, field.name) for field in fields(value)}
         parts.pop("occurrence", None)
@@ -169,7 +169,7 @@ def _code(a: Run, b: Run) -> Iterator[str]:
         yield from difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="", n=1)
 
 
-def _sentence(same: bool, parting: Any, surroundings: Any, code: Any, a: Run, b: Run) -> str:
+def _sentence(same: bool, parting: Any, surroundings: Any, code: object, a: Run, b: Run) -> str:
     if same:
         looked = len({s.step for s in a.samples("gradient")} & {s.step for s in b.samples("gradient")})
         told = f"Batches, losses and the tensors of {looked} steps that both runs looked at are equal"

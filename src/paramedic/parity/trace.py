@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args
+
 Tensors = tuple[torch.Tensor, ...]
 
 
@@ -25,7 +27,7 @@ class Layer:
     parameters: Mapping[str, torch.Tensor] = field(default_factory=dict)  # in torch's layout and with torch's names
     settings: Mapping[str, Any] = field(default_factory=dict)  # eps, padding …; with torch's names
     place: str = ""  # file:line of an operation
-    args: tuple[Any, ...] = ()  # as they were given, of a live side
+    args: Args = ()  # as they were given, of a live side
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     draws: tuple[int, int] = (0, 0)  # its share of the random draws
     is_op: bool = False
@@ -56,7 +58,7 @@ class Trace:
         return [layer for layer in self.layers if not layer.leaf]
 
 
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+def tensors_in(value: object) -> Iterator[torch.Tensor]:
     """All tensors in nested lists, tuples, mappings and dataclass-like outputs, in order."""
     if isinstance(value, torch.Tensor):
         yield value

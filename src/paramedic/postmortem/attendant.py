@@ -18,7 +18,7 @@ from pathlib import Path
 
 from paramedic import notify
 from paramedic.findings import Finding
-from paramedic.paths import open_private, write_private
+from paramedic.paths import ENDED_BY, open_private, write_private
 from paramedic.postmortem import following, kernel, lookout, stacks
 from paramedic.postmortem.blackbox import Reader, State
 from paramedic.postmortem.places import (
@@ -116,6 +116,7 @@ class Attendant:
         return name if time.time() - last < JUST_NOW else None
 
     def _give_verdict(self, name: str, state: State) -> None:
+        write_private(self.folder / ENDED_BY, name)
         say(f"\nparamedic: the run was ended by {name} at step {state.step:,}. The verdict so far:\n")
         command = [sys.executable, "-P", "-m", "paramedic", "report", str(self.folder)]
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False)

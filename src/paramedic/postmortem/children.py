@@ -29,7 +29,7 @@ def install() -> None:
         return
 
     @functools.wraps(original)
-    def bootstrap(process: Any, *args: Any, **kwargs: Any) -> Any:
+    def bootstrap(process: Any, *args: object, **kwargs: object) -> object:
         with contextlib.suppress(Exception):
             _prepare(process.name, original.__code__)
         return original(process, *args, **kwargs)
@@ -81,7 +81,7 @@ def _add_to_wrapper(name: str, wrapper: Any) -> None:
     original = wrapper.__init__
 
     @functools.wraps(original)
-    def init(self: Any, error: BaseException, trace: Any) -> None:
+    def init(self: Any, error: BaseException, trace: object) -> None:
         text = _values(name, error)
         original(self, error, error.__traceback__ if text else trace)
         if text and isinstance(self.tb, str) and self.tb.endswith('"""'):

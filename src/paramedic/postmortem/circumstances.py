@@ -29,7 +29,7 @@ def add_modules(page: Page, error: BaseException) -> None:
         page.label("because", told)
 
 
-def _arguments(frames: list[At], read: dict[str, Any]) -> dict[str, Any]:
+def _arguments(frames: list[At], read: dict[str, object]) -> dict[str, object]:
     """What a function of torch.nn.functional was given when it failed: `cross_entropy(net(x), y)` is not given x.
 
     Named as the failing statement names it, where it does.

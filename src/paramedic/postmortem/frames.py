@@ -7,7 +7,7 @@ import sys
 import types
 from collections.abc import Iterator
 from types import FrameType, TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from paramedic.postmortem.lookup import Missing, Unknown, evaluate
 from paramedic.postmortem.statements import statement_at
@@ -21,7 +21,7 @@ class Value(NamedTuple):
     """What an expression of the user's code stood for."""
 
     name: str
-    value: Any = None
+    value: object = None
     missing: str | None = None  # why there is no such value
 
 
@@ -78,7 +78,7 @@ def _spot(at: At, repeats: int) -> Spot:
     return Spot(shown_path(code.co_filename), line, name, statement.text if statement else "", values, repeats, later)
 
 
-def _values(reads: list[ast.expr], local: dict[str, Any], shared: dict[str, Any]) -> Iterator[Value]:
+def _values(reads: list[ast.expr], local: dict[str, object], shared: dict[str, object]) -> Iterator[Value]:
     shown: set[str] = set()
     for node in reads:
         value = _value(node, local, shared)
@@ -87,7 +87,7 @@ def _values(reads: list[ast.expr], local: dict[str, Any], shared: dict[str, Any]
             yield value
 
 
-def _value(node: ast.expr, local: dict[str, Any], shared: dict[str, Any]) -> Value | None:
+def _value(node: ast.expr, local: dict[str, object], shared: dict[str, object]) -> Value | None:
     """Of `x.view` or `self.config.size` as much as can be told: `x`, `self.config`."""
     while True:
         name = ast.unparse(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from paramedic.postmortem.frames import At
 from paramedic.program.where import locals_of
@@ -37,7 +37,7 @@ def loading(frames: list[At]) -> Loading | None:
     return None
 
 
-def _sample(inner: list[FrameType]) -> Any:
+def _sample(inner: list[FrameType]) -> object:
     for frame in inner[:2]:
         code, local = frame.f_code, locals_of(frame)
         if code.co_name == "<listcomp>" and "idx" in local:
@@ -47,7 +47,7 @@ def _sample(inner: list[FrameType]) -> Any:
     return _MISSING
 
 
-def shown_indices(indices: Any) -> str:
+def shown_indices(indices: object) -> str:
     """`3, 5, 8`; long lists are cut."""
     if not isinstance(indices, (list, tuple)):
         return str(indices) if isinstance(indices, (int, str)) else type(indices).__name__

@@ -35,7 +35,7 @@ FEWEST_STEPS = 10  # between two looks that confirm each other
 class Lookout:
     """Looks at a record that grows; knows what it has told."""
 
-    def __init__(self, folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, object]]) -> None:
         self._folder, self._options = folder, options
         self._rules = [rule for rule in rules if rule.code in AT_ONCE]
         self._step = -FEWEST_STEPS  # of the look before
@@ -78,7 +78,7 @@ def line(finding: Finding) -> str:
     return f"paramedic: {MARKS[finding.severity or 'error']} {finding.code} {finding.name}{spot}{since}: {finding.what}"
 
 
-def start(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]) -> None:
+def start(folder: Path, order: Mapping[str, object], say: Callable[[Finding], None]) -> None:
     """Look at growing intervals for as long as this process lives. What fails here costs the alarms only."""
     threading.Thread(target=_run, args=(folder, order, say), name="paramedic-lookout", daemon=True).start()
 
@@ -89,7 +89,7 @@ def step_back() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)  # of this thread, on Linux
 
 
-def _run(folder: Path, order: Mapping[str, Any], say: Callable[[Finding], None]) -> None:
+def _run(folder: Path, order: Mapping[str, object], say: Callable[[Finding], None]) -> None:
     step_back()
     with contextlib.suppress(Exception):
         time.sleep(FIRST)

@@ -55,7 +55,7 @@ def evaluate(node: ast.expr, local: Mapping[str, Any], shared: Mapping[str, Any]
     raise Unknown(type(node).__name__)
 
 
-def _number(value: Any) -> Any:
+def _number(value: Any) -> int:
     if type(value) not in (int, float):
         raise Unknown
     return value
@@ -97,7 +97,7 @@ def _tensor_attribute(tensor: Any, name: str) -> Any:
     raise Unknown(name)
 
 
-def _present(names: Mapping[str, Any], name: str) -> Any:
+def _present(names: Mapping[str, object], name: str) -> Any:
     if name not in names:
         raise Unknown(name)
     return names[name]
@@ -129,7 +129,7 @@ def _item(owner: Any, index: Any) -> Any:
     raise Unknown
 
 
-def _is_key(index: Any) -> bool:
+def _is_key(index: object) -> bool:
     return type(index) in _KEYS or (type(index) is tuple and all(_is_key(part) for part in index))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paramedic.postmortem.modulestack import Running
 from paramedic.postmortem.patterns import explain_pattern, given_sizes
 from paramedic.postmortem.summarize import is_tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Tensors = Mapping[str, Any]  # the tensors that the failing statement reads, by name
 Explain = Callable[[re.Match[str], Tensors, Running | None], str | None]
@@ -51,7 +54,7 @@ def _class(innermost: Running | None) -> str:
     return type(innermost.module).__name__ if innermost is not None else ""
 
 
-def _shape(tensor: Any) -> str:
+def _shape(tensor: Tensor) -> str:
     return str(tuple(tensor.shape))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from paramedic.aliases import Fields
 from paramedic.postmortem.frames import At
 from paramedic.postmortem.summarize import is_module
 from paramedic.program.where import is_users, locals_of, variable_name
@@ -20,7 +21,7 @@ class Running(NamedTuple):
 
 def running_modules(frames: list[At]) -> list[Running]:
     """From the outermost module to the innermost one."""
-    found: list[tuple[Any, dict[str, Any]]] = []
+    found: list[tuple[object, dict[str, object]]] = []
     caller: FrameType | None = None
     for at in frames:
         frame, code = at.frame, at.frame.f_code
@@ -48,7 +49,7 @@ def _runs_a_module(code: CodeType) -> bool:
     return code.co_name in ("forward", "_call_impl")
 
 
-def _named(found: list[tuple[Any, dict[str, Any]]], caller: FrameType | None) -> list[Running]:
+def _named(found: list[tuple[Any, Fields]], caller: FrameType | None) -> list[Running]:
     if not found:
         return []
     from paramedic.program.anatomy import full_name

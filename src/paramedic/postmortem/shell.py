@@ -25,7 +25,7 @@ def shell() -> None:
     open_shell(namespace(frame), f"paramedic: a shell at {place}")
 
 
-def open_shell(namespace: dict[str, Any], banner: str) -> None:
+def open_shell(namespace: dict[str, object], banner: str) -> None:
     """Open a shell on these names; returns when it is left, or at once where there is no terminal."""
     if not has_terminal():
         voice.say(f"{banner} ignored: no terminal. The run continues.")
@@ -44,7 +44,7 @@ def open_shell(namespace: dict[str, Any], banner: str) -> None:
     namespace.clear()  # the shell must not keep the tensors of this step alive
 
 
-def _open_ipython(kind: Any, namespace: dict[str, Any], banner: str) -> None:
+def _open_ipython(kind: Any, namespace: dict[str, object], banner: str) -> None:
     import types
 
     module = types.ModuleType("__main__")
@@ -72,7 +72,7 @@ def _in_users_code(kind: Any) -> Any:
     """A debugger that opens in the innermost frame of the user's own code; `down` leads into the library's."""
 
     class Debugger(kind):
-        def setup(self, frame: Any, traceback: Any) -> Any:
+        def setup(self, frame: object, traceback: object) -> Any:
             kept = super().setup(frame, traceback)
             own = [index for index, (frame, _) in enumerate(self.stack) if is_users(frame.f_code.co_filename)]
             if own:
@@ -91,7 +91,7 @@ def has_terminal() -> bool:
         return False
 
 
-def namespace(frame: FrameType) -> dict[str, Any]:
+def namespace(frame: FrameType) -> dict[str, object]:
     """The variables that the code in this frame sees, and what the watcher knows besides."""
     found = {**frame.f_globals, **locals_of(frame)}
     attachment = at_work.current()
@@ -108,7 +108,7 @@ def namespace(frame: FrameType) -> dict[str, Any]:
     return found
 
 
-def _inventory(names: dict[str, Any]) -> Iterator[str]:
+def _inventory(names: dict[str, object]) -> Iterator[str]:
     shown = [name for name in _TOLD if names.get(name) is not None]
     shown += [name for name, value in names.items() if is_tensor(value) and name not in shown and name[0] != "_"][:8]
     width = max(map(len, shown), default=0)

@@ -32,7 +32,7 @@ class Summary(str):
         return f"<pre>{escape(self)}</pre>"
 
 
-def summarize(value: Any, *, plot: bool = False, width: int = 80) -> str:
+def summarize(value: object, *, plot: bool = False, width: int = 80) -> str:
     """One line about a tensor or any other value; with `plot` a histogram (and a map of a matrix) below it.
 
     Never raises and changes nothing: of tensors shape, type, device, NaN and Inf counts, range, mean ± deviation and
@@ -55,17 +55,17 @@ def brief(value: Any, depth: int = DEPTH) -> str:
         return f"a value that cannot be shown ({type(error).__name__})"
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and issubclass(type(value), getattr(torch, "Tensor", ()))
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     nn = sys.modules.get("torch.nn")
     return nn is not None and issubclass(type(value), getattr(nn, "Module", ()))
 
 
-def is_optimizer(value: Any) -> bool:
+def is_optimizer(value: object) -> bool:
     optim = sys.modules.get("torch.optim")
     return optim is not None and issubclass(type(value), getattr(optim, "Optimizer", ()))
 
@@ -157,7 +157,7 @@ def _container(value: Any, kind: type, depth: int) -> str:
     return f"{head} of {size:,}: {'{' if base is dict else '['}{', '.join(items)}{more}{'}' if base is dict else ']'}"
 
 
-def _object(value: Any, kind: type, depth: int) -> str:
+def _object(value: object, kind: type, depth: int) -> str:
     attributes = _attributes(value, kind)
     if not attributes or depth <= 0:
         return f"{kind.__name__} object"
@@ -165,7 +165,7 @@ def _object(value: Any, kind: type, depth: int) -> str:
     return f"{kind.__name__}({', '.join(shown)}{', …' if len(attributes) > len(shown) else ''})"
 
 
-def _attributes(value: Any, kind: type) -> dict[str, Any]:
+def _attributes(value: object, kind: type) -> dict[str, object]:
     try:
         own = object.__getattribute__(value, "__dict__")
     except AttributeError:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from paramedic.aliases import Fields
 from paramedic.errors import message_of
 from paramedic.patching import Patches, for_good
 from paramedic.postmortem.frames import of_traceback, spots
@@ -24,7 +25,7 @@ _DEVICE_TROUBLE = (
 )  # fmt: skip
 
 on_uncaught: list[Callable[[BaseException], None]] = []  # told at once: a launcher may end this process any moment
-_previous: dict[str, Any] = {}
+_previous: Fields = {}
 _process = os.getpid()  # another number later on means that this is a fork
 
 
@@ -64,7 +65,7 @@ def tell(error: BaseException) -> None:
             listener(error)
 
 
-def _main_hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+def _main_hook(kind: type[BaseException], error: BaseException, trace: object) -> None:
     tell(error)
     drop_our_frames(error)
     _previous["main"](kind, error, error.__traceback__)
@@ -90,7 +91,7 @@ def _install_in_ipython() -> None:
     if shell is None:
         return
 
-    def handler(self: Any, kind: Any, error: BaseException, trace: Any, tb_offset: int | None = None) -> None:
+    def handler(self: Any, kind: object, error: BaseException, trace: object, tb_offset: int | None = None) -> None:
         self.showtraceback((kind, error, trace), tb_offset=tb_offset)
         show(error)
 

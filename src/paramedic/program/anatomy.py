@@ -62,7 +62,7 @@ def state(root: nn.Module) -> dict[str, torch.Tensor]:
     return found
 
 
-def _named(root: nn.Module, kind: str) -> Iterator[tuple[str, Any]]:
+def _named(root: nn.Module, kind: str) -> Iterator[tuple[str, object]]:
     seen: set[int] = set()
     for path, module in named_modules(root):
         for name, tensor in _kept(module, kind):

@@ -7,12 +7,11 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
 
+from paramedic.aliases import Function
 from paramedic.program.where import is_users
 
-Handlers = list[Callable[..., Any]]
+Handlers = list[Function]
 _KNOWN = ("torch", "numpy", "filelock", "paramedic")  # and Python: what they do at a fork is noticed by nobody
 _UNKNOWN = "something unknown"
 _MEMORY_ONLY = (type(threading.Lock()), type(threading.RLock()), functools._lru_cache_wrapper)
@@ -51,7 +50,7 @@ def foreign_handler() -> str | None:
     return next((name for name in found if name), None)
 
 
-def _foreign(handler: Callable[..., Any], *, in_fork: bool) -> str | None:
+def _foreign(handler: Function, *, in_fork: bool) -> str | None:
     futures = sys.modules.get("concurrent.futures.thread")
     owner = getattr(handler, "__self__", None)
     if (in_fork and isinstance(owner, _MEMORY_ONLY)) or (futures and owner is futures._global_shutdown_lock):

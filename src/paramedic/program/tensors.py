@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import torch
 
 from paramedic.program.untouched import elements, entries, may_have_entries, shown_key
 
 
-def tensors_in(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+def tensors_in(value: object, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
     """All tensors in nested lists, tuples, dicts and dataclass-like outputs, with the path to each."""
     if isinstance(value, torch.Tensor):
         yield path, value

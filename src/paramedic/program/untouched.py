@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.program.where import is_users
 
 Value = TypeVar("Value")
@@ -25,12 +26,20 @@ _MISSING = object()
 _SLOTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _BUILTIN = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque, array, numpy.ndarray)
 _SEQUENCES = (list, tuple, range, deque, array)
-_CONTAINERS: tuple[Any, ...] = (*_SEQUENCES, set, frozenset, dict, type({}.keys()), type({}.values()), type({}.items()))
+_CONTAINERS: tuple[object, ...] = (
+    *_SEQUENCES,
+    set,
+    frozenset,
+    dict,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
 _PLAIN = (str, int, float, bool, bytes, type(None))
 
 
-def attributes(owner: Any) -> dict[str, Any]:
+def attributes(owner: Any) -> Fields:
     """The instance's own `__dict__`: no property of that name, and nothing that a `__getattr__` makes up."""
     for base in type(owner).__mro__:
         slot = names_in(base).get("__dict__", _MISSING)
@@ -40,13 +49,13 @@ def attributes(owner: Any) -> dict[str, Any]:
     return {}
 
 
-def names_in(kind: type) -> dict[str, Any]:
+def names_in(kind: type) -> Fields:
     """A class's own names; its metaclass may have hidden them behind a `__dict__` of its own."""
-    found: dict[str, Any] = type.__dict__["__dict__"].__get__(kind)
+    found: Fields = type.__dict__["__dict__"].__get__(kind)
     return found
 
 
-def stored(owner: Any, name: str, default: Any = None) -> Any:
+def stored(owner: object, name: str, default: object = None) -> Any:
     """An attribute whose value lies there: on the instance, in a slot, or on the class. Nothing that is computed."""
     own = attributes(owner)
     if dict.__contains__(own, name):
@@ -65,7 +74,7 @@ def on_class(kind: type, name: str) -> Any:
     return next((names_in(base)[name] for base in kind.__mro__ if name in names_in(base)), None)
 
 
-def has_method(owner: Any, name: str) -> bool:
+def has_method(owner: object, name: str) -> bool:
     return inspect.isfunction(on_class(type(owner), name))
 
 
@@ -104,7 +113,7 @@ def length_of(value: Any) -> int | None:
         return None
 
 
-def element(values: Any, index: int) -> Any:
+def element(values: Any, index: int) -> object:
     """An element of a sequence of Python, numpy or torch; raises what they raise, and TypeError for others."""
     if type(values) in _TENSORS:
         return values[index]
@@ -145,7 +154,7 @@ def count_in(values: Any) -> int:
     return int(_base_of(values, _CONTAINERS).__len__(values))
 
 
-def _base_of(values: Any, bases: tuple[Any, ...]) -> Any:
+def _base_of(values: object, bases: tuple[Any, ...]) -> Any:
     kind = type(values)
     base = next((base for base in bases if issubclass(kind, base)), None)
     if base is None:
@@ -180,19 +189,19 @@ class Notes(Generic[Value]):
     """Notes on objects, found by their identity and gone with them: their `__hash__` and `__eq__` are not called."""
 
     def __init__(self) -> None:
-        self._notes: dict[int, tuple[weakref.ref[Any], Value]] = {}
+        self._notes: dict[int, tuple[weakref.ref[object], Value]] = {}
 
-    def __setitem__(self, owner: Any, note: Value) -> None:
+    def __setitem__(self, owner: object, note: Value) -> None:
         identity = id(owner)
         self._notes[identity] = (weakref.ref(owner, lambda gone: self._forget(identity, gone)), note)
 
-    def __getitem__(self, owner: Any) -> Value:
+    def __getitem__(self, owner: object) -> Value:
         reference, note = self._notes[id(owner)]
         if reference() is not owner:
             raise KeyError(id(owner))
         return note
 
-    def __contains__(self, owner: Any) -> bool:
+    def __contains__(self, owner: object) -> bool:
         known = self._notes.get(id(owner))
         return known is not None and known[0]() is owner
 
@@ -200,7 +209,7 @@ class Notes(Generic[Value]):
         known = self._notes.get(id(owner))
         return known[1] if known is not None and known[0]() is owner else default
 
-    def _forget(self, identity: int, gone: weakref.ref[Any]) -> None:
+    def _forget(self, identity: int, gone: weakref.ref[object]) -> None:
         known = self._notes.get(identity)
         if known is not None and known[0] is gone:
             del self._notes[identity]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import importlib.util
 import inspect
 import linecache
 import os
@@ -11,9 +13,9 @@ import site
 import sys
 import sysconfig
 from types import FrameType
-from typing import Any
 
 from paramedic import cells
+from paramedic.aliases import Fields
 from paramedic.record.writer import NOWHERE, Site
 
 OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # paramedic itself
@@ -52,6 +54,7 @@ def start_from(folder: str) -> None:
     global _start_folder
     _start_folder = folder + os.sep
     _shown.clear()
+    _package_folders.cache_clear()
 
 
 def claim(folder: str) -> None:
@@ -72,8 +75,33 @@ def is_users(filename: str) -> bool:
 
 
 def _is_installed(filename: str) -> bool:
-    """Below the places that this Python installs to, or in another environment that is on the path."""
-    return filename.startswith(_INSTALLED) or any(name in filename for name in _ELSEWHERE)
+    """Below the places that this Python installs to, in another environment that is on the path, or in a folder that
+    packages were unpacked into (`pip install --target`, PYTHONPATH, `site.addsitedir`)."""
+    if filename.startswith(_INSTALLED) or any(name in filename for name in _ELSEWHERE):
+        return True
+    return filename.startswith((*_torch_folder(), *_package_folders(tuple(sys.path))))
+
+
+@functools.cache
+def _torch_folder() -> tuple[str, ...]:
+    """Where torch lies, even if it was built in place: an editable install may be anywhere."""
+    spec = sys.modules["torch"].__spec__ if "torch" in sys.modules else importlib.util.find_spec("torch")
+    return tuple(path + os.sep for path in (spec and spec.submodule_search_locations) or ())
+
+
+@functools.lru_cache(maxsize=4)
+def _package_folders(path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(os.path.abspath(folder) + os.sep for folder in path if _holds_packages(folder))
+
+
+def _holds_packages(folder: str) -> bool:
+    """An installer has left its notes there. The folder of the script itself stays the user's, whatever lies in it."""
+    if os.path.abspath(folder) + os.sep == _start_folder or folder in ("", sys.path[0]):
+        return False
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))
+    except OSError:  # a zip file, or a folder that does not exist
+        return False
 
 
 def user_frame(depth: int = 1) -> FrameType | None:
@@ -125,7 +153,7 @@ def source_at(site: Site) -> str:
     return "".join(linecache.getlines(os.path.join(_start_folder, site.file))) if site.file else ""
 
 
-def locals_of(frame: FrameType) -> dict[str, Any]:
+def locals_of(frame: FrameType) -> Fields:
     """A frame's variables, without what looking costs: before Python 3.13 the frame would keep them all alive."""
     found = dict(frame.f_locals)
     if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
@@ -157,7 +185,7 @@ def variable_name(frame: FrameType | None, value: object) -> str | None:
     return None
 
 
-def _name_in(names: dict[str, Any], value: object) -> str | None:
+def _name_in(names: dict[str, object], value: object) -> str | None:
     for name, bound in list(names.items()):
         if bound is value and not name.startswith("_") and name != "self":
             return name

@@ -35,6 +35,7 @@ class Run:
         self.read: set[str] = set()  # what was asked for: "loss_call", "samples of gradient", "points of loss" …
         self._facts: dict[type[Fact], list[Any]] = {}
         self._samples: dict[str, list[Sample]] = {}
+        self._series: dict[str, list[tuple[int, float]]] = {}
         self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
     def check(self, *, whole: bool = True) -> object:
@@ -90,9 +91,11 @@ class Run:
 
     def series(self, name: str) -> list[tuple[int, float]]:
         self.read.add(f"points of {name.partition(':')[0]}")
-        stored = name.encode("utf-8", "backslashreplace").decode()
-        rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (stored,))
-        return [(step, float(json.loads(value))) for step, value in rows]
+        if name not in self._series:
+            stored = name.encode("utf-8", "backslashreplace").decode()
+            rows = self._connection.execute("SELECT step, value FROM points WHERE series = ? ORDER BY rowid", (stored,))
+            self._series[name] = [(step, float(json.loads(value))) for step, value in rows]
+        return self._series[name]
 
     def samples(self, role: str) -> list[Sample]:
         """Statistics of all tensors of a role ("gradient", "weight", "update" or "output"), by step."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import math
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from json import dumps  # now: the script may put a function of its own in its place
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +145,7 @@ class Writer:
             thinned = self._series.get(series)
             if thinned is None:
                 thinned = self._series[series] = _Series(storable(series))
-            self._points += [(thinned.name, int(at), json.dumps(kept)) for at, kept in thinned.add(step, value)]
+            self._points += [(thinned.name, int(at), dumps(kept)) for at, kept in thinned.add(step, value)]
 
     def sample(self, samples: Sequence[NewSample], *, remarkable: bool = False) -> None:
         """Record statistics of one step; remarkable ones are the last to be thinned out."""
@@ -156,7 +156,7 @@ class Writer:
 
     def set_meta(self, **values: Any) -> None:
         with self._lock:
-            self._meta.update({name: json.dumps(value, default=str) for name, value in values.items()})
+            self._meta.update({name: dumps(value, default=str) for name, value in values.items()})
 
     def flush(self) -> None:
         """Write what has been collected; called by the thread, and directly before a crash."""
@@ -204,7 +204,7 @@ class Writer:
     def _encoded(self, row: list[Any]) -> str:
         """The details of a fact never change, so those of one that keeps happening are encoded once."""
         if not isinstance(row[-1], str):
-            row[-1] = json.dumps(row[-1], default=stored)
+            row[-1] = dumps(row[-1], default=stored)
         return str(row[-1])
 
     def close(self) -> None:
@@ -216,7 +216,7 @@ class Writer:
         with self._lock:
             self._thin()
             for series in self._series.values():
-                self._points += [(series.name, int(at), json.dumps(kept)) for at, kept in series.rest()]
+                self._points += [(series.name, int(at), dumps(kept)) for at, kept in series.rest()]
         self.flush()
         if self._connection is not None:
             with self._file_lock:
@@ -273,7 +273,7 @@ class Writer:
         """Names are long and always the same, so the rows only point to them."""
         if names not in self._names:
             self._names[names] = len(self._names)
-            _insert(connection, "names", [(self._names[names], json.dumps(names))])
+            _insert(connection, "names", [(self._names[names], dumps(names))])
         return self._names[names]
 
 
@@ -299,7 +299,7 @@ def append(path: Path, fact: Fact) -> None:
     connection = sqlite3.connect(path)
     with connection:
         (number,) = connection.execute("SELECT COALESCE(MAX(id), 0) + 1 FROM events").fetchone()
-        data = json.dumps(fact, default=stored)
+        data = dumps(fact, default=stored)
         row = (number, known_as(type(fact)).name, time.time(), 0, 0, 1, "setup", None, None, None, None, data)
         _insert(connection, "events", [row])
     connection.close()

@@ -59,9 +59,7 @@ def _sheet(word: str, one: Specimens) -> Sheet:
         note=note,
         samples=tuple(_samples(one)),
         width=max(56, 2 * one.size[1]) if one.size else 0,
-        more=max(0, one.shape[1] - len((one.tokens or one.samples)[0]))
-        if one.kind != "pictures" and one.samples
-        else 0,
+        more=_left_out(one),
     )
 
 
@@ -74,6 +72,9 @@ def _left_out(one: Specimens) -> int:
 
 def _samples(one: Specimens) -> Iterator[Sample]:
     for number, given in enumerate(one.samples):
+        if number < len(one.label_tokens):
+            yield _labelled_by_token(one, number)
+            continue
         label = one.labels[number] if number < len(one.labels) else None
         answer = one.answers[number] if number < len(one.answers) else None
         is_class = label is not None and answer is not None and label == int(label) and answer == int(answer)
@@ -85,6 +86,19 @@ def _samples(one: Specimens) -> Iterator[Sample]:
             answer="" if answer is None else _number(answer),
             mark=MARKS[label == answer if is_class else None],
         )
+
+
+def _labelled_by_token(one: Specimens, number: int) -> Sample:
+    labels, answers = one.label_tokens[number], one.answer_tokens[number]
+    counted = [(label, answer) for label, answer in zip(labels, answers, strict=False) if label != "·"]
+    right = sum(label == answer for label, answer in counted)
+    given = one.tokens[number] if number < len(one.tokens) else [_number(float(value)) for value in one.samples[number]]
+    return Sample(
+        text=_text(given),
+        label=_text(labels),
+        answer=_text(answers),
+        mark=f"({right} of {len(counted)} right)",
+    )
 
 
 def _image(pixels: str, size: Sequence[int]) -> str:

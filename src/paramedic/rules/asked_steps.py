@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from paramedic.record.facts import LogProb, Optimizer, StepAsked, TargetAsked
+from paramedic.record.facts import CallAsked, LogProb, Optimizer, Step, StepAsked, TargetAsked
 from paramedic.record.reader import Run
 from paramedic.rules.support import by_place
 
@@ -64,22 +64,112 @@ def any_order(run: Run) -> Iterator[Suspect]:
             yield Suspect(step, target, rounds)
 
 
-def _only_targets(run: Run) -> Iterator[Suspect]:
-    """Targets of steps that have one: a row for each row of the answers, which depend on other data of the step."""
-    optimizers = run.facts(Optimizer)
-    if len(optimizers) != 1 or not optimizers[0].in_models or run.facts(LogProb):
+def _only_targets(run: Run, *, agreeing: bool = True) -> Iterator[Suspect]:
+    """Targets of steps that have one: a row for each row of the answers, which depend on other data of the step.
+
+    Agreeing: all rounds say the same of it; else each is given by itself.
+    """
+    if run.facts(LogProb):
         return
     for asked in by_place(run.facts(StepAsked)).values():
         steps = [step for step in asked if step.targets]
-        if not steps or any(len(step.targets) != 1 for step in steps):
+        if not steps or any(len(step.targets) != 1 for step in steps) or not _one_trains(run, steps):
             continue
         first = steps[0]
         target = first.targets[0]
-        alike = [step for step in steps if _verdict(step.targets[0]) == _verdict(target)]
+        alike = [step for step in steps if not agreeing or _verdict(step.targets[0]) == _verdict(target)]
         rows = {sizes[0] for sizes in first.answers if sizes}
         if len(alike) < len(steps) or target.shape[0] not in rows or not set(first.inputs) - {target.name}:
             continue
-        yield Suspect(first, target, len(steps))
+        for step in steps[:1] if agreeing else steps:
+            yield Suspect(step, step.targets[0], len(steps))
+
+
+def similarity_minimised(run: Run) -> Iterator[Suspect]:
+    """What is minimised is largest at the target and falls below zero at its very opposite, as a cosine does."""
+    for step, target, rounds in _only_targets(run):
+        values = _values(target)
+        if values is None or target.kind != "value" or target.elements < FEWEST:
+            continue
+        perfect, opposite, _ = values
+        if perfect > 0 > opposite and abs(perfect + opposite) < 0.02 * perfect and (step.loss or 0.0) < perfect:
+            yield Suspect(step, target, rounds)
+
+
+def beaten_by_chance(run: Run) -> Iterator[Suspect]:
+    """Random answers give a loss below zero, and clearly below that of the right ones, for labels of 0 and 1.
+
+    Opposite answers must not do so: a label may say what is not there.
+    """
+    for step, target, rounds in _only_targets(run, agreeing=False):
+        values = _values(target)
+        if values is None or target.kind != "binary" or target.elements < FEWEST:
+            continue
+        perfect, opposite, lowest = values
+        if not (opposite > perfect > -1e-3) or lowest is None:
+            continue
+        if lowest < min(0.0, perfect - 0.1 * (opposite - perfect)):
+            yield Suspect(step, target, rounds)
+            return
+
+
+def _values(target: TargetAsked) -> tuple[float, float, float | None] | None:
+    """The best loss of perfect and of opposite answers, and of any that were tried."""
+    if target.optimum is None:
+        return None
+    perfect = [value for value in target.optimum.perfect if value is not None]
+    opposite = [value for value in target.optimum.opposite if value is not None]
+    return (min(perfect), min(opposite), target.optimum.lowest) if perfect and opposite else None
+
+
+class LeftOut(NamedTuple):
+    """An answer of a model that the loss has no use for, although another one like it has a part in it."""
+
+    step: StepAsked
+    call: CallAsked
+    input: str | None  # the data on which no other answer depends
+    rounds: int
+
+
+def left_out(run: Run) -> Iterator[LeftOut]:
+    """Of two calls of one model, or of two answers of one call, the loss uses one.
+
+    Answers may be left unused: so calls must be of the same model, and answers must be the only ones to know some of
+    the data. And it must be so in every round. Where several losses go back, another one may use the answer.
+    """
+    if len(run.curves("loss")) != 1:
+        return
+    for asked in by_place(run.facts(StepAsked)).values():
+        steps = [step for step in asked if step.reason is None]
+        if len(steps) < 2 or len({_pattern(step) for step in steps}) > 1 or not _one_trains(run, steps):
+            continue
+        first = steps[0]
+        for call in first.calls:
+            twins = [c for c in first.calls if c is not call and c.model == call.model and c.answers == call.answers]
+            ignored = call.used and not any(call.used)
+            if ignored and any(all(twin.used) for twin in twins):
+                yield LeftOut(first, call, None, len(steps))
+            elif first.idle and _one_of_two(call):
+                yield LeftOut(first, call, first.idle[0], len(steps))
+
+
+def _one_of_two(call: CallAsked) -> bool:
+    used = [shape for shape, is_used in zip(call.answers, call.used, strict=True) if is_used]
+    return any(shape in used for shape, is_used in zip(call.answers, call.used, strict=True) if not is_used)
+
+
+def _pattern(step: StepAsked) -> tuple[object, ...]:
+    return tuple(tuple(call.used) for call in step.calls), tuple(step.idle)
+
+
+def _one_trains(run: Run, steps: list[StepAsked]) -> bool:
+    """Whether one optimizer is at work at that time, on a model; another may have had its turn before."""
+    times: dict[int, list[int]] = {}
+    for taken in run.facts(Step):
+        times.setdefault(taken.optimizer, []).extend((taken.step, taken.last_step))
+    first, last = min(step.step for step in steps), max(step.step for step in steps)
+    active = [number for number, seen in times.items() if min(seen) <= last and max(seen) >= first]
+    return len(active) == 1 and any(o.number == active[0] and o.in_models for o in run.facts(Optimizer))
 
 
 def _verdict(target: TargetAsked) -> tuple[str, bool, bool, bool]:

@@ -7,8 +7,10 @@ import signal
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from paramedic.cells import spot
 from paramedic.record.facts import Backward, Ended, Step
 from paramedic.record.reader import Run
+from paramedic.rules.teams import standing
 
 # What ranks say whose partner is gone, or never came.
 _PARTNER_LOST = re.compile(
@@ -68,6 +70,10 @@ def _end(run: Run, codes: dict[int, int] | None) -> End | None:
     if code is not None and code > 0:
         return End(run, f"left with exit code {code}", last_time(run), follows=False)
     if "seconds" not in run.meta:
+        place = standing(run)
+        if place.where.line is not None:  # it stood still, and somebody put an end to it
+            at = spot(place.where.file or "an unknown line", place.where.line)
+            return End(run, f"hung at {at} until it was killed", last_time(run), follows=True)
         return End(run, "was killed, or left by os._exit()", last_time(run), follows=bool(codes))
     return None
 

@@ -27,6 +27,7 @@ RAN = ("ended", "stopped")
 CLEAR_SKILL = 0.6  # of simple models: from there on a network that knows less than a third of it is in trouble
 THIRD = 0.35
 OFTEN = 4  # times that a model is built anew
+OTHER_LOSS = ("simple-loss", "turned-round", "linear-model")  # experiments that change what the loss is made of
 SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/catalogue.py
 
 
@@ -142,9 +143,8 @@ class Lab:
             return "none" if self.base.fell else "unclear"
         if self.beats_guessing(self.base):
             return "memorises" if self._fails_exam else "lags" if self.lags else "none"
-        longer = self.get("longer")
-        if self.on_a_par or (longer is not None and self.beats_guessing(longer)):
-            return "none"  # there is little to know, or it only takes its time
+        if self.on_a_par or _takes_its_time(self):
+            return "none"  # there is little to know, or it comes later
         if self.beats_guessing(self.base, by=0.0) and self.signal != "none":
             return "unclear"  # better, but not by much
         return "flat"
@@ -188,7 +188,8 @@ class Lab:
         if len(curves) != 1 or curves[0].task is None:  # a sum of terms may never come near zero
             return None
         longer = self.get("longer")
-        reached = min(held.exam, longer.last) if longer is not None else held.exam
+        more = [longer.last if longer.exam is None else longer.exam] if longer is not None else []
+        reached = min([held.exam, *more])
         return 1 - reached / self.guessing
 
     @cached_property
@@ -253,12 +254,17 @@ class Lab:
 
     @cached_property
     def alike(self) -> tuple[int, int] | None:
-        """How many samples were kept and how few inputs differ, where equal inputs have all kinds of targets."""
+        """How many samples were kept and how few inputs differ, where equal inputs have all kinds of targets.
+
+        A loss that falls is no excuse where all inputs are the same, or are texts of one word that differ in length.
+        """
         answer = self.tried["simple-models"].answer if "simple-models" in self.tried else {}
         kept, different = answer.get("kept", 0), answer.get("different_inputs", 0)
-        if kept < 50 or answer["different_targets"] < 2 or different > 0.1 * kept or answer["told"] > 0.15:
+        if kept < 50 or answer["different_targets"] < 2 or different > 0.1 * kept:
             return None
-        return kept, different
+        if different == 1 or answer.get("one_token") is not None:
+            return (kept, different) if answer["told"] < 0.9 else None
+        return (kept, different) if self.trouble != "none" and answer["told"] <= 0.15 else None
 
     @cached_property
     def signal(self) -> Literal["none", "some", "strong"] | None:
@@ -291,11 +297,21 @@ class Lab:
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
-        if tried.last < 0 <= min(self.base.data.values, default=0.0):
+        if name in OTHER_LOSS and tried.last < 0 <= min(self.base.data.values, default=0.0):
             return False  # no longer the same quantity
         if self.trouble == "lags":
             return tried.last < 0.5 * self.base.last
         return self.beats_guessing(tried, by=0.1) if self.control is not None else tried.fell
+
+
+def _takes_its_time(lab: Lab) -> bool:
+    """Whether more steps are enough. Samples that are seen so often may be memorised: unseen ones decide."""
+    longer = lab.get("longer")
+    if longer is None:
+        return False
+    if longer.exam is not None:
+        return longer.exam < 0.97 * lab.guessing - 3 * longer.noise if lab.guessing > 0 else longer.fell
+    return lab.signal != "none" and lab.beats_guessing(longer)
 
 
 def _hovers(values: Sequence[float], share: float = 0.15) -> bool:

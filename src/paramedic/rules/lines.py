@@ -68,6 +68,14 @@ def outermost(link: Link) -> Link:
     return link
 
 
+def caller(link: Link) -> Link:
+    """Out of a helper function to the statement that calls it: the helper is right, its place is wrong."""
+    user: Link | None = link
+    while user is not None and link.calls and len(user.calls) >= len(link.calls):
+        user = user.user
+    return user or link
+
+
 def applied_at(run: Run, call: LossCall) -> Places:
     """Where forward() applies the function that made a loss's input; inside of a Sequential, where that is built."""
     made = call.made_at

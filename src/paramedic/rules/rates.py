@@ -30,7 +30,7 @@ def lower_helps(run: Run) -> Finding | None:
 def higher_helps(run: Run) -> Finding | None:
     """With larger steps the script learns."""
     lab = _lab(run)
-    if lab is None or lab.trouble not in ("flat", "unclear", "lags") or lab.learns_twin or _warming_up(run):
+    if lab is None or lab.trouble not in ("flat", "unclear", "lags") or lab.learns_twin or warming_up(run):
         return None
     up = lab.get("lr-up")
     if up is not None and lab.helps("lr-up"):
@@ -53,7 +53,7 @@ def _lab(run: Run) -> Lab | None:
     return None if lab.signal == "none" else lab
 
 
-def _warming_up(run: Run) -> bool:
+def warming_up(run: Run) -> bool:
     """Whether the rate was still rising: then a low one is the plan."""
     return any(len(rates) > 1 and rates[-1][1] > 1.5 * rates[0][1] for rates in run.curves("lr").values())
 

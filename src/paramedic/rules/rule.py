@@ -83,7 +83,6 @@ def rule(
         unknown = [each for each in (*needs, *coverage) if not isinstance(each, Extent) and each not in all_kinds()]
         if unknown:
             raise ValueError(f"{code} needs {unknown[0]!r}, which is not a kind of fact")
-        parameters = inspect.signature(check).parameters.values()
         return Rule(
             code=code,
             name=name,
@@ -93,8 +92,8 @@ def rule(
             causes=tuple(causes),
             symptom=symptom,
             check=check,
-            options={p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY},
-            file=inspect.getsourcefile(check) or "",
+            options=dict(check.__kwdefaults__ or {}),
+            file=check.__code__.co_filename,
             reads=reads,
         )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from paramedic.diagnosis import UNDER_WAY, cut_short, recorded_losses
+from paramedic.diagnosis import recorded_losses
 from paramedic.errors import ParamedicError
 from paramedic.past_runs import RUNNING, UNREADABLE, Entry, folders, kept
+from paramedic.record.ending import UNDER_WAY, cut_short
 from paramedic.record.reader import Run, reading, trained
 from paramedic.serve.pace import Pace
 

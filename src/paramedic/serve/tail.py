@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from paramedic.diagnosis import UNDER_WAY, cut_short, diagnose, recorded_losses
+from paramedic.diagnosis import diagnose, recorded_losses
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis, words
+from paramedic.record.ending import UNDER_WAY, cut_short
 from paramedic.record.reader import Run, reading, trained
 from paramedic.reports import html, overlay, pictures
 from paramedic.reports.pictures import Pictures

@@ -12,9 +12,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
+from paramedic.aliases import Function
+
+F = TypeVar("F", bound=Function)
 
 
 class _Decorator(ModuleType):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch.nn.modules import module as hooks
+from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from paramedic import voice
+from paramedic.aliases import Args, Kwargs
 from paramedic.program.tensors import tensors_in
 
 
@@ -35,13 +36,13 @@ class _Teller:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.step = 0
-        self._stack: list[Any] = []
+        self._stack: list[object] = []
         self._names: dict[int, dict[int, str]] = {}  # by root: the paths of its modules
 
-    def enter(self, module: torch.nn.Module, args: Any) -> None:
+    def enter(self, module: torch.nn.Module, args: Args) -> None:
         self._stack.append(module)
 
-    def leave(self, module: torch.nn.Module, args: Any, output: Any) -> None:
+    def leave(self, module: torch.nn.Module, args: Args, output: object) -> None:
         root = self._stack[0] if self._stack else module
         if self._stack:
             self._stack.pop()
@@ -49,7 +50,7 @@ class _Teller:
         if fnmatch.fnmatch(path, self.pattern) or fnmatch.fnmatch(kind, self.pattern):
             voice.say(f"step {self.step}  {path or '(model)'} {kind}  {_shapes(args)} → {_shapes(output)}")
 
-    def stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def stepped(self, optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
         self.step += 1
 
     def _path(self, root: torch.nn.Module, module: torch.nn.Module) -> str:
@@ -57,5 +58,5 @@ class _Teller:
         return names.get(id(module), type(module).__name__)
 
 
-def _shapes(value: Any) -> str:
+def _shapes(value: object) -> str:
     return " ".join(str(tuple(tensor.shape)) for _, tensor in tensors_in(value)) or "–"

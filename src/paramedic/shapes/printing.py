@@ -35,7 +35,7 @@ def render(table: Table, width: int | None = None) -> str:
         f"{table.parameters:,} parameters, {table.trainable:,} trainable; {_short(table.flops)} FLOPs forward;",
         f"{_short(table.memory, 'B')} kept for the backward pass",
         *([f"here: {sizes}"] if sizes else []),
-        *([f"no room for: {', '.join(left_out)} (--json has them)"] if left_out else []),
+        *([f"not shown in this width: {', '.join(left_out)} (--json has them)"] if left_out else []),
     ]
     return "\n".join(shown)
 

@@ -23,7 +23,7 @@ class _Writer(cst.CSTTransformer):
         super().__init__()
         self.changes = changes
 
-    def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
+    def leave_SimpleStatementLine(self, original_node: object, updated_node: Any) -> object:
         change = self.changes.get(self.get_metadata(PositionProvider, original_node).start.line)
         behind = updated_node.trailing_whitespace
         old = behind.comment.value if behind.comment is not None else ""

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.program.tensors import tensors_in
 from paramedic.shapes.symbols import Batch, Seen, find_symbols, named, text
 from paramedic.testing.restore import restored
@@ -90,7 +91,7 @@ def _observe(model: nn.Module, batch: Batch, kinds: dict[Hashable, str]) -> Seen
 def hooked(model: nn.Module, seen: Seen, kinds: dict[Hashable, str]) -> Iterator[None]:
     names = {module: path for path, module in model.named_modules()}
 
-    def note(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, kwargs: Kwargs, output: object) -> None:
         path = names[module]
         seen.setdefault((path, "calls"), []).append(())
         if (path, "out") in seen:
@@ -120,7 +121,7 @@ def _flops(model: nn.Module, batch: Batch) -> tuple[dict[str, int], int]:
     extra: dict[str, int] = {}
     names = {module: path for path, module in model.named_modules()}
 
-    def note(module: Any, args: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, output: object) -> None:
         extra[names[module]] = extra.get(names[module], 0) + _recurrent(module, args[0])
 
     handles = [m.register_forward_hook(note) for m in names if isinstance(m, nn.RNNBase)]
@@ -157,7 +158,7 @@ def _memory(model: nn.Module, batch: Batch) -> dict[str, int]:
         t.untyped_storage()._cdata for _, t in tensors_in(batch)
     }
     stack, found = [""], dict[str, int]()
-    kept: list[Any] = []  # alive until the end, so that no storage takes the place of another
+    kept: list[object] = []  # alive until the end, so that no storage takes the place of another
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
@@ -167,10 +168,10 @@ def _memory(model: nn.Module, batch: Batch) -> dict[str, int]:
             found[stack[-1]] = found.get(stack[-1], 0) + storage.nbytes()
         return tensor
 
-    def enter(module: nn.Module, args: Any) -> None:
+    def enter(module: nn.Module, args: Args) -> None:
         stack.append(names[module])
 
-    def leave(module: nn.Module, args: Any, output: Any) -> None:
+    def leave(module: nn.Module, args: Args, output: object) -> None:
         stack.pop()
 
     handles = [m.register_forward_pre_hook(enter) for m in names] + [m.register_forward_hook(leave) for m in names]

@@ -40,13 +40,13 @@ class _Tracer:
         self._files: dict[str, dict[int, tuple[int, tuple[str, ...]]]] = {}
         self._last: dict[int, int] = {}  # by frame: the line that is being executed
 
-    def entered(self, frame: FrameType, event: str, value: Any) -> Any:
+    def entered(self, frame: FrameType, event: str, value: object) -> Any:
         if event != "call" or not self.wanted(frame.f_code):
             return None
         self._last.pop(id(frame), None)
         return self._stepped
 
-    def _stepped(self, frame: FrameType, event: str, value: Any) -> Any:
+    def _stepped(self, frame: FrameType, event: str, value: object) -> Any:
         lines = self._lines(frame.f_code.co_filename)
         before = self._last.get(id(frame))
         done = lines.get(before) if before is not None else None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 from paramedic.findings import Where
 from paramedic.record.reader import Run
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)  # whose insides are their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +108,17 @@ def program(run: Run) -> Program:
 _programs: WeakKeyDictionary[Run, Program] = WeakKeyDictionary()
 
 
-def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+@lru_cache(maxsize=256)
+def own_nodes(scope: ast.AST) -> tuple[ast.AST, ...]:
     """The nodes of a function or file itself, in the order of the source, without the functions and classes inside."""
+    return tuple(_own_nodes(scope))
+
+
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(scope):
         yield child
-        if not isinstance(child, Function | ast.ClassDef | ast.Lambda):
-            yield from own_nodes(child)
+        if not isinstance(child, _SCOPES):
+            yield from _own_nodes(child)
 
 
 def statement_at(scope: Scope, line: int) -> ast.stmt | None:

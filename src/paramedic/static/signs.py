@@ -71,6 +71,23 @@ def draws_again(node: ast.AST) -> bool:
     return False
 
 
+def repeats_a_value(node: ast.AST) -> bool:
+    """`[view] * 2`, `(view, view)`: one object in several places."""
+    return any(_multiplied(inner) or _twice(inner) for inner in ast.walk(node))
+
+
+def _multiplied(node: ast.AST) -> bool:
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return False
+    return any(isinstance(side, ast.List | ast.Tuple) for side in (node.left, node.right))
+
+
+def _twice(node: ast.AST) -> bool:
+    parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    names = [ast.unparse(part) for part in parts if isinstance(part, ast.Name | ast.Attribute)]
+    return len(set(names)) < len(names)
+
+
 def counts(node: ast.AST) -> bool:
     """`torch.arange(ways).repeat(queries)`: labels by their place alone."""
     return names_any(node, ("arange", "range")) and names_any(node, ("repeat", "tile", "repeat_interleave", "expand"))

@@ -26,7 +26,7 @@ def tasks() -> list[str]:
 
 
 def datasets(
-    task: str, *, n: int = 1000, seed: int = 0, split: str = "random", level: int | None = None, **settings: Any
+    task: str, *, n: int = 1000, seed: int = 0, split: str = "random", level: int | None = None, **settings: object
 ) -> tuple[SynthDataset, SynthDataset]:
     """Training and test set (80 : 20) as map-style torch Datasets; sample i depends on the seed and on i only."""
     from paramedic.synth.catalogue import find
@@ -41,7 +41,7 @@ def datasets(
     )
 
 
-def optimum(task: str, *, split: str = "random", level: int | None = None, **settings: Any) -> float:
+def optimum(task: str, *, split: str = "random", level: int | None = None, **settings: object) -> float:
     """The smallest error that any model can have on the test set: Bayes error, or the variance of the noise."""
     from paramedic.synth.catalogue import find
     from paramedic.synth.sampling import Source
@@ -58,7 +58,7 @@ def write(
     seed: int = 0,
     split: str = "random",
     level: int | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> list[Path]:
     """Write train and test as files: npz, jsonl, parquet or images; `task.json` beside them states the optimum."""
     from paramedic.synth import files
@@ -76,7 +76,7 @@ def read(folder: str | Path) -> Parts:
     return files.read(Path(folder))
 
 
-def twin(batch: Any, *, target: str | int | None = None, seed: int = 0) -> Any:
+def twin(batch: object, *, target: str | int | None = None, seed: int = 0) -> Any:
     """A batch of the same shapes, types, ranges and class counts, in which the input tells the target.
 
     The target is the last of a row, or what a dictionary calls label, target or y; else name its key or position.
@@ -84,7 +84,7 @@ def twin(batch: Any, *, target: str | int | None = None, seed: int = 0) -> Any:
     return twins(batch, target=target, seed=seed)(batch)
 
 
-def twins(first: Any, *, target: str | int | None = None, seed: int = 0) -> Twins:
+def twins(first: object, *, target: str | int | None = None, seed: int = 0) -> Twins:
     """A function that makes the twin of every batch of a run, by one rule: ranges are those of the first batch."""
     from paramedic.synth.twinning import Twins
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset
 
+from paramedic.aliases import Fields
 from paramedic.synth.sampling import BLOCK, Source
 from paramedic.synth.task import Draw
 
@@ -33,13 +34,13 @@ class SynthDataset(Dataset[Any]):
         """The error of the best possible model on exactly these samples: Bayes error or noise variance."""
         return float(self.source.arrays(self.n).risk.mean())
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """For workers that are spawned: the cache stays behind."""
         source = self.source
         plain = (source.task.name, source.settings, source.seed, source.split, source.part)
         return {"plain": plain, "n": self.n}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Fields) -> None:
         from paramedic.synth.catalogue import find
 
         name, settings, seed, split, part = state["plain"]

@@ -28,7 +28,7 @@ def load(words: str) -> Callable[[], Any]:
             expected=f"one of: {', '.join(own) or 'none there'}",
             fix=f"{place}:{own[0] if own else 'make_model'}",
         )
-    make: Callable[[], Any] = getattr(module, name)
+    make: Callable[[], object] = getattr(module, name)
     return make
 
 

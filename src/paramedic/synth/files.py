@@ -28,7 +28,7 @@ def write(
     seed: int,
     split: str,
     level: int | None,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
 ) -> list[Path]:
     """The files that were written, the card last."""
     if format not in WRITERS:
@@ -87,7 +87,7 @@ def _write_npz(columns: Columns, folder: Path, part: str) -> Path:
     return path
 
 
-def _read_npz(folder: Path, part: str) -> Mapping[str, Any]:
+def _read_npz(folder: Path, part: str) -> Mapping[str, object]:
     with np.load(folder / f"{part}.npz") as found:
         return dict(found)
 
@@ -102,7 +102,7 @@ def _write_jsonl(columns: Columns, folder: Path, part: str) -> Path:
     return path
 
 
-def _read_jsonl(folder: Path, part: str) -> Mapping[str, Any]:
+def _read_jsonl(folder: Path, part: str) -> Mapping[str, object]:
     with (folder / f"{part}.jsonl").open(encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream]
     return {name: [row[name] for row in rows] for name in rows[0]}

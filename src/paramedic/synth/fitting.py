@@ -13,7 +13,7 @@ from paramedic.synth.task import Task
 
 
 def choose(
-    make: Callable[[], Any], names: Sequence[str], settings: Mapping[str, Any]
+    make: Callable[[], object], names: Sequence[str], settings: Mapping[str, object]
 ) -> list[tuple[Task, Mapping[str, Any]]]:
     """The named tasks, or all that fit; settings that a task does not have are not for it."""
     if names:
@@ -27,7 +27,7 @@ def choose(
                 )
         return [(task, settings) for task in chosen]
     able = [task for task in TASKS.values() if set(settings) <= set(task.settings(None, {}))]
-    fitting: list[tuple[Task, Mapping[str, Any]]] = [
+    fitting: list[tuple[Task, Mapping[str, object]]] = [
         (task, settings) for task in able if not fits(make, task, settings)
     ]
     if not fitting:
@@ -39,6 +39,6 @@ def choose(
     return fitting
 
 
-def shape(task: Task, settings: Mapping[str, Any]) -> str:
+def shape(task: Task, settings: Mapping[str, object]) -> str:
     inputs = Source(task, 1, settings, seed=0, split="random", part="train").arrays(1).inputs
     return f"{inputs.dtype} (batch, {', '.join(map(str, inputs.shape[1:]))})"

@@ -46,7 +46,7 @@ def fit(task: Task, output: Any, target: Any, classes: int) -> Any:
     return output.movedim(-1, 1) if last else output
 
 
-def _two_parts(output: Any) -> tuple[Any, Any]:
+def _two_parts(output: object) -> tuple[Any, Any]:
     if isinstance(output, dict) and {"boxes", "logits"} <= set(output):
         return output["boxes"], output["logits"]
     if isinstance(output, tuple | list) and len(output) == 2:
@@ -58,7 +58,7 @@ def _two_parts(output: Any) -> tuple[Any, Any]:
     )
 
 
-def _same(output: Any, wanted: tuple[int, ...], what: str) -> Any:
+def _same(output: object, wanted: tuple[int, ...], what: str) -> Any:
     got = tuple(getattr(output, "shape", ()))
     if got != wanted:
         raise ParamedicError(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 
 from paramedic.errors import ParamedicError
 from paramedic.synth import goals
@@ -55,7 +56,7 @@ class Climb:
 class Course:
     """What stays the same over all rungs."""
 
-    make: Callable[[], Any]
+    make: Callable[[], object]
     task: Task
     settings: Mapping[str, Any]
     steps: int
@@ -67,7 +68,7 @@ class Course:
 
 
 def climb(
-    make: Callable[[], Any], task: Task, settings: Mapping[str, Any], *, steps: int = STEPS, seed: int = 0
+    make: Callable[[], object], task: Task, settings: Mapping[str, object], *, steps: int = STEPS, seed: int = 0
 ) -> Iterator[Climb]:
     """Rung after rung, up to the first that breaks."""
     classes = classes_of(task, settings, seed)
@@ -112,7 +113,7 @@ def _tries(course: Course, level: int, rate: float, begin: float) -> Iterator[Cl
                 return
 
 
-def _steps(model: Any, course: Course, level: int, rate: float) -> Iterator[tuple[int, Any]]:
+def _steps(model: nn.Module, course: Course, level: int, rate: float) -> Iterator[tuple[int, object]]:
     """Number and loss of each training step."""
     optimizer = torch.optim.Adam(_parameters(model), lr=rate)
     decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - step / course.steps, 0.02))
@@ -129,7 +130,7 @@ def _steps(model: Any, course: Course, level: int, rate: float) -> Iterator[tupl
         yield step, loss.detach()
 
 
-def classes_of(task: Task, settings: Mapping[str, Any], seed: int) -> int:
+def classes_of(task: Task, settings: Mapping[str, object], seed: int) -> int:
     """The same for all rungs, since one model climbs them all; 0 where nothing is classified."""
     if task.goal in ("values", "labels"):
         return 0
@@ -140,7 +141,7 @@ def classes_of(task: Task, settings: Mapping[str, Any], seed: int) -> int:
     return max(goals.count_classes(task, source.arrays(TESTS)) for source in sources)
 
 
-def _parameters(model: Any) -> list[Any]:
+def _parameters(model: object) -> list[Any]:
     found = [p for p in model.parameters() if p.requires_grad] if isinstance(model, torch.nn.Module) else []
     if not found:
         raise ParamedicError(
@@ -151,7 +152,7 @@ def _parameters(model: Any) -> list[Any]:
     return found
 
 
-def _look(model: Any, course: Course, inputs: Any, target: Any) -> float:
+def _look(model: nn.Module, course: Course, inputs: object, target: object) -> float:
     model.eval()
     with torch.no_grad():
         output = goals.fit(course.task, model(inputs), target, course.classes)

@@ -57,7 +57,7 @@ class Leaf:
         return axis > 0 if self.channels_first else axis < self.values.ndim - 2
 
 
-def parts(batch: Any, target: str | int | None = None) -> tuple[list[Leaf], list[Leaf]]:
+def parts(batch: object, target: str | int | None = None) -> tuple[list[Leaf], list[Leaf]]:
     """Inputs to be made anew, and targets: what was named, else what is called so, else the last of a row."""
     named = _targets(batch) if target is None else (str(target),)
     found = [Leaf(path, values) for path, values in _walk(batch, "")]
@@ -74,7 +74,7 @@ def parts(batch: Any, target: str | int | None = None) -> tuple[list[Leaf], list
     return inputs, targets
 
 
-def _targets(batch: Any) -> tuple[str, ...]:
+def _targets(batch: object) -> tuple[str, ...]:
     if isinstance(batch, Mapping):
         names = [str(key) for key in batch]
         return tuple(n for n in names if any(w in n.lower() for w in TARGETS) or n.lower() in ("y", "boxes"))
@@ -87,7 +87,7 @@ def _is_content(leaf: Leaf) -> bool:
     return not bookkeeping and leaf.values.ndim >= 2 and leaf.values.dtype.kind != "b"
 
 
-def _walk(value: Any, path: str) -> Iterator[tuple[str, Array]]:
+def _walk(value: object, path: str) -> Iterator[tuple[str, Array]]:
     if _is_tensor(value):
         if getattr(value, "ndim", 0) >= 1:
             yield path, _array(value)
@@ -112,7 +112,7 @@ def rebuilt(value: Any, made: Mapping[str, Array], path: str = "") -> Any:
     return value
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     return isinstance(value, torch.Tensor | np.ndarray)
 
 

@@ -98,7 +98,7 @@ class Patterns:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._known: dict[tuple[Any, ...], Array] = {}
+        self._known: dict[tuple[object, ...], Array] = {}
 
     def whole(self, leaf: Leaf, classes: Array) -> Array:
         """A pattern over the whole input for each sample's class; several classes per sample are added."""
@@ -141,7 +141,7 @@ class Patterns:
             self._known[full] = spread(int(key[-1]), width) if few else rng.standard_normal(width)
         return self._known[full]
 
-    def _coarse(self, leaf: Leaf, key: tuple[Any, ...]) -> Array:
+    def _coarse(self, leaf: Leaf, key: tuple[object, ...]) -> Array:
         shape = leaf.values.shape[1:]
         coarse = [min(size, CELLS) if leaf.is_spatial(axis) else size for axis, size in enumerate(shape)]
         made = self._vector(leaf, key, int(np.prod(coarse))).reshape(coarse)

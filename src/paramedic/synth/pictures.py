@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.synth.task import Array
 
@@ -46,7 +47,7 @@ def write(columns: dict[str, Array], folder: Path, part: str) -> Path:
 def read(folder: Path, part: str) -> Mapping[str, Any]:
     home = folder / part
     found = sorted((path for path in home.glob("*/*.png") if path.parent.name != "masks"), key=lambda path: path.name)
-    columns: dict[str, Any] = {"input": np.stack([_load(path) for path in found]).astype(np.float32) / 255}
+    columns: Fields = {"input": np.stack([_load(path) for path in found]).astype(np.float32) / 255}
     if (home / "boxes.jsonl").exists():
         rows = [json.loads(line) for line in (home / "boxes.jsonl").read_text(encoding="utf-8").splitlines()]
         return columns | {name: [row[name] for row in rows] for name in ("boxes", "labels")}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Source:
     """One part of a task: an endless, numbered row of samples."""
 
     def __init__(
-        self, task: Task, level: int | None, settings: Mapping[str, Any], *, seed: int, split: str, part: str
+        self, task: Task, level: int | None, settings: Mapping[str, object], *, seed: int, split: str, part: str
     ) -> None:
         if split not in ("random", "gap"):
             raise ParamedicError(f"there is no split {split!r}", expected="random or gap", fix="--split random")

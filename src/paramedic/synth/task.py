@@ -76,7 +76,7 @@ class Task:
     usual: int  # the level one gets without asking for one
     gap: str = ""  # what lies apart in the gap split; empty when there is none
 
-    def settings(self, level: int | None, changes: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, level: int | None, changes: Mapping[str, object]) -> dict[str, object]:
         """What `draw` gets at this level: its defaults, then the rung's, then the caller's."""
         known = {
             p.name: p.default for p in inspect.signature(self.draw).parameters.values() if p.kind is p.KEYWORD_ONLY
@@ -102,7 +102,7 @@ class Task:
         return self.rungs[level - 1]
 
 
-def _as_type_of(default: Any, value: Any, name: str) -> Any:
+def _as_type_of(default: Any, value: Any, name: str) -> object:
     try:
         return type(default)(value)
     except ValueError:

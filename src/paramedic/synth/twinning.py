@@ -26,14 +26,14 @@ IGNORED = -100  # a target that losses skip
 class Twins:
     """Call it with a batch of the run it was made for. `rule` says in words how inputs and targets hang together."""
 
-    def __init__(self, first: Any, *, target: str | int | None = None, seed: int = 0) -> None:
+    def __init__(self, first: object, *, target: str | int | None = None, seed: int = 0) -> None:
         self.seed, self._calls, self._target = seed, 0, target
         self._patterns = Patterns(seed)
         inputs, targets = leaves.parts(first, target)
         self._marginals = {leaf.path: Marginal(leaf.values) for leaf in (*inputs, *targets)}
         self.rule = self._rule(inputs, targets)
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: object) -> Any:
         inputs, targets = leaves.parts(batch, self._target)
         noise = np.random.default_rng([self.seed, self._calls])
         self._calls += 1

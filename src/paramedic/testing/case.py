@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Fields
 from paramedic.errors import ParamedicError
 from paramedic.program.tensors import tensors_in
 
@@ -21,7 +22,7 @@ class Step:
     def __init__(self, function: Callable[[Any, Any], torch.Tensor]) -> None:
         self.function = function
 
-    def __call__(self, model: Any, batch: Any) -> torch.Tensor:
+    def __call__(self, model: nn.Module, batch: object) -> torch.Tensor:
         return self.function(model, batch)
 
 
@@ -29,8 +30,8 @@ class Step:
 class Called:
     """The first call of the model within a step."""
 
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: Args
+    kwargs: Fields
     output: Any
 
     @property
@@ -50,7 +51,7 @@ class Case:
     or `y`. Without a loss the model's output has one, as those of transformers have. A `Step` gets model and batch.
     """
 
-    def __init__(self, model: nn.Module, loss: Any, batch: Any) -> None:
+    def __init__(self, model: nn.Module, loss: object, batch: object) -> None:
         if not isinstance(model, nn.Module):
             raise ParamedicError(f"the model is a {type(model).__name__}", expected="a torch.nn.Module")
         if loss is not None and not callable(loss):
@@ -61,7 +62,7 @@ class Case:
             )
         self.model, self.loss, self.batch = model, loss, batch
 
-    def compute(self, model: Any = None) -> torch.Tensor:
+    def compute(self, model: nn.Module | None = None) -> torch.Tensor:
         """The loss, one number, by this model or by a stand-in for it."""
         model = self.model if model is None else model
         if isinstance(self.loss, Step):
@@ -79,7 +80,7 @@ class Case:
         """One step without gradients, as it is seen at the model's door."""
         found: list[Called] = []
 
-        def note(module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        def note(module: nn.Module, args: Args, kwargs: Any, output: object) -> None:
             if not found:
                 found.append(Called(args, kwargs, output))
 
@@ -100,7 +101,7 @@ class Case:
         return [tensor for _, tensor in tensors_in(split(self.batch)[2])]
 
 
-def split(batch: Any, *, own_loss: bool = False) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+def split(batch: object, *, own_loss: bool = False) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
     """Positional inputs, inputs by name, and the target."""
     if isinstance(batch, Mapping):
         key = next((key for key in TARGET_KEYS if key in batch), None)
@@ -119,14 +120,14 @@ def split(batch: Any, *, own_loss: bool = False) -> tuple[tuple[Any, ...], dict[
     )
 
 
-def as_call(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def as_call(inputs: object) -> tuple[tuple[Any, ...], Fields]:
     """Inputs without a target: a tensor, a tuple of them, or a dict by name."""
     if isinstance(inputs, Mapping):
         return (), dict(inputs)
     return (tuple(inputs), {}) if isinstance(inputs, (tuple, list)) else ((inputs,), {})
 
 
-def _own_loss(output: Any) -> Any:
+def _own_loss(output: object) -> object:
     value = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
     if value is None:
         raise ParamedicError(

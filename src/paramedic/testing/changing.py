@@ -56,7 +56,7 @@ def changed(batch: Batch, change: Callable[[torch.Tensor], torch.Tensor]) -> Bat
     return tuple(_each(item, change) for item in args), {key: _each(item, change) for key, item in kwargs.items()}
 
 
-def _each(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+def _each(value: object, change: Callable[[torch.Tensor], torch.Tensor]) -> object:
     if isinstance(value, torch.Tensor):
         return change(value.clone())
     if isinstance(value, dict):

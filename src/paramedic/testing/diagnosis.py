@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import torch
+from torch.optim import Optimizer
 
 from paramedic.findings import Finding
 from paramedic.program.tensors import tensors_in
@@ -25,7 +25,7 @@ from paramedic.testing.symptoms import symptoms
 VAGUE = ("PM207", "PM209", "PM210", "PM213", "PM214", "PM206", "PM202", "PM201")
 
 
-def causes(case: Case, optimizer: Any, failed: Fit, found: tuple[Finding, ...], steps: int) -> list[Cause]:
+def causes(case: Case, optimizer: Optimizer, failed: Fit, found: tuple[Finding, ...], steps: int) -> list[Cause]:
     """Causes of a training that did not learn; the likeliest first."""
     telling = [cause_of(f) for f in found if f.code not in VAGUE]
     errors = [cause_of(f) for f in found if f.code not in VAGUE and f.severity == "error"]
@@ -43,10 +43,10 @@ def causes(case: Case, optimizer: Any, failed: Fit, found: tuple[Finding, ...], 
     return [cause_of(f) for f in found][:1] or [_unknown(failed)]
 
 
-def experiments(case: Case, optimizer: Any, failed: Fit, steps: int) -> Iterator[Cause]:
+def experiments(case: Case, optimizer: Optimizer, failed: Fit, steps: int) -> Iterator[Cause]:
     """One change each; those that make it learn."""
 
-    def learns(changed: Any, other: Case = case) -> bool:
+    def learns(changed: object, other: Case = case) -> bool:
         with restored(case.model, changed):
             again = fit(other, changed, steps, guess=failed.guess, floor=failed.floor)
             return again.reached or again.progress > max(0.5, 3 * failed.progress)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable
-from typing import Any
 
 from paramedic.findings import Finding
 
@@ -13,7 +12,7 @@ from paramedic.findings import Finding
 ABOUT_THE_CASE = ("PM1", "PM2", "PM3", "PM4", "PM5")
 
 
-def findings_of(training: Callable[[], Any]) -> tuple[Finding, ...]:
+def findings_of(training: Callable[[], object]) -> tuple[Finding, ...]:
     """What the rules find in this training; nothing where it cannot be watched."""
     from paramedic.at_work import current
     from paramedic.watching import watch

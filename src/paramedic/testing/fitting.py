@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from paramedic.testing.case import Case
 
@@ -57,7 +58,7 @@ class Fit:
 
 def fit(
     case: Case,
-    optimizer: Any,
+    optimizer: Optimizer,
     steps: int,
     *,
     guess: float,

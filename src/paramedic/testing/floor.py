@@ -39,7 +39,7 @@ def _lowest(case: Case, *, tied: bool) -> float | None:
     return None
 
 
-def _descend(case: Case, output: Any, rate: float, *, tied: bool) -> float:
+def _descend(case: Case, output: object, rate: float, *, tied: bool) -> float:
     free = _Free(output, tied=tied)
     size = max([1.0, *(float(p.detach().abs().max()) for p in free.parameters() if p.numel())])
     optimizer = torch.optim.Adam(free.parameters(), lr=rate * size)
@@ -64,7 +64,7 @@ class _Free(nn.Module):
     has no floor where these may sum to more than one.
     """
 
-    def __init__(self, output: Any, *, tied: bool) -> None:
+    def __init__(self, output: object, *, tied: bool) -> None:
         super().__init__()
         self.tied = tied
         self._count = 0
@@ -89,7 +89,7 @@ class _Free(nn.Module):
             return value
         raise TypeError(f"cannot stand in for a {type(value).__name__}")
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> object:
         return _answer(self._output)
 
 

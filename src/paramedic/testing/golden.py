@@ -9,7 +9,9 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
+from paramedic.aliases import Args
 from paramedic.errors import ParamedicError
 from paramedic.program.tensors import tensors_in
 from paramedic.testing import updating
@@ -24,7 +26,13 @@ Entry = dict[str, Any]
 
 
 def golden_step(
-    name: str, model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = None, tolerance: float | None = None
+    name: str,
+    model: nn.Module,
+    loss: object,
+    batch: object,
+    *,
+    optimizer: Optimizer | None = None,
+    tolerance: float | None = None,
 ) -> None:
     """One step gives the numbers it gave when it was stored, in `golden/NAME.json` beside the test.
 
@@ -46,12 +54,12 @@ def golden_step(
     _compare(name, path, entries, tolerance)
 
 
-def _entries(case: Case, optimizer: Any) -> Iterator[Entry]:
+def _entries(case: Case, optimizer: Optimizer) -> Iterator[Entry]:
     """In the order in which a step makes them: outputs, loss, gradients from the loss backwards, updates."""
     found: list[Entry] = []
     names = {module: path for path, module in case.model.named_modules()}
 
-    def note(module: nn.Module, args: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, output: object) -> None:
         found.extend(
             _entry("output", f"{names[module] or 'model'}{path}", tensor)
             for path, tensor in tensors_in(output)

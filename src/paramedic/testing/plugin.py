@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from paramedic.aliases import Function
+
+if TYPE_CHECKING:
+    from torch import nn
+    from torch.optim import Optimizer
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> object:
     """A failed check leaves its code as a property, where JUnit readers find it."""
     code = getattr(call.excinfo.value, "code", "") if call.excinfo is not None else ""
     if call.excinfo is not None and type(call.excinfo.value).__name__ == "CheckFailed" and code:
@@ -37,8 +43,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 class Synthetic:
     """A tiny task whose best possible error is known."""
 
-    batch: tuple[Any, Any]  # inputs and targets
-    test: tuple[Any, Any]
+    batch: tuple[object, object]  # inputs and targets
+    test: tuple[object, object]
     optimum: float  # the smallest error that any model can have on the test part
 
 
@@ -52,7 +58,7 @@ def seeded() -> Iterator[int]:
 
 
 @pytest.fixture
-def filled() -> Callable[..., Any]:
+def filled() -> Function:
     """`filled(2, 3)`: a tensor with the same values in every run; `filled(2, 3, high=10)`: whole numbers below 10."""
 
     def make(*shape: int, low: int | None = None, high: int | None = None) -> Any:
@@ -86,7 +92,7 @@ def synthetic() -> Callable[..., Synthetic]:
 def train_steps() -> Callable[..., list[float]]:
     """`train_steps(20, model, loss, batch, optimizer)` trains and returns the losses; the model stays trained."""
 
-    def train(n: int, model: Any, loss: Any, batch: Any, optimizer: Any = None) -> list[float]:
+    def train(n: int, model: nn.Module, loss: object, batch: object, optimizer: Optimizer | None = None) -> list[float]:
         from paramedic.testing.case import Case
         from paramedic.testing.fitting import adam, advance
 

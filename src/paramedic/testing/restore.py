@@ -11,10 +11,13 @@ from typing import Any
 import numpy
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 
 @contextlib.contextmanager
-def restored(model: nn.Module | None = None, optimizer: Any = None, *, seed: int | None = 0) -> Iterator[None]:
+def restored(
+    model: nn.Module | None = None, optimizer: Optimizer | None = None, *, seed: int | None = 0
+) -> Iterator[None]:
     """Do what you like in this block; afterwards everything is as before. Inside, random numbers start from `seed`."""
     randomness = random_state()
     kept = _Model(model) if model is not None else None
@@ -82,7 +85,7 @@ class _Model:
 
 
 class _Optimizer:
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.state = {key: copy.deepcopy(value) for key, value in optimizer.state.items()}
         self.groups = [{k: v for k, v in group.items() if k != "params"} for group in optimizer.param_groups]

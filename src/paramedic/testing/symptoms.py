@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args
 from paramedic.capture.facts import readable
 from paramedic.testing.case import Called, Case
 from paramedic.testing.failure import Cause
@@ -21,7 +21,7 @@ def symptoms(case: Case) -> list[Cause]:
     outputs: dict[str, tuple[nn.Module, torch.Tensor]] = {}
     names = {module: path for path, module in case.model.named_modules()}
 
-    def note(module: nn.Module, args: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, output: object) -> None:
         if isinstance(output, torch.Tensor) and output.dtype.is_floating_point and output.numel():
             outputs.setdefault(names[module], (module, output))
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args
 from paramedic.program.tensors import tensors_in
 from paramedic.testing.changing import Batch, changed, frozen_run
 
@@ -37,7 +38,7 @@ def tainted_by(model: nn.Module, batch: Batch, size: int, index: int, *, after: 
             fresh[index] = tensor[index]
         return fresh
 
-    def note(module: nn.Module, args: Any, output: Any) -> Any:
+    def note(module: nn.Module, args: Args, output: object) -> object:
         if isinstance(module, nn.Embedding) and isinstance(output, torch.Tensor):
             return dyed(output)  # whole numbers cannot be dyed; what is looked up for them can
         if not found and _is_dyed(output, is_kept) and not _is_dyed(args, is_kept):
@@ -54,6 +55,6 @@ def tainted_by(model: nn.Module, batch: Batch, size: int, index: int, *, after: 
     return found[0] if found else None
 
 
-def _is_dyed(value: Any, kept: Any) -> bool:
+def _is_dyed(value: object, kept: Any) -> bool:
     parts = [kept(t) for _, t in tensors_in(value) if t.dtype.is_floating_point]
     return any(part is not None and bool(torch.isnan(part).any()) for part in parts)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SHIFTS = tuple(shift for size in range(1, 6) for shift in (size, -size))
 FEWEST = 300
 SURE = 1e-8
+SHOWN = 1e-3  # p-value of a relation in each window before the border
 STRUCTURE = 0.3  # of the variation in ten directions
 
 
@@ -51,11 +52,13 @@ def broken_from(split: Split, task: Task) -> int | None:
     inside = _among(split, behind)
     if _fit(inside, labels[behind], task) < 0.05:
         return None
-    return (
-        int(split.features.indices[place])
-        if _fit(_among(split, np.arange(place)), labels[:place], task) < SURE
-        else None
-    )
+    if _fit(_among(split, np.arange(place)), labels[:place], task) >= SURE:
+        return None
+    # So few rows may show no relation even where there is one: as many before the border must show it, wherever taken.
+    size = min(len(behind), place)
+    windows = [np.arange(start, start + size) for start in np.linspace(0, place - size, 5).astype(int)]
+    shown = all(_fit(_among(split, rows), labels[rows], task) < SHOWN for rows in windows)
+    return int(split.features.indices[place]) if shown else None
 
 
 def should_be_learnable(audit: Audit) -> bool:

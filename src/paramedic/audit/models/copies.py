@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FEWEST = 50  # samples
 FEWEST_VALUES = 20  # different ones, of a number to be predicted
+FEWEST_PER_CLASS = 10
 OUT_OF_ORDER = 0.002  # of neighbours, that rounding may exchange
 
 
@@ -43,7 +44,27 @@ def copies(audit: Audit) -> list[Copy] | None:
         Copy(name=name, place=place, how=how, samples=len(kept.indices))
         for name, place, values in columns
         if (how := judge(values, found.labels)) is not None
-    ]
+    ] + [*_telling_ids(split)]
+
+
+def _telling_ids(split: Split) -> Iterator[Copy]:
+    """Numbers of the rows that say the class: sorted by them, the classes are sorted too, and the file is not."""
+    labels, samples = split.sketch.target.labels, split.sketch.target.samples
+    for name, parts in split.sketch.numbering.items():
+        ids = np.concatenate(parts)
+        if labels is None or len(ids) != len(labels) or len(labels) < FEWEST or labels.dtype.kind == "f":
+            continue
+        classes, counts = np.unique(labels, return_counts=True)
+        if not 2 <= len(classes) <= len(labels) / FEWEST_PER_CLASS or counts.min() < FEWEST_PER_CLASS:
+            continue
+        runs = _changes(labels[np.argsort(ids, kind="stable")])
+        if runs < 2 * len(classes) and _changes(labels[np.argsort(samples)]) > len(labels) / 10:
+            how = "tells the class: sorted by it, all samples of a class stand together, unlike in the file"
+            yield Copy(name=name, place=None, how=how, samples=len(ids))
+
+
+def _changes(labels: Array) -> int:
+    return int((labels[1:] != labels[:-1]).sum())
 
 
 def _columns(split: Split) -> Iterator[tuple[str, int | None, Array]]:

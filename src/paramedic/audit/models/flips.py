@@ -37,7 +37,7 @@ def turned_alone(dataset: Any, index: int) -> str | None:
     return None
 
 
-def _look(sample: Any) -> tuple[Array, Array] | None:
+def _look(sample: object) -> tuple[Array, Array] | None:
     inputs, target, _ = take_apart(sample, None)
     image = next((np.asarray(value) for value in inputs.values()), None)
     mask = np.squeeze(np.asarray(target)) if target is not None else None

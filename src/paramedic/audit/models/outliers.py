@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 FEWEST = 40
 MOST_SHARE = 0.02  # beyond this it is a long tail, or two populations
 MOST_MARKED = 0.25  # of a column that a marker may fill: quartiles still show the others
+MOST_CONVERTED = 0.05  # of a column that may be in another unit
+FEWEST_CONVERTED = 3
+_UNITS = (2.54, 10.0, 12.0, 25.4, 30.48, 39.37, 3.281, 2.2046, 28.35, 60.0, 100.0, 1000.0, 3600.0, 1.609, 4.184, 18.02)
+FACTORS = (*_UNITS, *(1 / unit for unit in _UNITS))  # inches to cm, grams to kg, minutes to hours, mg/dl to mmol/l …
 APART = 3.0  # ranges of all other values that lie between them and a value of another kind
 SUSPICIOUS = 3.0  # interquartile ranges from the median: worth a closer look
 FEWEST_VALUES = 10  # different ones, in a column of measurements
@@ -96,10 +100,11 @@ def _strange(values: Floats, indices: NDArray[np.int64], limit: float) -> Strang
     for kind, hit in (
         ("marker", _marker(values)),
         ("unit", _other_unit(values, median, high - low)),
+        ("unit", _known_factor(values)),
         ("negative", _lost_sign(values, high - low)),
         ("far", np.abs(values - median) > limit * (high - low)),
     ):
-        most = MOST_MARKED if kind == "marker" else MOST_SHARE
+        most = {"marker": MOST_MARKED, "unit": MOST_CONVERTED}.get(kind, MOST_SHARE)
         if 0 < hit.sum() <= max(2, most * len(values)):
             away = np.abs(values[hit] - median) / (high - low)
             worst = np.argsort(-away, kind="stable")
@@ -156,6 +161,33 @@ def _other_unit(values: Floats, median: float, spread: float) -> NDArray[np.bool
         return hit
     hit[order[first:]] = True
     return hit
+
+
+def _known_factor(values: Floats) -> NDArray[np.bool_]:
+    """A small group beyond a wide gap which, times a factor between two units, lies just where all others lie."""
+    nothing = np.zeros(len(values), dtype=bool)
+    ranked = np.sort(values)
+    few = int(MOST_CONVERTED * len(values))
+    if ranked[0] <= 0 or few < FEWEST_CONVERTED or len(np.unique(values)) < 2 * FEWEST_VALUES:
+        return nothing
+    steps = np.diff(ranked)
+    for places in (range(FEWEST_CONVERTED - 1, few), range(len(steps) - few, len(steps) - FEWEST_CONVERTED + 1)):
+        place = max(places, key=lambda at: steps[at])
+        below, above = ranked[: place + 1], ranked[place + 1 :]
+        group, usual = (below, above) if len(below) < len(above) else (above, below)
+        if steps[place] > max(float(np.ptp(usual)), 10 * float(np.diff(usual).max())) and _converts(group, usual):
+            return np.asarray(values <= group[-1] if group is below else values >= group[0])
+    return nothing
+
+
+def _converts(group: Floats, usual: Floats) -> bool:
+    """Whether one of the factors brings the whole group among the others, and to their middle."""
+    low, middle, high = np.percentile(usual, [10, 50, 90])
+    ratio = float(middle / np.median(group))
+    factor = min(FACTORS, key=lambda known: abs(np.log(known / ratio)))
+    moved = group * factor
+    inside = bool(moved[0] >= usual[0] - (middle - usual[0]) / 4 and moved[-1] <= usual[-1] + (usual[-1] - middle) / 4)
+    return inside and bool(low <= np.median(moved) <= high)
 
 
 def _lost_sign(values: Floats, spread: float) -> NDArray[np.bool_]:

@@ -53,5 +53,5 @@ def repeated(hashes: Hashes) -> tuple[Array, Array]:
     return order[member], group[member]
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramedic.audit.chunk import Array, Values
+from paramedic.audit.sketches.encoding import damage
 from paramedic.audit.sketches.moments import Moments
 
 MOST_KEPT = 10_000  # indices of bad samples, different words
@@ -24,7 +25,7 @@ class InputSketch:
     count: int = 0
     shapes: Counter[Shape] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
-    odd: dict[Any, list[int]] = field(default_factory=dict)  # shape or type -> the first samples that have it
+    odd: dict[object, list[int]] = field(default_factory=dict)  # shape or type -> the first samples that have it
     moments: Moments | None = None  # per feature; of all values together where shapes differ
     bad_rows: list[int] = field(default_factory=list)  # samples with NaN or infinity
     bad_count: int = 0
@@ -32,6 +33,7 @@ class InputSketch:
     whole: bool = True  # all values are whole numbers
     blank: list[int] = field(default_factory=list)  # samples of one value everywhere, or texts of a word or two
     empty: list[int] = field(default_factory=list)  # texts without a letter
+    damaged: dict[int, str] = field(default_factory=dict)  # texts read in the wrong encoding: what shows it
     words: Counter[str] = field(default_factory=Counter)
     characters: int = 0
 
@@ -57,6 +59,7 @@ class InputSketch:
         self.whole &= other.whole
         self.blank = (self.blank + other.blank)[:MOST_KEPT]
         self.empty = (self.empty + other.empty)[:MOST_KEPT]
+        self.damaged |= dict(list(other.damaged.items())[: MOST_KEPT - len(self.damaged)])
         self._count_words(other.words)
         self.characters += other.characters
 
@@ -80,6 +83,9 @@ class InputSketch:
             self._note((), "text", indices)
             self._count_words(Counter(values))
             self.characters += sum(map(len, values))
+            if len(self.damaged) < MOST_KEPT:
+                found = ((int(i), damage(value)) for i, value in zip(indices, values, strict=True))
+                self.damaged |= {i: shown for i, shown in found if shown}
             if len(self.blank) < MOST_KEPT:
                 short = [i for i, value in zip(indices.tolist(), values, strict=True) if len(value) < SHORT]
                 self.blank += short

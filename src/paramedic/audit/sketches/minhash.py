@@ -12,6 +12,7 @@ ROWS = 4  # per band: two texts meet when one band is equal
 WORDS = 3  # per shingle
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _EMPTY = np.uint32(0xFFFFFFFF)
+_MARK = np.isin(np.arange(256), list(b".,;:!?\"'"))  # a copy may have others; those of formulas and programs count
 
 
 def signatures(texts: Sequence[str]) -> NDArray[np.uint32]:
@@ -44,7 +45,7 @@ def _word_hashes(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.i
     encoded = [text.lower().encode("utf-8", "replace") for text in texts]
     content = np.frombuffer(b" ".join(encoded) + b" ", dtype=np.uint8)
     lengths = np.fromiter((len(text) + 1 for text in encoded), dtype=np.int64, count=len(encoded))
-    inside = content > 32
+    inside = (content > 32) & ~_MARK[content]
     starts = np.flatnonzero(inside & ~np.concatenate([[False], inside[:-1]]))
     if not len(starts):
         return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)

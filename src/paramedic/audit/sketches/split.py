@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
+from paramedic.audit.chunk import Array, BadSample, Boxes, Chunk, Source
 from paramedic.audit.sketches import hashes
 from paramedic.audit.sketches.dense import DenseSketch
 from paramedic.audit.sketches.groups import Groups
@@ -37,6 +37,7 @@ class SplitSketch:
     hash_parts: list[NDArray[np.int64]] = field(default_factory=list)
     index_parts: list[NDArray[np.int64]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)  # files, as the samples themselves say
+    numbering: dict[str, list[Array]] = field(default_factory=dict)  # by column, in the order of the targets
     stopped: str = ""  # why not everything was read
 
     def update(self, chunk: Chunk) -> None:
@@ -59,6 +60,8 @@ class SplitSketch:
         if not self.prints.thumbs:
             self.rows.update(chunk, self.inputs)
         self.names |= chunk.names
+        for name, numbers in chunk.numbering.items():
+            self.numbering.setdefault(name, []).append(numbers)
         self.boxes += list(zip(chunk.indices.tolist(), chunk.boxes, strict=False))
 
     def merge(self, other: SplitSketch) -> None:
@@ -74,6 +77,8 @@ class SplitSketch:
         self.bad += other.bad
         self.boxes += other.boxes
         self.names |= other.names
+        for name, parts in other.numbering.items():
+            self.numbering.setdefault(name, []).extend(parts)
         self.hash_parts += other.hash_parts
         self.index_parts += other.index_parts
         self.stopped = self.stopped or other.stopped

@@ -23,7 +23,7 @@ class TargetSketch:
     parts: list[Array] = field(default_factory=list)  # numbers, or codes of names
     indices: list[NDArray[np.int64]] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)  # of classes given as text
-    elements: Counter[Any] = field(default_factory=Counter)  # values inside targets that are arrays of whole numbers
+    elements: Counter[object] = field(default_factory=Counter)  # values inside targets that are arrays of whole numbers
     missing: list[int] = field(default_factory=list)  # samples without a target
 
     def update(self, target: Values | None, indices: NDArray[np.int64]) -> None:

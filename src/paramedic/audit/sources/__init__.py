@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from paramedic.audit.chunk import Source
 from paramedic.errors import ParamedicError
 
 
 def open_source(
-    data: Any, *, label: str | None = None, title: str = "", sample: int | None = None, like: Source | None = None
+    data: object, *, label: str | None = None, title: str = "", sample: int | None = None, like: Source | None = None
 ) -> Source:
     """The samples of a tensor, an array, a pair of them, a Dataset, a DataLoader, a frame, a file or a folder.
 

@@ -15,11 +15,11 @@ from paramedic.audit.sources.choosing import chosen, in_pieces, rows_per_chunk
 from paramedic.errors import ParamedicError
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     return isinstance(value, np.ndarray) or _is_tensor(value)
 
 
-def is_pair(value: Any) -> bool:
+def is_pair(value: object) -> bool:
     """(inputs, targets) as arrays, or as lists of one length, of which the first may hold texts."""
     if not isinstance(value, tuple) or not 1 <= len(value) <= 2:
         return False
@@ -38,7 +38,7 @@ def to_numpy(value: Any) -> Array:
     return np.asarray(value)
 
 
-def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -> Source:
+def open_arrays(data: object, *, title: str, sample: int | None, label: str = "") -> Source:
     inputs, target = _pair(data, title)
     if target is not None and len(target) != len(inputs):
         raise ParamedicError(
@@ -67,14 +67,14 @@ def open_arrays(data: Any, *, title: str, sample: int | None, label: str = "") -
     )
 
 
-def _pair(data: Any, title: str) -> tuple[Values, Array | None]:
+def _pair(data: object, title: str) -> tuple[Values, Array | None]:
     if not isinstance(data, tuple):
         return _inputs(data, title), None
     target = _rows(to_numpy(data[1]), title) if len(data) > 1 and data[1] is not None else None
     return _inputs(data[0], title), target
 
 
-def _inputs(data: Any, title: str) -> Values:
+def _inputs(data: object, title: str) -> Values:
     """Texts stay a list; everything else is an array of numbers."""
     array = _rows(to_numpy(data), title)
     if array.dtype.kind in "OUS" and array.ndim == 1:
@@ -102,11 +102,11 @@ def _no_numbers(what: str) -> ParamedicError:
     )
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach")
 
 
-def _strided(value: Any) -> Any:
+def _strided(value: object) -> object:
     import sys
 
     return sys.modules["torch"].strided

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paramedic.aliases import Fields
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Source
 from paramedic.audit.sources.choosing import chosen
-from paramedic.audit.sources.images import regular
+from paramedic.audit.sources.images import ENDINGS, regular, size_of
+
+if TYPE_CHECKING:
+    import polars
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
+_TABLES = (
+    (("x1", "y1", "x2", "y2"), "xyxy"), (_CORNERS, "xyxy"), (("x_min", "y_min", "x_max", "y_max"), "xyxy"),
+    (("left", "top", "right", "bottom"), "xyxy"), (("x", "y", "w", "h"), "xywh"),
+    (("x", "y", "width", "height"), "xywh"),
+)  # fmt: skip
+BOXES = "boxes"  # the name under which a source lists the columns of its boxes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxColumns:
+    """Which columns of a table hold boxes."""
+
+    picture: str
+    numbers: Sequence[str]
+    declared: str
 
 
 def is_coco(path: Path) -> bool:
@@ -29,16 +49,16 @@ def is_voc(folder: Path) -> bool:
 
 def open_coco(path: Path, *, sample: int | None) -> Source:
     with path.open(encoding="utf-8") as stream:
-        content: dict[str, Any] = json.load(stream)
+        content: Fields = json.load(stream)
     images = content.get("images", [])
-    by_image: dict[Any, list[dict[str, Any]]] = {image["id"]: [] for image in images}
+    by_image: dict[Any, list[Fields]] = {image["id"]: [] for image in images}
     for annotation in content.get("annotations", []):
         by_image.setdefault(annotation.get("image_id"), []).append(annotation)
     names = [str(image.get("file_name", image["id"])) for image in images]
     kinds = {kind["id"] for kind in content.get("categories", []) if "id" in kind}
     start = _start(path.parent, names)
 
-    def boxes(image: dict[str, Any]) -> Boxes:
+    def boxes(image: Fields) -> Boxes:
         if start is not None and not (start / str(image.get("file_name", ""))).exists():
             raise FileNotFoundError(f"there is no such picture in {start.name or '.'}/")
         found = [a for a in by_image[image["id"]] if "bbox" in a]
@@ -89,7 +109,40 @@ def _voc_boxes(file: Path) -> Boxes:
     )
 
 
-def _source(title: str, makers: Sequence[Any], names: Sequence[str], sample: int | None, write: Any) -> Source:
+def open_box_table(path: Path, table: polars.DataFrame, columns: BoxColumns, *, sample: int | None) -> Source:
+    """A table with a box per row: a sample is a picture with all of its boxes."""
+    rows = {name: part for (name,), part in table.group_by(columns.picture, maintain_order=True)}
+    names = [str(name) for name in rows]
+    start = _start(path.parent, names)
+
+    def boxes(part: polars.DataFrame, name: str) -> Boxes:
+        return Boxes(
+            numbers=part.select(columns.numbers).cast(float).to_numpy(),
+            size=size_of(start / name) if start is not None else None,
+            declared=columns.declared,
+        )
+
+    makers = [lambda part=part, name=name: boxes(part, name) for name, part in zip(names, rows.values(), strict=True)]
+    found = _source(path.name, makers, names, sample, None)
+    return replace(found, features={BOXES: columns.numbers})
+
+
+def box_columns(table: polars.DataFrame) -> BoxColumns | None:
+    """The columns of boxes and of the picture they lie in; None where a table holds no boxes."""
+    known = {name.lower(): name for name in table.columns} if len(table) else {}
+    pictures = [
+        name
+        for name in table.columns
+        if str(table[name].dtype) == "String" and all(str(cell).lower().endswith(ENDINGS) for cell in table[name])
+    ]
+    for words, declared in _TABLES:
+        numbers = [known[word] for word in words if word in known]
+        if len(numbers) == 4 and pictures and all(table[name].dtype.is_numeric() for name in numbers):
+            return BoxColumns(picture=pictures[0], numbers=numbers, declared=declared)
+    return None
+
+
+def _source(title: str, makers: Sequence[object], names: Sequence[str], sample: int | None, write: Any) -> Source:
     indices = chosen(len(makers), sample)
 
     def read(indices: NDArray[np.int64]) -> Iterator[Chunk]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paramedic.aliases import Fields
+
 SEPARATORS = ",;\t|"
 LINES = 20  # that are looked at
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -25,7 +27,7 @@ class Dialect:
     decimal_comma: bool
     utf8: bool
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Fields:
         return {
             "separator": self.separator,
             "has_header": self.has_header,

@@ -25,7 +25,7 @@ _ROW_NAMES = ("id", "index", "idx", "uuid", "guid", "row", "rowid", "unnamed: 0"
 FEW_ROWS = 20
 
 
-def is_frame(value: Any) -> bool:
+def is_frame(value: object) -> bool:
     return type(value).__module__.split(".")[0] in ("polars", "pandas") and hasattr(value, "columns")
 
 
@@ -67,7 +67,7 @@ def open_lazy(
     if numbering:
         guess = (*guess, f"{listed(map(repr, numbering))} only number{'s' * (len(numbering) == 1)} the rows: ignored")
     kinds = {name: _kind(head[name]) for name in schema.names() if name != target and name not in numbering}
-    cells = checked(head, list(kinds), folder)
+    cells = checked(head, list(kinds), folder, target)
     kinds |= dict.fromkeys(cells.numbers, "number")
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     indices = chosen(size, sample)
@@ -84,7 +84,8 @@ def open_lazy(
                 piece, numbers = piece.filter(pl.Series(kept)), numbers[kept]
             if len(piece):
                 bad = tuple(cells.bad(piece, numbers))
-                yield replace(_chunk(piece, numbers, numeric, kinds, target), bad=bad)
+                ids = {name: piece[name].to_numpy() for name in numbering if name in piece.columns}
+                yield replace(_chunk(piece, numbers, numeric, kinds, target), bad=bad, numbering=ids)
 
     def write(kept: Sequence[int], path: Path) -> None:
         _write(frame.collect()[list(kept)], path)
@@ -145,7 +146,7 @@ def _numbers_rows(column: polars.Series) -> bool:
     return named and whole and len(column) >= FEW_ROWS and column.null_count() == 0 and column.n_unique() == len(column)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     """A text as it is; of a conversation and the like, all texts in it."""
     if isinstance(value, dict):
         return " ".join(_words(inner) for inner in value.values())

@@ -14,11 +14,11 @@ _PLAIN = ("Value", "ClassLabel", "Sequence", "List", "LargeList")
 _HELD_OUT = ("validation", "val", "valid", "dev", "test")
 
 
-def is_hugging_face(data: Any) -> bool:
+def is_hugging_face(data: object) -> bool:
     return type(data).__module__.split(".")[0] == "datasets" and hasattr(data, "features")
 
 
-def splits_in(data: Any) -> tuple[Any, Any] | None:
+def splits_in(data: object) -> tuple[object, object] | None:
     """The training and the held-out part of a DatasetDict, or of any mapping like it; None where it is none."""
     if not isinstance(data, Mapping) or "train" not in data:
         return None
@@ -53,7 +53,7 @@ def _is_table(data: Any, features: Mapping[str, Any]) -> bool:
     return plain and hasattr(data, "data") and (data.format or {}).get("type") is None
 
 
-def _names(feature: Any) -> list[str]:
+def _names(feature: object) -> list[str]:
     """Of the classes, also of a list of them."""
     inner = getattr(feature, "feature", feature)
     return [str(name) for name in getattr(inner, "names", None) or []]

@@ -78,13 +78,19 @@ def needed() -> Any:
     return Image
 
 
-def pixels(pillow: Any, path: Path) -> Any:
+def pixels(pillow: Any, path: Path) -> object:
     with pillow.open(regular(path)) as image:
         image.load()  # a truncated file fails here, not later
         if image.mode.startswith(("I", "F")):
             return _in_bytes(np.asarray(image))
         plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
         return np.asarray(plain)
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    """Width and height, from the first bytes of the file."""
+    with needed().open(regular(path)) as image:
+        return (image.width, image.height)
 
 
 def regular(path: Path) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from paramedic.aliases import Fields
 from paramedic.audit.chunk import BadSample, Boxes, Chunk, Values
 from paramedic.audit.sketches.pictures import channel_axis, is_image_shape
 from paramedic.audit.sources.arrays import to_numpy
@@ -19,7 +20,7 @@ _IGNORED = ("idx", "index", "id", "image_id", "iscrowd", "area", *_FILES)
 SHARES = 1.5  # numbers below this may be shares of the image's size
 
 
-def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Boxes | None]:
+def take_apart(sample: object, label: str | None) -> tuple[dict[str, object], object, Boxes | None]:
     """Inputs by name, target and boxes of one sample."""
     if isinstance(sample, Mapping):
         return _of_mapping(sample, label)
@@ -37,7 +38,7 @@ def take_apart(sample: Any, label: str | None) -> tuple[dict[str, Any], Any, Box
     return _flat({"": sample}), None, None
 
 
-def file_of(sample: Any) -> str:
+def file_of(sample: object) -> str:
     """The file that a sample says it comes from: in a key of its own, or of its target's."""
     for part in (sample, *sample) if isinstance(sample, tuple | list) else (sample,):
         if isinstance(part, Mapping):
@@ -47,7 +48,7 @@ def file_of(sample: Any) -> str:
     return ""
 
 
-def _sized(boxes: Boxes | None, inputs: Mapping[str, Any]) -> Boxes | None:
+def _sized(boxes: Boxes | None, inputs: Mapping[str, object]) -> Boxes | None:
     """Boxes in pixels lie inside the image that comes with them."""
     if boxes is None or not boxes.numbers.size or not np.nanmax(np.abs(boxes.numbers)) > SHARES:
         return boxes
@@ -60,16 +61,16 @@ def _sized(boxes: Boxes | None, inputs: Mapping[str, Any]) -> Boxes | None:
     return replace(boxes, size=(width, height))
 
 
-def _is_label(value: Any) -> bool:
+def _is_label(value: object) -> bool:
     return _is_scalar(value) and to_numpy(value).dtype.kind in "biu"
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     return not isinstance(value, str | Mapping | list | tuple) and value is not None and to_numpy(value).size == 1
 
 
 def put_together(
-    parts: Sequence[tuple[dict[str, Any], Any, Boxes | None]],
+    parts: Sequence[tuple[Fields, Any, Boxes | None]],
     indices: Sequence[int],
     bad: Sequence[BadSample],
     files: Mapping[int, str] | None = None,
@@ -89,7 +90,7 @@ def put_together(
     )
 
 
-def _of_mapping(sample: Mapping[str, Any], label: str | None) -> tuple[dict[str, Any], Any, Boxes | None]:
+def _of_mapping(sample: Mapping[str, object], label: str | None) -> tuple[dict[str, object], object, Boxes | None]:
     named = label if label in sample else target_name(sample)
     inputs = {key: value for key, value in sample.items() if key != named and key not in _IGNORED}
     boxes = _boxes_in(sample)
@@ -98,9 +99,9 @@ def _of_mapping(sample: Mapping[str, Any], label: str | None) -> tuple[dict[str,
     return _flat(inputs), sample.get(named) if named else None, _sized(boxes, inputs)
 
 
-def _flat(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(inputs: Mapping[str, object]) -> dict[str, object]:
     """Nested inputs by their path; what is no data (None, a file handle) is left out."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in inputs.items():
         if isinstance(value, Mapping):
             found |= _flat({f"{name}.{key}".lstrip("."): inner for key, inner in value.items()})
@@ -111,12 +112,12 @@ def _flat(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _target_in(target: Mapping[str, Any], label: str | None) -> Any:
+def _target_in(target: Mapping[str, object], label: str | None) -> object:
     named = label if label in target else target_name(key for key in target if key not in ("mask", "masks"))
     return None if named is None or _boxes_in(target) is not None else target[named]
 
 
-def _boxes_in(target: Mapping[str, Any]) -> Boxes | None:
+def _boxes_in(target: Mapping[str, object]) -> Boxes | None:
     for key in ("boxes", "bbox", "bboxes"):
         if key in target:
             numbers = np.asarray(to_numpy(target[key]), dtype=np.float64).reshape(-1, 4)
@@ -129,11 +130,11 @@ def _boxes_in(target: Mapping[str, Any]) -> Boxes | None:
     return None
 
 
-def _is_numbers(value: Sequence[Any]) -> bool:
+def _is_numbers(value: Sequence[object]) -> bool:
     return bool(value) and all(isinstance(item, int | float | np.number) for item in value[:8])
 
 
-def _stacked(values: list[Any]) -> Values:
+def _stacked(values: list[object]) -> Values:
     """One array when all samples have the same shape, otherwise a list."""
     if any(isinstance(value, str) for value in values):
         return [value if isinstance(value, str) else str(value) for value in values]

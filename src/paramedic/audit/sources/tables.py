@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paramedic.audit.chunk import Source
+from paramedic.audit.sources.boxes import box_columns, open_box_table
 from paramedic.audit.sources.delimited import dialect_of, uneven_line
 from paramedic.audit.sources.frames import needed, open_lazy
+from paramedic.audit.sources.vocabulary import vocabulary_beside
 from paramedic.errors import ParamedicError
 
 if TYPE_CHECKING:
@@ -27,11 +29,16 @@ def format_of(path: Path) -> str:
 def open_table(path: Path, *, label: str | None, sample: int | None, like: Source | None = None) -> Source:
     kind = format_of(path)
     try:
-        found = open_lazy(_scan(path, kind), label=label, title=path.name, sample=sample, like=like, folder=path.parent)
+        scanned = _scan(path, kind)
+        boxes = box_columns(scanned.head(50).collect())
+        if boxes is not None:
+            return open_box_table(path, scanned.collect(), boxes, sample=sample)
+        found = open_lazy(scanned, label=label, title=path.name, sample=sample, like=like, folder=path.parent)
     except ParamedicError:
         raise
     except Exception as error:  # each of polars' readers has its own kinds
         raise _unreadable(path, kind, error) from None
+    found = replace(found, vocabulary=vocabulary_beside(path.parent))
     if kind in DELIMITED and not dialect_of(path).utf8:
         found = replace(found, notices=(*found.notices, f"{path.name} is not in UTF-8: some letters were lost"))
     return found

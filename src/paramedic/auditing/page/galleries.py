@@ -173,7 +173,7 @@ def shown_as(split: Split) -> str:
     return f"{low:.4g} is black and {high:.4g} is white; each caption states the true range of its picture"
 
 
-def _range(picture: Any) -> str:
+def _range(picture: object) -> str:
     """The true range of a picture's values."""
     numbers = np.asarray(picture)
     if not numbers.size or not np.isfinite(numbers.astype(np.float64)).any():
@@ -195,7 +195,7 @@ def _words(split: Split, content: Content) -> Iterable[tuple[str, bool]]:
         for place, number in enumerate(numbers.tolist()[: max(0, room // 12)]):
             bad = isinstance(number, float) and not np.isfinite(number)
             yield f"{names[place]} " if place < len(names) else "", False
-            yield f"{number:.4g}", bad
+            yield number if isinstance(number, str) else f"{number:.4g}", bad
             yield "  ", False
 
 

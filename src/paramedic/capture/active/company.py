@@ -19,7 +19,7 @@ MOST_ALONE = 8  # samples that are asked by themselves
 MOST_KEPT = 20_000_000  # values, while the line is looked for
 
 
-def row(subject: Subject) -> dict[str, Any] | None:
+def row(subject: Subject) -> dict[str, object] | None:
     """By how much the answers differ when the same samples come in reverse order; and the line that makes it so.
 
     Only where all inputs have the samples in their first dimension, and nothing is drawn at random.
@@ -67,7 +67,7 @@ def _astray(subject: Subject, answers: torch.Tensor) -> int | None:
     return astray
 
 
-def _line(subject: Subject, reversed_batch: Batch) -> list[Any] | None:
+def _line(subject: Subject, reversed_batch: Batch) -> list[object] | None:
     """The first operation whose result belongs to the row, not to the sample."""
     with _Results(subject.size) as before:
         subject.run(subject.batch)
@@ -79,7 +79,7 @@ def _line(subject: Subject, reversed_batch: Batch) -> list[Any] | None:
     return None
 
 
-def mixed_at(subject: Subject) -> list[Any] | None:
+def mixed_at(subject: Subject) -> list[object] | None:
     """The line of the first operation whose result for one half of the batch depends on the other half."""
     half = subject.size // 2
     with _Results(subject.size) as before:
@@ -100,7 +100,7 @@ class _Results(TorchDispatchMode):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.size = size
-        self.kept: list[tuple[Any, torch.Tensor]] = []
+        self.kept: list[tuple[object, torch.Tensor]] = []
         self._room = MOST_KEPT
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -113,7 +113,7 @@ class _Results(TorchDispatchMode):
         return result
 
 
-def padding(subject: Subject) -> dict[str, Any] | None:
+def padding(subject: Subject) -> dict[str, object] | None:
     """By how much one answer per sample changes when padding that only others need is cut off.
 
     The half of the batch with the most padding is asked twice: in its company, and alone, cut to its own longest.
@@ -168,7 +168,7 @@ def _padded(subject: Subject) -> tuple[torch.Tensor, int | None] | None:
     return None
 
 
-def _reads_last_place(model: nn.Module) -> list[Any] | None:
+def _reads_last_place(model: nn.Module) -> list[object] | None:
     """The one line of forward() that takes the last place of every row, padding or not: `states[:, -1]`."""
     code = getattr(type(model).forward, "__code__", None)
     function = definition(code) if code is not None and is_users(code.co_filename) else None

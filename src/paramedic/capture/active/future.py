@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
+from torch import nn
 
+from paramedic.aliases import Args
 from paramedic.capture.active.questions import TOLERANCE, Batch, Subject, distance, places, tokens, unflattened
 from paramedic.capture.code.masks import triangle_at
 from paramedic.program.tensors import tensors_in
@@ -13,7 +15,7 @@ from paramedic.program.where import user_site
 from paramedic.record.writer import Site
 
 
-def future(subject: Subject) -> dict[str, Any] | None:
+def future(subject: Subject) -> dict[str, object] | None:
     """By how much outputs change at the places before a change of the inputs: 0 for a causal model.
 
     Of several sequences one may be a source that the model is meant to see as a whole. Those that are as long as the
@@ -94,11 +96,11 @@ def _calls(subject: Subject, batch: Batch, length: int) -> list[_Made]:
     """In the order in which modules gave them."""
     found: list[_Made] = []
 
-    def by_place(values: Any) -> list[torch.Tensor]:
+    def by_place(values: object) -> list[torch.Tensor]:
         whole = [t for _, t in tensors_in(values) if t.dim() == 3 and t.shape[:2] == (subject.size, length)]
         return [tensor.float() for tensor in whole if tensor.dtype.is_floating_point]
 
-    def note(module: Any, args: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, output: object) -> None:
         given = next(iter(by_place(args)), None)
         found.extend(_Made(user_site(), tensor, given) for tensor in by_place(output))
 

@@ -10,6 +10,7 @@ import numpy
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Fields
 from paramedic.program.tensors import tensors_in
 
 Batch = tuple[tuple[Any, ...], dict[str, Any]]
@@ -54,7 +55,7 @@ def cloned(batch: Batch) -> Batch | None:
     """The batch with tensors of its own; None when it holds something that a second run might change."""
     plain = (torch.Tensor, int, float, str, bool, type(None))
 
-    def copied(value: Any, depth: int) -> Any:
+    def copied(value: Any, depth: int) -> object:
         if isinstance(value, torch.Tensor):
             return value.detach().clone()
         if isinstance(value, plain):
@@ -72,7 +73,7 @@ def cloned(batch: Batch) -> Batch | None:
         return None
 
 
-def _replace(value: Any, path: str, change: Any) -> Any:
+def _replace(value: object, path: str, change: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return change(path, value)
     if isinstance(value, dict):
@@ -94,7 +95,7 @@ def same(a: list[torch.Tensor], b: list[torch.Tensor]) -> bool:
     return len(a) == len(b) and all(torch.equal(one, other) for one, other in zip(a, b, strict=True))
 
 
-def mixing(subject: Subject) -> dict[str, Any] | None:
+def mixing(subject: Subject) -> Fields | None:
     """Does the output for one half of the batch depend on the other half? And after which module?
 
     Both halves are asked: a recurrent network that takes samples for time steps only looks back.
@@ -105,7 +106,7 @@ def mixing(subject: Subject) -> dict[str, Any] | None:
     return worst | {"apart": worst["gap"] > TOLERANCE and _second_apart(subject)} if worst else None
 
 
-def _half(subject: Subject, first: bool) -> dict[str, Any] | None:
+def _half(subject: Subject, first: bool) -> Fields | None:
     """Exchange one half of the batch and look at the other, the first or the second."""
     size = subject.size
     before = _traced(subject, subject.batch, size)
@@ -162,7 +163,7 @@ def _traced(subject: Subject, batch: Batch, size: int) -> dict[str, list[torch.T
     found: dict[str, list[torch.Tensor]] = {}
     names = {module: path for path, module in subject.model.named_modules()}
 
-    def note(module: nn.Module, args: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, output: object) -> None:
         tensors = [t.float() for _, t in tensors_in(output) if t.dtype.is_floating_point]
         found.setdefault(names[module], _of_size(tensors, size))
 

@@ -7,17 +7,19 @@ in the preparation shows in that a single change puts it right.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.capture.active.questions import Batch, Subject
 from paramedic.program.tensors import tensors_in
 
 Change = Callable[[torch.Tensor, torch.Tensor], "torch.Tensor | None"]  # the input, and one of training
 
 
-def repairs(subject: Subject, labels: torch.Tensor, trained: torch.Tensor, *, training: bool) -> dict[str, Any] | None:
+def repairs(
+    subject: Subject, labels: torch.Tensor, trained: torch.Tensor, *, training: bool
+) -> dict[str, object] | None:
     """The share of right answers to the batch as it is, and after each change that applies to it."""
     found = next(((p, t) for p, t in subject.inputs if t.dtype.is_floating_point and t.dim() > 1), None)
     if found is None:
@@ -75,7 +77,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def _scales(given: torch.Tensor, trained: torch.Tensor) -> dict[str, Any]:
+def _scales(given: torch.Tensor, trained: torch.Tensor) -> Fields:
     """Of all values, and whether each feature is standardised: a mean near zero, a deviation near one."""
 
     def standardised(values: torch.Tensor) -> float:

@@ -14,7 +14,7 @@ from paramedic.program.where import user_site
 FEWEST = 8  # places
 
 
-def later_numbers(subject: Subject) -> dict[str, Any] | None:
+def later_numbers(subject: Subject) -> dict[str, object] | None:
     """By how much early outputs change with later numbers: 0 for a causal model; and the line where that begins.
 
     Only of a model that is given one series and answers place by place.
@@ -57,7 +57,7 @@ def _by_place(outputs: list[torch.Tensor], series: torch.Tensor, axis: int) -> l
     return found
 
 
-def _line(subject: Subject, batch: Batch, length: int, cut: int) -> list[Any] | None:
+def _line(subject: Subject, batch: Batch, length: int, cut: int) -> list[object] | None:
     """The user's line of the first operation whose early results depend on later numbers."""
     with _Results(length) as before:
         subject.run(subject.batch)
@@ -75,7 +75,7 @@ class _Results(TorchDispatchMode):
     def __init__(self, length: int) -> None:
         super().__init__()
         self.length = length
-        self.kept: list[tuple[Any, int, torch.Tensor]] = []
+        self.kept: list[tuple[object, int, torch.Tensor]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))

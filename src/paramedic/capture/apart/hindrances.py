@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import re
 import signal
 import sys
 import threading
+from types import ModuleType
 
 import torch
 
@@ -30,16 +32,23 @@ def hindrance(*, hosted: bool = False) -> str | None:
     handler = foreign_handler()
     if handler is not None:
         return f"{handler} reacts when the process is forked"
-    if threading.active_count() > 1 and any(_WAITS.search(text) for text in _users_sources()):
+    if threading.active_count() > 1 and any(map(_waits_for_any, _users_files(len(sys.modules)))):
         return "the program waits for any child process, and would notice another one"
     if _memory() > MOST_MEMORY:
         return "the process is too large to be forked"
     return None
 
 
-def _users_sources() -> list[str]:
-    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    return ["".join(linecache.getlines(file)) for file in files if file and is_users(file)]
+@functools.lru_cache(maxsize=1)
+def _users_files(modules: int) -> list[str]:
+    """Of the modules there are; looked through again once there are more."""
+    files = {vars(module).get("__file__") for module in list(sys.modules.values()) if isinstance(module, ModuleType)}
+    return [file for file in files if isinstance(file, str) and is_users(file)]
+
+
+@functools.cache
+def _waits_for_any(file: str) -> bool:
+    return _WAITS.search("".join(linecache.getlines(file))) is not None
 
 
 def _memory() -> int:

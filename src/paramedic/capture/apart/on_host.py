@@ -62,7 +62,7 @@ class Copies:
                 holder.update({name: self.of(value) for name, value in list(holder.items()) if _may_hold(value)})
 
 
-def _holders(module: nn.Module) -> Iterator[dict[str, Any]]:
+def _holders(module: nn.Module) -> Iterator[dict[str, object]]:
     """Where a module keeps tensors, registered or not."""
     yield module._parameters
     yield module._buffers
@@ -82,13 +82,13 @@ class _Stays(TorchFunctionMode):
         return func(*map(_on_host, args), **{name: _on_host(value) for name, value in (kwargs or {}).items()})
 
 
-def _on_host(value: Any) -> Any:
+def _on_host(value: object) -> Any:
     if isinstance(value, torch.device) and value.type == "cuda":
         return torch.device("cpu")
     return "cpu" if type(value) is str and _ACCELERATOR.fullmatch(value) else value
 
 
-def staying(question: Callable[[], Any]) -> Any:
+def staying(question: Callable[[], object]) -> object:
     """In the fork: the answer to a question that may speak of accelerators."""
     torch.set_default_device("cpu")
     with torch._C._EnableTorchFunction(), _Stays():

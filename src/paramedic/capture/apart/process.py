@@ -41,7 +41,7 @@ def within_fork() -> bool:
 
 
 def apart(
-    question: Callable[[], Any], seconds: float, *, differentiates: bool = False, copies: Copies | None = None
+    question: Callable[[], object], seconds: float, *, differentiates: bool = False, copies: Copies | None = None
 ) -> Any:
     """What `question` returns, as JSON can hold it, when it is called on a copy of this process. Raises Refused.
 
@@ -87,7 +87,7 @@ def _end(child: int) -> None:
     at_work.discard(child)
 
 
-def _read(descriptor: int, seconds: float) -> Any:
+def _read(descriptor: int, seconds: float) -> object:
     end, text = time.monotonic() + seconds, b""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -108,7 +108,7 @@ def _read(descriptor: int, seconds: float) -> Any:
     return value
 
 
-def _answer(question: Callable[[], Any], copies: Copies | None, descriptor: int, seconds: float) -> NoReturn:
+def _answer(question: Callable[[], object], copies: Copies | None, descriptor: int, seconds: float) -> NoReturn:
     """Life and death of the forked process. No handler of anybody runs at its end."""
     try:
         try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+
+from paramedic.aliases import Args, Kwargs
 
 
-def has_closure(args: Any, kwargs: Any) -> bool:
+def has_closure(args: Args, kwargs: Kwargs) -> bool:
     """torch hands the hooks the arguments of `step`, the optimizer itself first."""
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 
-def guarded(args: Any, kwargs: Any, look: Callable[[], None]) -> tuple[Any, Any] | None:
+def guarded(args: Args, kwargs: Kwargs, look: Callable[[], None]) -> tuple[object, object] | None:
     """The same arguments with a closure that has somebody look at the gradients before they are used.
 
     A line search tries steps that are too long, and takes them back: it is left alone.
@@ -23,7 +24,7 @@ def guarded(args: Any, kwargs: Any, look: Callable[[], None]) -> tuple[Any, Any]
     original = args[1] if len(args) > 1 else kwargs["closure"]
 
     @functools.wraps(original)
-    def closure() -> Any:
+    def closure() -> object:
         result = original()
         look()
         return result

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType
-from typing import Any
 
+from torch.utils.data import DataLoader
+
+from paramedic.aliases import Function
 from paramedic.capture.code.trees import definition, tree
 from paramedic.program.untouched import on_class, stored
 from paramedic.program.where import is_users, shown_path
@@ -17,13 +19,13 @@ LEFT_OUT = "-100"
 ROOM = ("zeros", "full", "ones", "zeros_like", "full_like", "pad_sequence", "pad")
 
 
-def label_sites(loader: Any) -> LabelSites:
+def label_sites(loader: DataLoader) -> LabelSites:
     """The lines that shift the labels of a loader's batches, and that choose which of them do not count."""
     codes = [code for code in _codes(loader) if is_users(code.co_filename)]
     return LabelSites(shifted=_first(codes, _shifted), left_out=_first(codes, _left_out), padded=_first(codes, _padded))
 
 
-def _codes(loader: Any) -> Iterator[CodeType]:
+def _codes(loader: DataLoader) -> Iterator[CodeType]:
     """Of the collate function, perhaps inside a library's, and of the dataset."""
     collate = stored(loader, "collate_fn")
     functions = [collate, stored(collate, "data_collator"), on_class(type(collate), "__call__")]
@@ -33,7 +35,7 @@ def _codes(loader: Any) -> Iterator[CodeType]:
             yield plain.__code__
 
 
-def _first(codes: list[CodeType], find: Any) -> Site | None:
+def _first(codes: list[CodeType], find: Function) -> Site | None:
     for code in codes:
         function = definition(code)
         line = find(function, tree(code.co_filename)) if function is not None else None

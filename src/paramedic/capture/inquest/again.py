@@ -6,11 +6,11 @@ import os
 import random
 import sys
 from types import FrameType
-from typing import Any
 
 import torch
 
 from paramedic import voice
+from paramedic.aliases import Fields
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.inquest import differentiated, frames, tracer_for
 from paramedic.capture.inquest.origin import Origin, forward_origin
@@ -30,7 +30,7 @@ AROUND = 6  # operations shown on either side of the one that failed
 class Replay:
     """Waits for the first backward() at the place that the bundle names."""
 
-    def __init__(self, watcher: Watcher, bundle: dict[str, Any]) -> None:
+    def __init__(self, watcher: Watcher, bundle: Fields) -> None:
         self.watcher = watcher
         self.bundle = bundle
         self.trail = bool(watcher.settings.replay_ops)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
+from torch import nn
 from torch.optim import Optimizer
 
 from paramedic import voice
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
-from paramedic.capture.facts import local
 from paramedic.capture.inquest.early import Early
 from paramedic.capture.inquest.edge import find_edge
+from paramedic.capture.inquest.finite import all_finite
 from paramedic.capture.inquest.inquest import Conclusion, hold
 from paramedic.capture.inquest.material import at_this_step, in_traceback, write_bundle
 from paramedic.capture.inquest.randomness import RandomState, random_state
@@ -34,7 +34,6 @@ from paramedic.record.writer import Site
 
 MOST_INQUESTS = 3
 EXIT_CODE = 3  # of a script that was stopped before a step with gradients that are not finite
-FEW = 4
 REQUEST = "bundle.request"  # a file in the run's folder that asks for a bundle of the next step
 BETWEEN_LOOKS = 0.5  # seconds
 SMALL = 1_000_000  # elements of a gradient that may be looked at after every backward pass
@@ -55,9 +54,8 @@ class Alarm:
         self.suspicious = False  # the gradients of the current cycle have been seen to be bad
         self._bundled = False
         self._checked = False  # all gradients of the current cycle were looked at, and were finite
-        self._found: tuple[Conclusion, torch.Tensor | None, Any] | None = (
-            None  # of this step: outcome, loss, random state
-        )
+        # Of this step: outcome, loss, random state.
+        self._found: tuple[Conclusion, torch.Tensor | None, RandomState | None] | None = None
         self._looked_for_request = 0.0
         self._sentinels: weakref.WeakKeyDictionary[Optimizer, Sentinel] = weakref.WeakKeyDictionary()
         self._posted: list[Sentinel] = []  # one for each of so many optimizers, or none
@@ -67,8 +65,8 @@ class Alarm:
         self._spikes = Spikes() if watcher.settings.bundle_spikes else None
 
     def install(self) -> None:
-        def watched_init(original: Any) -> Any:
-            def init(*args: Any, **kwargs: Any) -> None:
+        def watched_init(original: Function) -> Function:
+            def init(*args: object, **kwargs: object) -> None:
                 original(*args, **kwargs)
                 self.watcher.ask("alarm", self.step_begins)
 
@@ -151,7 +149,7 @@ class Alarm:
             good = value is None or math.isfinite(value)  # an accelerator's loss is seen only now
             self._inquire("gradient" if good else "loss", losses, user_site(), value, before)
 
-    def _look_for_leap(self, state: Any) -> None:
+    def _look_for_leap(self, state: RandomState | None) -> None:
         """All gradients are finite. Has one of them become larger than ever, by orders of magnitude?"""
         if self.loop.scaled is not None or _distributed() or not self.watcher.settings.probes:
             return
@@ -188,7 +186,7 @@ class Alarm:
             if well:
                 return True
             waits, gradients = True, some  # a sum may overflow by itself
-        return _finite(gradients, everywhere=waits)
+        return all_finite(gradients, everywhere=waits)
 
     def _choose(self, optimizer: Optimizer) -> Sentinel:
         """Bad gradients spread towards the input of the model, and its first parameters are mostly nearest to that."""
@@ -200,7 +198,9 @@ class Alarm:
             self._posted = []
         return sentinel
 
-    def _inquire(self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: Any) -> None:
+    def _inquire(
+        self, reached: str, losses: list[torch.Tensor], site: Site, value: float | None, state: RandomState | None
+    ) -> None:
         if self._inquests >= MOST_INQUESTS or _distributed():
             data = {"origin": "unknown", "reproduced": False}
             if _distributed():
@@ -286,7 +286,7 @@ class Alarm:
             voice.say(f"paramedic: the bundle could not be written: {error}")
             return None
 
-    def _look_for_request(self, losses: list[torch.Tensor], state: Any) -> None:
+    def _look_for_request(self, losses: list[torch.Tensor], state: RandomState | None) -> None:
         """Has `paramedic bundle` asked for this step? Looked up a few times per second at most."""
         now = time.monotonic()
         if now - self._looked_for_request < BETWEEN_LOOKS:
@@ -297,7 +297,7 @@ class Alarm:
             self._keep_step("on request", losses, state)
             request.unlink(missing_ok=True)
 
-    def _look_for_spike(self, losses: list[torch.Tensor], state: Any) -> None:
+    def _look_for_spike(self, losses: list[torch.Tensor], state: RandomState | None) -> None:
         """Where it was asked for: is this step worth keeping?"""
         if self._spikes is None or losses[0].numel() != 1:
             return
@@ -312,7 +312,7 @@ class Alarm:
             self.watcher.state(Bundle(reason=reason, path=shown), site=site, phase="train", key=step)
             voice.say(f"paramedic: spike in step {step:,}: {reason}.\n  again:     paramedic replay {shown}")
 
-    def _keep_step(self, reason: str, losses: list[torch.Tensor], state: Any) -> Path | None:
+    def _keep_step(self, reason: str, losses: list[torch.Tensor], state: RandomState | None) -> Path | None:
         """A bundle of a step that has not failed."""
         self._found = (at_this_step(), losses[0].detach(), state)
         path = self._write_bundle(reason, failure=False)
@@ -335,10 +335,10 @@ class Alarm:
             self.suspicious, self._found = False, None
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        if not _finite([p.detach() for p in parameters], everywhere=self.watcher.gears.examining):
+        if not all_finite(parameters, everywhere=self.watcher.gears.examining):
             self._tell_parameters(optimizer, parameters)
 
-    def _tell_parameters(self, optimizer: Optimizer, parameters: list[Any]) -> None:
+    def _tell_parameters(self, optimizer: Optimizer, parameters: list[nn.Parameter]) -> None:
         names = self.watcher.registry.parameter_names()
         bad = [p for p in parameters if (seen := look(p.detach())) is not None and seen.bad]
         if not bad:
@@ -364,33 +364,6 @@ class Alarm:
             phase="train",
             key=id(optimizer),
         )
-
-
-def _finite(tensors: list[torch.Tensor], *, everywhere: bool = False) -> bool:
-    """One number tells whether any is bad; should it overflow by itself, each is looked at.
-
-    `everywhere` means on accelerators as well, which are waited for: once each.
-    """
-    parts = [local(t) for t in tensors]
-    plain = [t for t in parts if type(t.detach()) is torch.Tensor and t.layout == torch.strided]
-    plain = [t for t in plain if t.dtype.is_floating_point and (t.is_cpu or (everywhere and t.device.type != "meta"))]
-    if not plain:
-        return True
-    if len(plain) > FEW or not plain[0].is_cpu:
-        total = sum(float(torch.stack(norms).sum()) for norms in _norms(plain))
-    else:
-        total = sum(float(tensor.detach().sum()) for tensor in plain)
-    return math.isfinite(total) or not any((seen := look(t)) is not None and seen.bad for t in plain)
-
-
-def _norms(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
-    """By device; in float32 at least, since halves overflow; float64 may not be narrowed."""
-    alike: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
-    for tensor in tensors:
-        wide = torch.float64 if tensor.dtype == torch.float64 else torch.float32
-        alike.setdefault((tensor.device, wide), []).append(tensor)
-    for (_, dtype), some in alike.items():
-        yield list(torch._foreach_norm(some, 2, dtype))
 
 
 def _distributed() -> bool:

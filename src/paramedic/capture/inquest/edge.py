@@ -12,11 +12,15 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.autograd.graph import Node
+from torch.utils.hooks import RemovableHandle
 
+from paramedic.aliases import Fields
 from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.graph import Reach, reach
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import frames, tracer_for
+from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure
 from paramedic.capture.inquest.tracer import Op, Tracer
@@ -31,7 +35,7 @@ _AT_ZERO = ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal")
 _AT_ONE = ("acos", "asin", "atanh")
 
 
-def find_edge(watcher: Watcher, random_state: Any) -> dict[str, Any] | None:
+def find_edge(watcher: Watcher, random_state: RandomState | None) -> Fields | None:
     """Run the step again that a backward pass has just ended, in a process of its own: the operation near its edge."""
     for frame in frames():
         attempt = functools.partial(_attempt, watcher, frame, random_state)
@@ -47,7 +51,9 @@ def find_edge(watcher: Watcher, random_state: Any) -> dict[str, Any] | None:
     return None
 
 
-def _attempt(watcher: Watcher, frame: FrameType, random_state: Any) -> tuple[dict[str, Any] | None, bool]:
+def _attempt(
+    watcher: Watcher, frame: FrameType, random_state: RandomState | None
+) -> tuple[dict[str, object] | None, bool]:
     statements = excerpt(frame)
     if statements is None:
         return None, False
@@ -58,20 +64,20 @@ def _attempt(watcher: Watcher, frame: FrameType, random_state: Any) -> tuple[dic
     return found, statements.in_loop and statements.count > 1
 
 
-def _try(tracer: Tracer, losses: list[torch.Tensor]) -> dict[str, Any] | None:
+def _try(tracer: Tracer, losses: list[torch.Tensor]) -> dict[str, object] | None:
     try:
         return _suspect(tracer, losses)
     except RuntimeError:  # part of the graph was not rebuilt, and the old one is gone
         return None
 
 
-def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> dict[str, Any] | None:
+def _suspect(tracer: Tracer, losses: list[torch.Tensor]) -> Fields | None:
     found = reach(*[loss.grad_fn for loss in losses])
     suspects = {node: op for node in found.nodes if (op := _op_of(node, tracer)) is not None and _is_near(op)}
-    slopes: dict[Any, float] = {}
+    slopes: dict[Node, float] = {}
 
-    def note(node: Any) -> Callable[[Any, Any], None]:
-        def ran(given: Any, got: Any) -> None:
+    def note(node: Node) -> Callable[[object, object], None]:
+        def ran(given: object, got: object) -> None:
             slopes[node] = _largest(given) / max(_largest(got), 1e-30)
 
         return ran
@@ -118,7 +124,7 @@ def _is_near(op: Op) -> bool:
     return distance.numel() > 0 and float(distance.min()) < NEAR
 
 
-def _tame(given: Any, got: Any) -> tuple[Any, ...]:
+def _tame(given: Any, got: object) -> tuple[object, ...]:
     """Take the largest values out of what a node gives to each of its inputs."""
     return tuple(g if g is None else g.masked_fill(g.abs() > _largest([g]) / GUILTY, 0.0) for g in given)
 
@@ -127,7 +133,7 @@ def _largest(gradients: Any) -> float:
     return max((float(g.abs().max()) for g in gradients if g is not None and g.numel()), default=0.0)
 
 
-def _norm(losses: list[torch.Tensor], found: Reach, hooks: list[Any]) -> float:
+def _norm(losses: list[torch.Tensor], found: Reach, hooks: list[RemovableHandle]) -> float:
     ones = [torch.ones_like(loss) for loss in losses]
     try:
         with torch._C._EnableTorchFunction():

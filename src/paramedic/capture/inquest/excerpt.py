@@ -16,7 +16,9 @@ from typing import Any
 import torch
 
 from paramedic.capture.inquest.lending import lent
+from paramedic.capture.inquest.picking import picked
 from paramedic.program.tensors import tensors_in
+from paramedic.program.untouched import attributes
 from paramedic.program.where import locals_of
 
 _NOT_AGAIN = ("next", "open", "input", "exec", "eval", "step", "zero_grad", "save", "load", "__next__")
@@ -28,20 +30,24 @@ class Excerpt:
     """Compiled statements and the variables to run them with."""
 
     code: CodeType
-    variables: dict[str, Any]
-    inputs: dict[str, Any]  # those of them that the statements mention, as they were before
+    variables: dict[str, object]
+    inputs: dict[str, object]  # those of them that the statements mention, as they were before
     function: str  # the name of the function they are from
     text: str  # the statements as they are written
-    attributes: list[tuple[Any, str, Any]]  # object, name, value: what the statements overwrite in the user's objects
+    # Object, name, value: what the statements overwrite in the user's objects.
+    attributes: list[tuple[object, str, object]]
     count: int  # of the statements
     in_loop: bool  # whether they stand in a loop
 
 
-def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: bool = False) -> Excerpt | None:
+def excerpt(
+    frame: FrameType, given: dict[str, object] | None = None, *, whole: bool = False, parts: bool = False
+) -> Excerpt | None:
     """What leads to the statement that the frame is executing now; None if its source cannot be used.
 
     With `given`, these variables are taken instead of the frame's own. With `whole`, statements that made something
-    without a gradient are run again as well: needed where they drew random numbers before the model did.
+    without a gradient are run again as well: needed where they drew random numbers before the model did. With `parts`,
+    what they pick from plain tensors by index becomes a variable.
     """
     tree = _parsed(frame.f_code.co_filename)
     scope = _scope(tree, frame) if tree is not None else None
@@ -59,6 +65,8 @@ def excerpt(frame: FrameType, given: dict[str, Any] | None = None, *, whole: boo
         base = _collected(statement)
         if base in variables and isinstance(variables[base], (list, dict, set)):
             variables[base] = variables[base].copy()
+    if parts:
+        kept = picked(kept, variables, {name for s in kept for name in _stored(s)})
     module = ast.Module(body=[_runnable(s) for s in kept], type_ignores=[])
     try:
         code = compile(ast.fix_missing_locations(module), frame.f_code.co_filename, "exec")
@@ -127,7 +135,9 @@ def _loop_at(scope: Any, line: int) -> int | None:
     return max((loop.lineno for loop in loops if loop.lineno <= line <= (loop.end_lineno or 0)), default=None)
 
 
-def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any], all_from: int | None) -> list[ast.stmt]:
+def _slice(
+    before: list[ast.stmt], last: ast.stmt, variables: dict[str, object], all_from: int | None
+) -> list[ast.stmt]:
     """The statements that `last` depends on; from the line `all_from` on also those that made plain tensors."""
     kept, needed = [last], _loaded(last)
     for statement in reversed(before):
@@ -140,7 +150,7 @@ def _slice(before: list[ast.stmt], last: ast.stmt, variables: dict[str, Any], al
             made.add(base)
         if made and _may_run_again(statement, variables):
             kept.insert(0, statement)
-            needed |= _loaded(statement)
+            needed = (needed - _replaced(statement)) | _loaded(statement)
     return kept
 
 
@@ -165,6 +175,14 @@ def _stored(statement: ast.stmt) -> list[str]:
     return found
 
 
+def _replaced(statement: ast.stmt) -> set[str]:
+    """Variables that the statement gives a value of its own, whatever they held before."""
+    if not isinstance(statement, ast.Assign):
+        return set()
+    targets = [part for t in statement.targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
 def _collected(statement: ast.stmt) -> str:
     """`losses` of `losses.append(loss)`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
@@ -183,7 +201,7 @@ def _dotted(node: ast.AST) -> str:
 _MISSING = object()
 
 
-def _value(name: str, variables: dict[str, Any]) -> Any:
+def _value(name: str, variables: dict[str, object]) -> Any:
     first, *rest = name.split(".")
     value = variables.get(first, _MISSING)
     for attribute in rest:
@@ -191,7 +209,7 @@ def _value(name: str, variables: dict[str, Any]) -> Any:
     return value
 
 
-def _carries_gradient(name: str, variables: dict[str, Any]) -> bool:
+def _carries_gradient(name: str, variables: dict[str, object]) -> bool:
     """Whether the value was computed by something that backward() goes through, or is bad itself."""
     value = _value(name, variables)
     if value is _MISSING:
@@ -199,17 +217,17 @@ def _carries_gradient(name: str, variables: dict[str, Any]) -> bool:
     return any(tensor.grad_fn is not None or _is_bad(tensor) for _, tensor in tensors_in(_opened(value)))
 
 
-def _holds_tensors(name: str, variables: dict[str, Any]) -> bool:
+def _holds_tensors(name: str, variables: dict[str, object]) -> bool:
     value = _value(name, variables)
     return value is _MISSING or any(True for _ in tensors_in(_opened(value)))
 
 
-def _opened(value: Any) -> Any:
+def _opened(value: object) -> object:
     """A container, or the attributes of a small result object; nothing of modules and other big things."""
     if isinstance(value, (torch.Tensor, list, tuple, dict)):
         return value
-    if hasattr(value, "__dataclass_fields__") and hasattr(value, "__dict__"):
-        return vars(value)
+    if hasattr(type(value), "__dataclass_fields__"):  # of the class: a user's __getattr__ is not called
+        return attributes(value)
     return value if hasattr(type(value), "items") and not isinstance(value, torch.nn.Module) else {}
 
 
@@ -217,7 +235,7 @@ def _is_bad(tensor: torch.Tensor) -> bool:
     return tensor.dtype.is_floating_point and not bool(torch.isfinite(tensor.detach()).all())
 
 
-def _may_run_again(statement: ast.stmt, variables: dict[str, Any]) -> bool:
+def _may_run_again(statement: ast.stmt, variables: dict[str, object]) -> bool:
     loops = [node.iter for node in ast.walk(statement) if isinstance(node, (ast.For, ast.comprehension))]
     given = [_value(_dotted(node), variables) for loop in loops for node in ast.walk(loop)]
     if any(isinstance(value, torch.utils.data.DataLoader) or hasattr(type(value), "__next__") for value in given):
@@ -229,7 +247,7 @@ def _may_run_again(statement: ast.stmt, variables: dict[str, Any]) -> bool:
     return not any(name in _NOT_AGAIN for name in names)
 
 
-def _attribute(name: str, variables: dict[str, Any]) -> tuple[Any, str, Any] | None:
+def _attribute(name: str, variables: dict[str, object]) -> tuple[Any, str, Any] | None:
     base, _, attribute = name.rpartition(".")
     if not base:
         return None

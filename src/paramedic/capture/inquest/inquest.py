@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.capture.apart.on_host import Copies, TooLarge
 from paramedic.capture.apart.process import Impossible, Refused, apart
 from paramedic.capture.inquest.excerpt import Excerpt, excerpt
 from paramedic.capture.inquest.origin import Origin, backward_origin, forward_origin
+from paramedic.capture.inquest.randomness import RandomState
 from paramedic.capture.inquest.rerun import rerun, without_trace
 from paramedic.capture.inquest.statement import measure, testimony
 from paramedic.capture.inquest.tracer import MOST_SECONDS, Seen, Tracer, look
@@ -40,18 +41,18 @@ class Conclusion:
 
     site: Site = NOWHERE
     module: str | None = None
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, object] = field(default_factory=dict)
     place: Site = NOWHERE  # the statement that was run again, up to its backward()
-    inputs: dict[str, Any] = field(default_factory=dict)  # the variables it was run with
+    inputs: dict[str, object] = field(default_factory=dict)  # the variables it was run with
     whole: bool | None = False  # statements without a gradient were run again as well; None: nothing was
     text: str = ""  # the statements themselves
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Fields:
         """All but the variables, as it can be sent from one process to another."""
         return {name: getattr(self, name) for name in ("site", "module", "data", "place", "whole", "text")}
 
     @classmethod
-    def of(cls, plain: dict[str, Any]) -> Conclusion:
+    def of(cls, plain: Fields) -> Conclusion:
         return cls(**{**plain, "site": Site(*plain["site"]), "place": Site(*plain["place"])})
 
     @property
@@ -73,7 +74,7 @@ def hold(
     losses: list[torch.Tensor],
     *,
     backward: bool,
-    random_state: Any,
+    random_state: RandomState | None,
     until: str = "backward",
     stopping: bool = False,
 ) -> Conclusion:
@@ -134,7 +135,7 @@ def _on_host(
 def _ask(
     attempt: Attempt, backward: bool, seconds: float, stopping: bool, copies: Copies | None
 ) -> tuple[Conclusion | None, bool]:
-    def plain() -> tuple[dict[str, Any] | None, bool]:
+    def plain() -> tuple[Fields | None, bool]:
         found, loops = attempt()
         return (found.plain() if found is not None else None), loops
 
@@ -178,7 +179,7 @@ def _try(
     losses: list[torch.Tensor],
     until: str,
     backward: bool,
-    random_state: Any,
+    random_state: RandomState | None,
     *,
     whole: bool,
     on_host: tuple[list[torch.Tensor], Excerpt | None] | None = None,
@@ -229,7 +230,7 @@ def _conclude(
     statements: Excerpt,
     same: bool,
 ) -> Conclusion:
-    data: dict[str, Any] = {"reproduced": True, "same_loss": same, "origin": "op", **testimony(origin, tracer)}
+    data: dict[str, object] = {"reproduced": True, "same_loss": same, "origin": "op", **testimony(origin, tracer)}
     op = origin.custom or origin.op
     if op is None and origin.outside is None:
         return Conclusion(site=frame_site(frame), data={"origin": "unknown", "reproduced": True})
@@ -242,7 +243,7 @@ def _conclude(
     return Conclusion(site=site, module=op.module if op is not None else None, data=data)
 
 
-def _identify(watcher: Watcher, seen: Seen, variables: dict[str, Any]) -> tuple[str, str]:
+def _identify(watcher: Watcher, seen: Seen, variables: dict[str, object]) -> tuple[str, str]:
     """What a tensor is that was bad before the step began: a parameter, a buffer, or a variable of the script."""
     for root in watcher.registry.roots():
         for kind, tensors in (("parameter", root.named_parameters()), ("buffer", root.named_buffers())):

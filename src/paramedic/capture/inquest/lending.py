@@ -6,12 +6,13 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.program.tensors import tensors_in
 
 MOST = 1 << 30  # bytes; of more, nothing is copied
 
 
-def lent(variables: dict[str, Any]) -> dict[str, Any]:
+def lent(variables: dict[str, object]) -> Fields:
     """Those of the variables that hold data, with copies of it: batches and masks, but neither weights nor results."""
     found = {name: list(tensors_in(value)) for name, value in variables.items() if _is_opened(value)}
     data = {id(tensor): tensor for tensors in found.values() for _, tensor in tensors if _is_data(tensor)}
@@ -25,7 +26,7 @@ def lent(variables: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_opened(value: Any) -> bool:
+def _is_opened(value: object) -> bool:
     return type(value) in (torch.Tensor, list, tuple, dict)
 
 
@@ -33,7 +34,7 @@ def _is_data(tensor: torch.Tensor) -> bool:
     return type(tensor) is torch.Tensor and not tensor.requires_grad and tensor.layout is torch.strided
 
 
-def _with(value: Any, copies: dict[int, torch.Tensor]) -> Any:
+def _with(value: Any, copies: dict[int, torch.Tensor]) -> torch.Tensor:
     if isinstance(value, torch.Tensor):
         return copies.get(id(value), value)
     if type(value) is dict:

@@ -8,7 +8,6 @@ import random
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -91,7 +90,7 @@ def in_traceback(error: BaseException) -> Conclusion | None:
     return found
 
 
-def _models(watcher: Watcher) -> dict[str, Any]:
+def _models(watcher: Watcher) -> dict[str, object]:
     registry = watcher.registry
     trained = [root for root in registry.roots() if any(True for _ in root.parameters())]
     return {registry.root_name(root): root.state_dict() for root in trained if not _is_spread(root)}
@@ -102,9 +101,9 @@ def _is_spread(root: torch.nn.Module) -> bool:
     return any(type(module).__name__ == "FullyShardedDataParallel" for module in root.modules())
 
 
-def _random(state: RandomState) -> dict[str, Any]:
+def _random(state: RandomState) -> dict[str, object]:
     version, numbers, gauss = random.getstate()
-    found: dict[str, Any] = {"torch": state.cpu, "cuda": state.cuda, "python": [version, list(numbers), gauss]}
+    found: dict[str, object] = {"torch": state.cpu, "cuda": state.cuda, "python": [version, list(numbers), gauss]}
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         kind, keys, *rest = numpy.random.get_state()
@@ -112,14 +111,14 @@ def _random(state: RandomState) -> dict[str, Any]:
     return found
 
 
-def _command() -> dict[str, Any]:
+def _command() -> dict[str, object]:
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     module = spec.name.removesuffix(".__main__") if spec is not None and spec.name != "__main__" else None
     words = masked_words([str(word) for word in sys.argv])
     return {"arguments": list(words), "module": module, "folder": os.getcwd()}
 
 
-def _is_secret(name: str, value: Any) -> bool:
+def _is_secret(name: str, value: object) -> bool:
     return isinstance(value, str) and is_secret(name)
 
 

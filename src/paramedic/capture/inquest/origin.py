@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
+from torch.autograd.graph import Node
 
 from paramedic.capture.graph import reach
 from paramedic.capture.inquest.tracer import UNINITIALISED, Op, Seen, Tracer, look
@@ -86,7 +87,7 @@ def backward_origin(
     return _explain(tracer, node, watch)
 
 
-def _explain(tracer: Tracer, node: Any, watch: _Watch) -> Origin:
+def _explain(tracer: Tracer, node: Node, watch: _Watch) -> Origin:
     op = tracer.by_node.get(node._sequence_nr())
     name = node.name()
     if op is not None and any(seen.bad for seen in op.inputs):
@@ -104,12 +105,12 @@ class _Watch:
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
-        self.order: list[Any] = []
-        self.got_bad: set[Any] = set()
-        self.gave_bad: dict[Any, set[int]] = {}
-        self.until: dict[Any, int] = {}
+        self.order: list[Node] = []
+        self.got_bad: set[Node] = set()
+        self.gave_bad: dict[Node, set[int]] = {}
+        self.until: dict[Node, int] = {}
 
-    def hook(self, node: Any) -> Callable[[Any, Any], None]:
+    def hook(self, node: object) -> Callable[[object, object], None]:
         def ran(given: Any, got: Any) -> None:
             self.order.append(node)
             self.until[node] = len(self.tracer.ops)
@@ -121,19 +122,19 @@ class _Watch:
 
         return ran
 
-    def ops_of(self, node: Any) -> list[Op]:
+    def ops_of(self, node: object) -> list[Op]:
         position = self.order.index(node)
         start = self.until[self.order[position - 1]] if position else 0
         return self.tracer.ops[start : self.until[node]]
 
-    def birth(self, nodes: set[Any], ends: list[Any]) -> Any:
+    def birth(self, nodes: set[Node], ends: list[object]) -> object:
         """The first node to run that got good and gave bad values which reached one of the ends."""
-        givers: dict[Any, list[Any]] = {}
+        givers: dict[object, list[object]] = {}
         for node, bad in self.gave_bad.items():
             for index, (following, _) in enumerate(node.next_functions):
                 if index in bad and following is not None:
                     givers.setdefault(following, []).append(node)
-        seen: set[Any] = set()
+        seen: set[object] = set()
         waiting = list(ends)
         while waiting:
             node = waiting.pop()

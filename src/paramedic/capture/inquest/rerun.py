@@ -23,13 +23,13 @@ def rerunning() -> bool:
     return _depth[0] > 0
 
 
-def intercept(tensors: Any, *_: Any, **__: Any) -> NoReturn:
+def intercept(tensors: Any, *_: object, **__: object) -> NoReturn:
     """Stands in for torch.autograd.backward while a step is re-executed."""
     given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
     raise Reached([tensor for tensor in given if isinstance(tensor, torch.Tensor)])
 
 
-def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[Any]) -> list[torch.Tensor] | BaseException:
+def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[object]) -> list[torch.Tensor] | BaseException:
     """The loss or losses that the statements come to (see Tracer), or what kept them from coming to that."""
     _depth[0] += 1
     try:
@@ -47,7 +47,7 @@ def rerun(excerpt: Excerpt, tracer: contextlib.AbstractContextManager[Any]) -> l
     return RuntimeError("the awaited value did not occur again")
 
 
-def _eagerly() -> contextlib.AbstractContextManager[Any]:
+def _eagerly() -> contextlib.AbstractContextManager[object]:
     """Without a compiler, if there is one: to ask for it would import it, which takes seconds."""
     stance = getattr(torch.compiler, "set_stance", None)  # torch 2.5 has none
     if stance is None or "torch._dynamo" not in sys.modules:
@@ -55,7 +55,7 @@ def _eagerly() -> contextlib.AbstractContextManager[Any]:
     return stance("force_eager")
 
 
-def _default_device() -> contextlib.AbstractContextManager[Any]:
+def _default_device() -> contextlib.AbstractContextManager[object]:
     """What the user gave to torch.set_default_device: torch suspends it within backward(), where we are called from."""
     context = getattr(getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None), "device_context", None)
     return torch.device(context.device) if context is not None else contextlib.nullcontext()

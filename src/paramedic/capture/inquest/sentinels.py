@@ -22,12 +22,12 @@ class Sentinel:
     Sums of gradients cancel now and then; the largest so far does not.
     """
 
-    def __init__(self, parameters: Iterable[Any]) -> None:
+    def __init__(self, parameters: Iterable[torch.Tensor]) -> None:
         self.references = [weakref.ref(parameter) for parameter in parameters]
         self._count = 0
         self._largest = 0.0
 
-    def parameters(self) -> list[Any]:
+    def parameters(self) -> list[torch.Tensor]:
         return [parameter for reference in self.references if (parameter := reference()) is not None]
 
     def size(self) -> float | None:

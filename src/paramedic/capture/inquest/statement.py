@@ -15,7 +15,7 @@ HALF = ("float16", "bfloat16")
 _ADDING = ("add", "add_", "clamp", "clamp_min", "maximum", "sub", "clamp_", "clamp_min_")
 
 
-def testimony(origin: Origin, tracer: Tracer) -> dict[str, Any]:
+def testimony(origin: Origin, tracer: Tracer) -> dict[str, object]:
     """The operation, its operands and its result in numbers."""
     op = origin.custom or origin.op
     if op is None:
@@ -69,7 +69,7 @@ def _masked_rows(op: Op) -> list[int] | None:
     return [int(rows.sum()), rows.numel()]
 
 
-def _lost_constant(op: Op, tracer: Tracer) -> dict[str, Any] | None:
+def _lost_constant(op: Op, tracer: Tracer) -> dict[str, object] | None:
     """A number in the program that half precision cannot hold: too large, or so small that it became zero."""
     for seen in [*op.inputs, *op.outputs]:
         source = tracer.writer(seen, op.index) if seen in op.inputs else op

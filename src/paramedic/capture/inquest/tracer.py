@@ -11,7 +11,9 @@ from typing import Any
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.hooks import RemovableHandle
 
+from paramedic.aliases import Args
 from paramedic.capture.facts import local, readable
 from paramedic.program.where import user_site
 from paramedic.record.writer import Site
@@ -88,9 +90,9 @@ class Tracer(TorchDispatchMode):
         self._writers: dict[int, list[int]] = {}  # memory -> operations that wrote into it
         self._spoiled: dict[int, list[int]] = {}  # memory -> operations that wrote something bad into it
         self._modules: list[tuple[str, bool]] = []
-        self._hooks: list[Any] = []
+        self._hooks: list[RemovableHandle] = []
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> object:
         hooks = torch.nn.modules.module
         self._hooks = [
             hooks.register_module_forward_pre_hook(self._entered),
@@ -98,18 +100,18 @@ class Tracer(TorchDispatchMode):
         ]
         return super().__enter__()
 
-    def __exit__(self, *details: Any) -> None:
+    def __exit__(self, *details: object) -> None:
         super().__exit__(*details)
         for hook in self._hooks:
             hook.remove()
             torch.nn.modules.module._global_forward_hooks_always_called.pop(hook.id, None)
         self._hooks = []
 
-    def _entered(self, module: nn.Module, args: Any) -> None:
+    def _entered(self, module: nn.Module, args: Args) -> None:
         inside = self._modules[-1][1] if self._modules else False
         self._modules.append((self.path_of(module), inside or any(True for _ in module.parameters())))
 
-    def _left(self, module: nn.Module, args: Any, output: Any) -> None:
+    def _left(self, module: nn.Module, args: Args, output: object) -> None:
         if self._modules:
             self._modules.pop()
         if self.until == "answer" and not self._modules and (bad := only_nan(output)):
@@ -163,13 +165,13 @@ def look(tensor: torch.Tensor) -> Seen | None:
     return Seen(tensor, float(low), float(high))
 
 
-def only_nan(answer: Any) -> list[torch.Tensor]:
+def only_nan(answer: object) -> list[torch.Tensor]:
     """The tensors of a model's answer, if there is not a single number in them."""
     floats = [t for t in _tensors(answer) if t.dtype.is_floating_point and readable(t)]
     return floats if floats and all(bool(torch.isnan(tensor).all()) for tensor in floats) else []
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def _tensors(value: object) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):

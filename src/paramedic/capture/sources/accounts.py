@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 from torch.optim import Optimizer
 
@@ -53,7 +52,7 @@ class Accounts:
             self.watcher.gears.budget.begins_anew()
         return account
 
-    def account_behind(self, optimizer: Any) -> Account | None:
+    def account_behind(self, optimizer: object) -> Account | None:
         """The account of an optimizer, or of the one that a wrapper such as accelerate's holds."""
         for _ in range(4):
             if isinstance(optimizer, Optimizer) and optimizer in self.accounts:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.graph import kinds_behind, producer, serial
 from paramedic.capture.sources.functions import ACTIVATIONS, SOFTMAX
 from paramedic.capture.sources.waiting import Waiting
@@ -38,7 +39,7 @@ class Activations:
         self._made.clear()
         self._made_nodes.clear()
 
-    def activated(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def activated(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if not isinstance(result, T):
             return
         made = Made(ACTIVATIONS[func], self.watcher.known.calls.native_site() or user_site())
@@ -56,7 +57,7 @@ class Activations:
         node = producer(tensor.grad_fn)
         return self._made_nodes.get(serial(node)) if node is not None else None
 
-    def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any, site: Site) -> None:
+    def _softmax(self, func: Function, args: Args, kwargs: Kwargs, result: object, site: Site) -> None:
         x = args[0] if args else kwargs.get("input")
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
         if not isinstance(x, T) or not isinstance(result, T) or x.dim() == 0:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import weakref
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import torch
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.graph import Reach, reach, terms
 from paramedic.capture.inquest.again import Replay
@@ -22,6 +25,8 @@ from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_site
 from paramedic.record.facts import Backward
 from paramedic.record.writer import Site
+
+Outputs: TypeAlias = torch.Tensor | Sequence[torch.Tensor]  # what a backward pass begins at
 
 
 class BackwardPasses:
@@ -44,8 +49,8 @@ class BackwardPasses:
         self._series: dict[Site, str] = {}
 
     def install(self) -> None:
-        def watched(original: Any) -> Any:
-            def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def backward(tensors: Outputs, *args: object, **kwargs: object) -> object:
                 if rerunning():
                     return intercept(tensors)
                 if self.watcher.elsewhere():
@@ -73,8 +78,8 @@ class BackwardPasses:
 
             return backward
 
-        def watched_grad(original: Any) -> Any:
-            def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched_grad(original: Function) -> Function:
+            def grad(outputs: Outputs, *args: object, **kwargs: object) -> object:
                 if self.ops.amid_call():  # torch hands the same call to its modes first
                     return original(outputs, *args, **kwargs)
                 if self.watcher.gears.examining:
@@ -90,7 +95,7 @@ class BackwardPasses:
         self.watcher.patches.wrap(torch.autograd, "backward", watched)
         self.watcher.patches.wrap(torch.autograd, "grad", watched_grad)
 
-    def over(self, tensors: Any, value: float | None = None) -> None:
+    def over(self, tensors: Outputs, value: float | None = None) -> None:
         """A backward pass has been carried out, or queued; `value` is the loss, if it is known only now."""
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if losses:
@@ -104,20 +109,20 @@ class BackwardPasses:
             self._record(series, step, value)
         return value
 
-    def _differentiated(self, outputs: Any) -> None:
+    def _differentiated(self, outputs: Outputs) -> None:
         """torch.autograd.grad: the calls behind it were neither trained on nor only looked at."""
         tensors = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
         found = reach(*[t.grad_fn for t in tensors if isinstance(t, torch.Tensor)])
         self.calls.fates.trained(found.nodes, private=True)
 
-    def _got_gradients(self, outputs: Any, result: Any) -> None:
+    def _got_gradients(self, outputs: Outputs, result: object) -> None:
         """Gradients without a graph of their own: a penalty on them is a number, whatever it looks like."""
         output = outputs if isinstance(outputs, torch.Tensor) else next(iter(outputs), None)
         if isinstance(output, torch.Tensor) and output.grad_fn is not None and isinstance(result, tuple):
             plain = [g for g in result if isinstance(g, torch.Tensor) and not g.requires_grad]
             self.ops.cuts.lose_all(plain, user_site(), DERIVATIVE)
 
-    def _begin(self, tensors: Any) -> None:
+    def _begin(self, tensors: Outputs) -> None:
         losses = [tensors] if isinstance(tensors, torch.Tensor) else [t for t in tensors if isinstance(t, torch.Tensor)]
         if not losses:
             return
@@ -173,7 +178,7 @@ class BackwardPasses:
         trained = (p for optimizer in self.loop.accounts for group in optimizer.param_groups for p in group["params"])
         return any(type(parameter).__name__ == "DTensor" for parameter in trained)
 
-    def _as_before(self, tensors: Any) -> bool:
+    def _as_before(self, tensors: Outputs) -> bool:
         """While matching: keep the loss's value and nothing else, if the pass comes where one came before."""
         site = self.loop.as_before("backward")
         if site is None or not isinstance(tensors, torch.Tensor):
@@ -228,7 +233,7 @@ class BackwardPasses:
             self.watcher.bus.tell(moments.bad_loss)
 
 
-def _accumulator(leaf: torch.Tensor) -> Any:
+def _accumulator(leaf: torch.Tensor) -> Node | None:
     if not leaf.requires_grad:
         return None
     with torch.enable_grad():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
+from torch.utils.data import DataLoader
 
 from paramedic.record.writer import Site
 
@@ -17,16 +18,16 @@ class LastBatch(NamedTuple):
     position: int
     site: Site  # where the loader was built
     shapes: Shapes
-    indices: Any  # of its samples, where the loader has a sampler
+    indices: object  # of its samples, where the loader has a sampler
 
 
 class BuiltLoader(NamedTuple):
     """A loader that the script has built."""
 
-    loader: Any
+    loader: DataLoader
     number: int | None  # in the record; None when it was never read
     site: Site
-    margins: Any  # sums and counts of the margins of its samples, as far as they were taken
+    margins: torch.Tensor | None  # sums and counts of the margins of its samples, as far as they were taken
 
 
 def shapes_of(tensors: list[tuple[str, torch.Tensor]]) -> Shapes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from paramedic.capture.boxes import boxes
@@ -28,7 +26,7 @@ class BatchFacts:
         described = []
         with torch.no_grad():
             for path, tensor in tensors:
-                seen: dict[str, Any] = {}
+                seen: dict[str, object] = {}
                 near = nearby(self.watcher, tensor)
                 if near is not None and readable(near):
                     seen["values"] = Values(**dict(zip(VALUE_NAMES, values(near).tolist(), strict=True)))
@@ -38,12 +36,12 @@ class BatchFacts:
         batch = Batch(loader=number, position=position, epoch=epoch, place=place, tensors=described)
         self.watcher.state(batch, site=user_site())
 
-    def look_for_bad_values(self, number: int, position: int, tensors: Tensors, index: Any) -> None:
+    def look_for_bad_values(self, number: int, position: int, tensors: Tensors, index: object) -> None:
         for path, tensor in tensors:
             if tensor.dtype.is_floating_point and tensor.device.type == "cpu" and readable(tensor):
                 self._look_at(number, position, path, tensor, index)
 
-    def _look_at(self, number: int, position: int, path: str, tensor: torch.Tensor, index: Any) -> None:
+    def _look_at(self, number: int, position: int, path: str, tensor: torch.Tensor, index: object) -> None:
         # The sum is the cheapest number that any NaN or infinity spoils.
         with torch.no_grad():
             if bool(torch.isfinite(tensor.sum())):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
 
@@ -22,15 +21,15 @@ class BatchInSight:
     def __init__(self, facts: BatchFacts, sites: dict[int, Site]) -> None:
         self.facts = facts
         self._sites = sites  # of loaders, by number
-        self._held: tuple[int, int, Any, Any] | None = None  # loader, position, batch and indices of its samples
-        self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], Any] | None = None
+        self._held: tuple[int, int, object, object] | None = None  # loader, position, batch and indices of its samples
+        self._last: tuple[int, int, list[tuple[str, weakref.ref[torch.Tensor]]], object] | None = None
         self._seen: LastBatch | None = None
 
-    def hold(self, number: int, position: int, batch: Any, index: Any) -> None:
+    def hold(self, number: int, position: int, batch: object, index: object) -> None:
         """While matching: in case that it is the one that fails."""
         self._held = (number, position, batch, index)
 
-    def keep(self, number: int, position: int, tensors: Tensors, index: Any) -> LastBatch:
+    def keep(self, number: int, position: int, tensors: Tensors, index: object) -> LastBatch:
         """Keep it in sight, and return it in words."""
         self._last = (number, position, [(path, weakref.ref(tensor)) for path, tensor in tensors], index)
         self._seen = LastBatch(position, self._sites.get(number, NOWHERE), shapes_of(tensors), index)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.capture.facts import address, sample, wide
 from paramedic.capture.graph import kinds_behind, reach
 from paramedic.program.where import user_frame, variable_name
@@ -13,7 +12,7 @@ from paramedic.program.where import user_frame, variable_name
 SUM_NAMES = ("target_row_min", "target_row_max", "target_row_filled")
 
 
-def branches(prediction: torch.Tensor, target: torch.Tensor) -> dict[str, Any]:
+def branches(prediction: torch.Tensor, target: torch.Tensor) -> Fields:
     """Facts that need no values."""
     same = prediction is target or (
         prediction.shape == target.shape

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import torch
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.device_clock import DeviceClock
@@ -106,7 +106,7 @@ class Clock:
         self._disturbed |= self.watcher.gears.examining or (self.watcher.gears.sampling and self.device.active)
         self.device.mark(before)
 
-    def timed(self, part: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def timed(self, part: str, call: Function, *args: object, **kwargs: object) -> Any:
         """Call something whose time belongs to this part."""
         before = self.switch(part)
         try:
@@ -114,7 +114,7 @@ class Clock:
         finally:
             self.switch(OTHER if part == BACKWARD and before != OPTIMIZER else before)
 
-    def next_batch(self, loader: int | None, fetch: Callable[..., Any], *args: Any) -> Any:
+    def next_batch(self, loader: int | None, fetch: Function, *args: object) -> object:
         """A loader's next batch: waiting for it is data time, what follows is forward pass or evaluation."""
         self.evaluating = self._is_evaluation(loader)
         self.switch(EVALUATION if self.evaluating else DATA)

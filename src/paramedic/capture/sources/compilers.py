@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function
 from paramedic.capture import moments
 from paramedic.capture.sources.eager_first import EagerFirst
 from paramedic.capture.watcher import Watcher
@@ -28,8 +29,8 @@ class Compilers:
         for name in ("script", "trace"):
             patches.wrap(torch.jit, name, self._watched_script)
 
-    def _watched_compile(self, original: Any) -> Any:
-        def compile(*args: Any, **kwargs: Any) -> Any:
+    def _watched_compile(self, original: Function) -> Function:
+        def compile(*args: object, **kwargs: object) -> object:
             target = args[0] if args else None
             self.watcher.ask("compilers", self.watcher.bus.tell, moments.about_to_compile, target)
             self._eager.compiled()
@@ -37,8 +38,8 @@ class Compilers:
 
         return compile
 
-    def _watched_script(self, original: Any) -> Any:
-        def script(*args: Any, **kwargs: Any) -> Any:
+    def _watched_script(self, original: Function) -> Function:
+        def script(*args: object, **kwargs: Any) -> object:
             if original.__name__ == "trace" or not _is_small(args):  # a trace would take down our operations, too
                 reason = "torch.jit is used, so module calls and tensor operations were not examined"
                 self.watcher.gears.no_function_mode(reason)
@@ -49,8 +50,8 @@ class Compilers:
 
         return script
 
-    def _watched_scripted(self, original: Any) -> Any:
-        def scripted(function: Any, *args: Any, **kwargs: Any) -> Any:
+    def _watched_scripted(self, original: Function) -> Function:
+        def scripted(function: torch.jit.ScriptFunction, *args: object, **kwargs: object) -> object:
             reason = f"the scripted function {function.name} was called: operations inside it were not examined"
             self.watcher.ask("compilers", lambda: self.watcher.state(Gear(reason=reason), key=function.name))
             return original(function, *args, **kwargs)
@@ -58,7 +59,7 @@ class Compilers:
         return scripted
 
 
-def _is_small(args: tuple[Any, ...]) -> bool:
+def _is_small(args: Args) -> bool:
     """Whether what is scripted is a function or a class: nothing of a program's is hidden but what lies inside it.
 
     Many libraries script a helper as they are imported, and torch some classes of its own.

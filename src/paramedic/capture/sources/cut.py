@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
+from torch.autograd.graph import Node
 
 from paramedic.capture.graph import reach
 from paramedic.record.writer import Site
@@ -14,7 +15,7 @@ from paramedic.record.writer import Site
 class Cut(NamedTuple):
     """A call that returned a value without its history."""
 
-    node: Any  # what computed it
+    node: Node  # what computed it
     op: str
     site: Site
     scalar: bool = False  # the value was a single number, such as a loss

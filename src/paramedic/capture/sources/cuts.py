@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.graph import nearest_leaves, reach, serial
 from paramedic.capture.sources.cut import Cut
 from paramedic.capture.sources.functions import CUTS, FLAT, ORDER
@@ -56,7 +56,7 @@ class Cuts:
         self.lost.clear()
         self.derived = False
 
-    def cut(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def cut(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         x = args[0] if args else kwargs.get("data")
         if not isinstance(x, T) or not x.requires_grad or len(self.made) >= MOST_CUTS:
             return
@@ -79,7 +79,7 @@ class Cuts:
         if isinstance(result, T) and not result.requires_grad:
             self._lose(result, cut)
 
-    def sampled(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def sampled(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Distribution.sample() takes its parameters without their history; rsample() would not."""
         caller = sys._getframe(3).f_code
         if torch.is_grad_enabled() or caller.co_name != "sample" or "distributions" not in caller.co_filename:
@@ -116,7 +116,7 @@ class Cuts:
         for tensor in tensors:
             self._lose(tensor, Cut(None, op, site))
 
-    def spread(self, args: Any, result: torch.Tensor) -> None:
+    def spread(self, args: Args, result: torch.Tensor) -> None:
         for value in args:
             for item in value if isinstance(value, (list, tuple)) else (value,):
                 cut = self.of(item)
@@ -132,7 +132,7 @@ class Cuts:
             isinstance(p, nn.Parameter) or id(p) in self.watcher.known.loop.books.owners for p in leaves
         )
 
-    def of(self, value: Any) -> Cut | None:
+    def of(self, value: object) -> Cut | None:
         known = self.lost.get(id(value))  # ids are used again, so the tensor itself must still be the one meant
         return known[1] if known is not None and known[0]() is value else None
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch.utils import data as torch_data
 from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.failures import raised_at, raised_in_reader, sample_in_traceback
@@ -44,7 +43,9 @@ class DataLoaders:
         self.epochs = Epochs(watcher)
         self.current: int | None = None  # the loader that gave the last batch
         self._pass: Iteration | None = None  # and its pass over the data
-        self._skipped: tuple[Any, Any] | None = None  # the last batch while skipping, and where it came from
+        self._skipped: tuple[_BaseDataLoaderIter, object] | None = (
+            None  # while skipping: the last batch's origin, and it
+        )
         self._given: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
         self.samples = Samples(watcher)
@@ -60,8 +61,8 @@ class DataLoaders:
         patches.wrap(_BaseDataLoaderIter, "_next_index", _watched_index)
         patches.wrap(_BaseDataLoaderIter, "__next__", self._watched_next)
 
-    def _watched_iter(self, original: Any) -> Any:
-        def iterate(loader: Any) -> Any:
+    def _watched_iter(self, original: Function) -> Function:
+        def iterate(loader: DataLoader) -> object:
             self.clock.started_epoch()
             self.watcher.gears.end_skipping()
             begin_anew(getattr(loader, "_iterator", None))
@@ -73,10 +74,10 @@ class DataLoaders:
 
         return iterate
 
-    def _watched_next(self, original: Any) -> Any:
+    def _watched_next(self, original: Function) -> Function:
         watcher = self.watcher
 
-        def following(iterator: Any) -> Any:
+        def following(iterator: _BaseDataLoaderIter) -> object:
             known = iteration(iterator)
             try:
                 if watcher.gears.skipping:
@@ -104,7 +105,7 @@ class DataLoaders:
 
         return following
 
-    def _started(self, loader: Any, iterator: Any, seconds: float) -> None:
+    def _started(self, loader: DataLoader, iterator: _BaseDataLoaderIter, seconds: float) -> None:
         number = self.known.number_of(loader)
         self.samples.started(number, loader)
         self.watcher.bus.tell(moments.pass_began, number, loader)
@@ -113,12 +114,12 @@ class DataLoaders:
         self.epochs.started(iterator, number, loader.num_workers, seconds)
         self.known.started_workers(number, iterator)
 
-    def _ended(self, iterator: Any) -> None:
+    def _ended(self, iterator: _BaseDataLoaderIter) -> None:
         known = iteration(iterator)
         if known is not None and known.epoch & (known.epoch + 1) == 0:  # after the 1st, 2nd, 4th, 8th … pass
             self.samples.tell(known.number)
 
-    def _failed(self, iterator: Any, error: Exception) -> None:
+    def _failed(self, iterator: _BaseDataLoaderIter, error: Exception) -> None:
         """A sample could not be made, or not be put into a batch with the others."""
         known = iteration(iterator)
         if known is None:
@@ -140,7 +141,7 @@ class DataLoaders:
         )
         self.watcher.state(data, site=raised_at(error))
 
-    def _timed_batch(self, iterator: Any, number: int, fetch: Callable[[Any], Any]) -> tuple[Any, float]:
+    def _timed_batch(self, iterator: _BaseDataLoaderIter, number: int, fetch: Function) -> tuple[object, float]:
         """The next batch, and how long it took; the end of an epoch is noticed as well."""
         if self.watcher.gears.matching and not torch.is_grad_enabled():
             # An evaluation begins, and its losses are worth seeing.
@@ -153,7 +154,7 @@ class DataLoaders:
             raise
         return batch, time.perf_counter() - began
 
-    def _quick_check(self, iterator: Any, batch: Any) -> None:
+    def _quick_check(self, iterator: _BaseDataLoaderIter, batch: object) -> None:
         """While matching: count the batch, and hold it until the next one in case it is the one that fails."""
         self._pass = known = iteration(iterator)
         if known is not None:
@@ -172,7 +173,7 @@ class DataLoaders:
         known = self._pass
         return known is None or (known.epoch > 0 and not self.known.has_workers(known.number))
 
-    def _end_skipping(self, iterator: Any) -> None:
+    def _end_skipping(self, iterator: _BaseDataLoaderIter) -> None:
         """A batch could not be made: what was drawn for it belongs to no other."""
         if self.watcher.gears.skipping:
             failing = take_last(iterator)
@@ -191,7 +192,7 @@ class DataLoaders:
             known.indices.clear()
             self._batch.hold(known.number, count - 1, skipped[1], index)
 
-    def _describe_first(self, known: Iteration, position: int, batch: Any, index: Any) -> None:
+    def _describe_first(self, known: Iteration, position: int, batch: object, index: object) -> None:
         """The first batch of an epoch: an evaluation should see the same every time, and a training should not."""
         self.watcher.bus.tell(moments.first_batch_given, known.number, known.epoch, index)
         tensors = list(tensors_in(batch))[:MOST_TENSORS]
@@ -202,7 +203,7 @@ class DataLoaders:
         self.watcher.gears.end_skipping()
         self._batch.let_go()
 
-    def _gave(self, iterator: Any, batch: Any) -> None:
+    def _gave(self, iterator: _BaseDataLoaderIter, batch: object) -> None:
         known = iteration(iterator)
         if known is None:
             return
@@ -255,8 +256,8 @@ class DataLoaders:
         self.last_batch().tell(describe=False)
 
 
-def _watched_index(original: Any) -> Any:
-    def next_index(iterator: Any) -> Any:
+def _watched_index(original: Function) -> Function:
+    def next_index(iterator: _BaseDataLoaderIter) -> object:
         index = original(iterator)
         drawn(iterator, index)
         return index

@@ -6,7 +6,6 @@ import dis
 import random
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any
 
 import numpy
 import torch
@@ -33,14 +32,14 @@ _GENERATORS = (numpy.random.Generator, numpy.random.RandomState, random.Random, 
 ENTRIES = ("__getitem__", "__getitems__", "__call__", "forward")
 
 
-def root_of(dataset: Any) -> Any:
+def root_of(dataset: object) -> object:
     """The dataset below all Subsets."""
     while isinstance(dataset, torch_data.Subset):
         dataset = dataset.dataset
     return dataset
 
 
-def in_root(dataset: Any, index: int) -> tuple[int, int]:
+def in_root(dataset: object, index: int) -> tuple[int, int]:
     """A sample by the identity of its root dataset and its number in there; TypeError where only the user can tell."""
     while isinstance(dataset, torch_data.Subset):
         found = integer(element(dataset.indices, index))
@@ -51,7 +50,7 @@ def in_root(dataset: Any, index: int) -> tuple[int, int]:
     return id(dataset), index
 
 
-def reader(dataset: Any) -> CodeType | None:
+def reader(dataset: object) -> CodeType | None:
     """The user's own code that makes a sample."""
     kind = type(root_of(dataset))
     function = on_class(kind, "__getitem__") or on_class(kind, "__iter__")
@@ -59,18 +58,18 @@ def reader(dataset: Any) -> CodeType | None:
     return code if code is not None and is_users(code.co_filename) else None
 
 
-def reader_site(dataset: Any) -> Site | None:
+def reader_site(dataset: object) -> Site | None:
     code = reader(dataset)
     return Site(shown_path(code.co_filename), code.co_firstlineno, code.co_name) if code is not None else None
 
 
-def speaks_of(dataset: Any, word: str) -> bool:
+def speaks_of(dataset: object, word: str) -> bool:
     """Whether the code that makes a sample has a variable or attribute with this word in its name."""
     code = reader(dataset)
     return code is not None and any(word in name.lower() for name in (*code.co_varnames, *code.co_names))
 
 
-def generator_in_use(dataset: Any) -> GeneratorPart | None:
+def generator_in_use(dataset: object) -> GeneratorPart | None:
     """A random generator that lives on the dataset and is drawn from while samples are made.
 
     Each worker process gets a copy of it, in the same state.
@@ -90,7 +89,7 @@ def generator_in_use(dataset: Any) -> GeneratorPart | None:
     return None
 
 
-def _owners(root: Any) -> Iterator[tuple[Any, str]]:
+def _owners(root: object) -> Iterator[tuple[object, str]]:
     """The dataset, and the objects of the user's own classes that it holds, such as transforms."""
     yield root, "dataset"
     for name, value in list(dict.items(attributes(root))):
@@ -133,7 +132,7 @@ def _reassigned(codes: list[CodeType], attribute: str) -> bool:
     return any(step.opname == "STORE_ATTR" and step.argval == attribute for step in steps)
 
 
-def sampler_fit(sampler: Any, dataset: Any) -> SamplerFit | None:
+def sampler_fit(sampler: object, dataset: object) -> SamplerFit | None:
     """How many samples a sampler can reach, against how many there are."""
     size = size_of(dataset)
     if size is None:
@@ -150,7 +149,7 @@ def sampler_fit(sampler: Any, dataset: Any) -> SamplerFit | None:
     return None
 
 
-def label_order(dataset: Any) -> LabelOrder | None:
+def label_order(dataset: object) -> LabelOrder | None:
     """How often the label changes from one sample to the next, where labels can be had without loading samples."""
     try:
         found = _labels(dataset)
@@ -162,7 +161,7 @@ def label_order(dataset: Any) -> LabelOrder | None:
     return LabelOrder(count=len(found), classes=classes, changes=int((found[1:] != found[:-1]).sum()))
 
 
-def _labels(dataset: Any) -> torch.Tensor | None:
+def _labels(dataset: object) -> torch.Tensor | None:
     indices = None
     while isinstance(dataset, torch_data.Subset):
         chosen = _as_tensor(dataset.indices)
@@ -171,7 +170,7 @@ def _labels(dataset: Any) -> torch.Tensor | None:
         inner = chosen
         indices = inner if indices is None else inner[indices]
         dataset = dataset.dataset
-    labels: Any = None
+    labels: object = None
     if isinstance(dataset, torch_data.TensorDataset):
         integral = [t for t in dataset.tensors if t.dim() == 1 and not t.dtype.is_floating_point]
         labels = integral[-1] if integral else None
@@ -185,7 +184,7 @@ def _labels(dataset: Any) -> torch.Tensor | None:
     return found if indices is None else found[indices]
 
 
-def _as_tensor(values: Any) -> torch.Tensor | None:
+def _as_tensor(values: object) -> torch.Tensor | None:
     if type(values) in (list, tuple, range):
         numbers = integers(values)
         return torch.tensor(numbers) if numbers is not None else None
@@ -193,7 +192,7 @@ def _as_tensor(values: Any) -> torch.Tensor | None:
     return torch.as_tensor(values) if is_plain else None
 
 
-def filled_while_loading(dataset: Any) -> list[Filled]:
+def filled_while_loading(dataset: object) -> list[Filled]:
     """What a data set stores while samples are loaded: name, type, file, line, function."""
     root = root_of(dataset)
     return [Filled(name, type(attributes(root)[name]).__name__, *site) for name, site in filled_in(root)]

@@ -10,11 +10,12 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from torch.utils.data import get_worker_info
 from torch.utils.data._utils import fetch
+from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from paramedic.aliases import Function
 from paramedic.capture.watcher import Watcher
 from paramedic.record.facts import Epoch
 
@@ -48,7 +49,7 @@ class Epochs:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._passes: weakref.WeakKeyDictionary[Any, Pass] = weakref.WeakKeyDictionary()
+        self._passes: weakref.WeakKeyDictionary[_BaseDataLoaderIter, Pass] = weakref.WeakKeyDictionary()
         self._shared = mmap.mmap(-1, PASSES * WORKERS * _CELL.size)
         self._slot = 0  # of the next pass; a worker inherits the value at its birth
         self._count = 0
@@ -66,9 +67,9 @@ class Epochs:
             for kind, original in zip(kinds, before, strict=True):
                 kind.fetch = original
 
-    def _measured(self, original: Any) -> Any:
+    def _measured(self, original: Function) -> Function:
         @functools.wraps(original)
-        def fetching(fetcher: Any, indices: Any) -> Any:
+        def fetching(fetcher: object, indices: object) -> object:
             began = time.perf_counter()
             try:
                 return original(fetcher, indices)
@@ -85,7 +86,7 @@ class Epochs:
             batches, total, first = _CELL.unpack_from(self._shared, offset)
             _CELL.pack_into(self._shared, offset, batches + 1, total + seconds, first if batches else seconds)
 
-    def started(self, iterator: Any, loader: int, workers: int, seconds: float) -> None:
+    def started(self, iterator: _BaseDataLoaderIter, loader: int, workers: int, seconds: float) -> None:
         now = time.perf_counter()
         known = self._passes.get(iterator)
         if known is not None:  # persistent workers: the same iterator again
@@ -99,7 +100,7 @@ class Epochs:
         size = WORKERS * _CELL.size
         self._shared[self._slot * size : (self._slot + 1) * size] = bytes(size)
 
-    def waited(self, iterator: Any, seconds: float) -> None:
+    def waited(self, iterator: _BaseDataLoaderIter, seconds: float) -> None:
         found = self._passes.get(iterator)
         if found is None:
             return
@@ -111,7 +112,7 @@ class Epochs:
         if time.perf_counter() - found.told > LONGEST:
             self._tell(found)
 
-    def ended(self, iterator: Any, seconds: float) -> None:
+    def ended(self, iterator: _BaseDataLoaderIter, seconds: float) -> None:
         found = self._passes.get(iterator)
         if found is not None:
             found.wait += seconds  # for the workers to go

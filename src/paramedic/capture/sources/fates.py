@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from torch.autograd.graph import Node
 
 from paramedic.capture.graph import serials
 from paramedic.capture.moments import Call
@@ -35,7 +35,7 @@ class Fates:
         for call in (fresh if grad else fresh or self.open)[-1:]:
             call.uses.add(use)
 
-    def trained(self, nodes: set[Any], *, private: bool) -> None:
+    def trained(self, nodes: set[Node], *, private: bool) -> None:
         """A backward pass is about to go through these nodes; a private one serves something else than training."""
         self._unused.clear()
         if not self.open:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Hashable
-from typing import Any
 
 import torch
+from torch import nn
 from torch.optim import Optimizer
 
 from paramedic.capture.sources.accounts import Accounts
@@ -77,7 +77,7 @@ class Gradients:
         if self._last is not None:
             self._last.private = True
 
-    def cleared(self, holder: Any, site: Site) -> list[int]:
+    def cleared(self, holder: nn.Module | Optimizer, site: Site) -> list[int]:
         """An optimizer or a module is about to clear gradients; returns the numbers of the optimizers concerned."""
         accounts = self.books.accounts
         if isinstance(holder, Optimizer):

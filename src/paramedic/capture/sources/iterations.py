@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+
+from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 MARK = "_paramedic"
 UNKNOWN = -1  # workers are given their first indices before anybody can say whose they are
@@ -16,18 +17,18 @@ class Iteration:
     """One pass over a loader."""
 
     number: int = UNKNOWN  # of the loader
-    dataset: Any = None
+    dataset: object = None
     epoch: int = 0
-    indices: deque[Any] = field(default_factory=deque)  # of the batches that are under way
+    indices: deque[object] = field(default_factory=deque)  # of the batches that are under way
     given: int = 0
 
 
-def iteration(iterator: Any) -> Iteration | None:
+def iteration(iterator: _BaseDataLoaderIter) -> Iteration | None:
     known: Iteration | None = vars(iterator).get(MARK)
     return known if known is not None and known.number != UNKNOWN else None
 
 
-def drawn(iterator: Any, index: Any) -> None:
+def drawn(iterator: _BaseDataLoaderIter, index: object) -> None:
     """The sampler has chosen the samples of a batch to come."""
     known = vars(iterator).get(MARK)
     if known is None:
@@ -36,18 +37,18 @@ def drawn(iterator: Any, index: Any) -> None:
         known.indices.append(index)
 
 
-def begin(iterator: Any, number: int, dataset: Any, epoch: int) -> None:
+def begin(iterator: _BaseDataLoaderIter, number: int, dataset: object, epoch: int) -> None:
     known = vars(iterator).setdefault(MARK, Iteration())
     known.number, known.dataset, known.epoch, known.given = number, dataset, epoch, 0
 
 
-def take_last(iterator: Any) -> Any:
+def take_last(iterator: _BaseDataLoaderIter) -> object:
     """Take out what was drawn last."""
     known = iteration(iterator)
     return known.indices.pop() if known is not None and known.indices else None
 
 
-def begin_anew(iterator: Any) -> None:
+def begin_anew(iterator: _BaseDataLoaderIter) -> None:
     """Persistent workers: what the last pass did not use up will never come."""
     known = vars(iterator).get(MARK) if iterator is not None else None
     if known is not None:

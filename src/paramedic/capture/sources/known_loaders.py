@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch.utils.data.dataloader import DataLoader
+from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
 from paramedic.capture import moments
 from paramedic.capture.sources.batch import BuiltLoader
@@ -24,18 +22,18 @@ class KnownLoaders:
         self.watcher = watcher
         self.sites: dict[int, Site] = {}  # where they were built, by number
         self.margins: dict[int | None, torch.Tensor] = {}  # by loader; filled by a probe of their own
-        self.kept: list[Any] = []  # all loaders, where they are wanted when the script is over
+        self.kept: list[DataLoader] = []  # all loaders, where they are wanted when the script is over
         self._numbers = Numbering()
         self._births: Notes[Site] = Notes()  # of loaders and samplers
         self._workers: dict[int, dict[int, str]] = {}  # process ids, by loader
 
-    def born(self, made: Any) -> None:
+    def born(self, made: object) -> None:
         """A loader or a sampler."""
         self._births[made] = built_at(made)
         if self.watcher.settings.audit and isinstance(made, DataLoader):
             self.kept.append(made)
 
-    def number_of(self, loader: Any) -> int:
+    def number_of(self, loader: DataLoader) -> int:
         """The first pass over it begins, or a further one."""
         number = self._numbers.get(loader)
         if number is None:
@@ -48,7 +46,7 @@ class KnownLoaders:
                 self.watcher.gears.news(0)
         return number
 
-    def _describe(self, loader: Any, number: int) -> None:
+    def _describe(self, loader: DataLoader, number: int) -> None:
         fact = described(loader, number, sampler_at=self._births.get(loader.sampler))
         self.watcher.state(fact, site=self._births.get(loader, user_site()), phase="setup")
 
@@ -57,7 +55,7 @@ class KnownLoaders:
         found = [(loader, self._numbers.get(loader), self._births.get(loader, NOWHERE)) for loader in self.kept]
         return [BuiltLoader(*known, self.margins.get(known[1])) for known in found]
 
-    def started_workers(self, number: int, iterator: Any) -> None:
+    def started_workers(self, number: int, iterator: _BaseDataLoaderIter) -> None:
         """A pass over the loader with this number has begun."""
         of_loader = f" of loader {number}" if number else ""
         started = enumerate(getattr(iterator, "_workers", ()))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
@@ -49,7 +48,7 @@ class Account:
     entered: int = 0  # and when that step began
     steps: int = 0
     empty: bool = True  # no state (momenta) yet before the first step that we saw
-    rates: list[Any] = field(default_factory=list)  # learning rates of the groups at the last step
+    rates: list[object] = field(default_factory=list)  # learning rates of the groups at the last step
     highest_rates: list[float | None] = field(default_factory=list)
     sentinels: list[Sentinel] = field(default_factory=list)
 
@@ -149,7 +148,7 @@ def _is_there(p: torch.Tensor, gradient: weakref.ref[torch.Tensor]) -> bool:
     return p.grad is not None and p.grad is gradient()
 
 
-def _is_zero(grad: Any) -> bool:
+def _is_zero(grad: torch.Tensor) -> bool:
     if grad.is_sparse:
         return grad._nnz() == 0
     return not bool(grad.detach().any())

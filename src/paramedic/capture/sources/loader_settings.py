@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch.utils import data as torch_data
+from torch.utils.data import DataLoader
 
 from paramedic.capture.code.labels import label_sites
 from paramedic.capture.sizes import size_of
@@ -22,7 +21,7 @@ from paramedic.record.facts import Loader
 from paramedic.record.site import Site
 
 
-def described(loader: Any, number: int, sampler_at: Site | None) -> Loader:
+def described(loader: DataLoader, number: int, sampler_at: Site | None) -> Loader:
     """Its settings; `sampler_at` is the line that made its sampler. No code of the user's is called."""
     dataset, sampler, batch_sampler = loader.dataset, loader.sampler, loader.batch_sampler
     return Loader(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import torch
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils.hooks import RemovableHandle
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.closures import guarded, has_closure
@@ -45,10 +47,10 @@ class Loop:
         self.scale = 1.0  # the loss scale that the scaler started with
         self.in_scaler_step = False
         self.stepped_last: Account | None = None
-        self._ops: list[tuple[Any, ...]] = []
+        self._ops: list[tuple[object, ...]] = []
         self._told: set[int] = set()
         self._paused = False  # nobody listens to single calls, while torch's own optimizer steps
-        self._before: Any = None  # the handle of a hook
+        self._before: RemovableHandle | None = None
         self.rhythm = Rhythm()
         self.milestones = Milestones(watcher)
 
@@ -57,10 +59,10 @@ class Loop:
         watcher.patches.on_undo(lambda: self.hook_steps(False))
         self.hook_steps(True)
         watcher.patches.on_undo(register_optimizer_step_post_hook(self._after_step).remove)
-        watcher.gears.turns.alone, watcher.gears.turns.on_turn = lambda: not self.books.births, self._turned
+        watcher.gears.turns.alone, watcher.gears.turns.on_turn = self._no_optimizer, self._turned
 
-        def watched_zero(original: Any) -> Any:
-            def zero_grad(holder: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched_zero(original: Function) -> Function:
+            def zero_grad(holder: nn.Module | Optimizer, *args: object, **kwargs: object) -> object:
                 if not (watcher.gears.matching and self.as_before("zero_grad", id(holder))) and not watcher.elsewhere():
                     watcher.ask("loop", self._clearing, holder)
                 if watcher.gears.examining:
@@ -115,16 +117,20 @@ class Loop:
             self._ops += beat.entries
         self.rhythm.path.clear()
 
+    def _no_optimizer(self) -> bool:
+        """Whether none could step: none was built while we watched, and none that was there before has stepped."""
+        return not self.books.births and not self.accounts
+
     def _turned(self) -> list[Beat]:
         """A round without a step, where no optimizer is at work: the next call begins a pattern."""
         self._ops, self.gradients.written = [], set()
         return self.rhythm.close()
 
-    def note(self, op: str, site: Site, who: int | None = None, *, on: Hashable = None, **flags: Any) -> None:
+    def note(self, op: str, site: Site, who: int | None = None, *, on: Hashable = None, **flags: object) -> None:
         """Add a call to the current cycle of the loop; `on` is what it was called on."""
         self._learn(op, on, site, [(op, who, site.file, site.line, tuple(n for n, value in flags.items() if value))])
 
-    def _learn(self, op: str, on: Hashable, site: Site, entries: list[tuple[Any, ...]]) -> None:
+    def _learn(self, op: str, on: Hashable, site: Site, entries: list[tuple[object, ...]]) -> None:
         self.rhythm.learn((op, on), site, entries)
         if len(self._ops) < MOST_OPS:
             self._ops += entries
@@ -135,14 +141,14 @@ class Loop:
         if self.scaled is not None:
             self.scaled = True
 
-    def _clearing(self, holder: Any) -> None:
+    def _clearing(self, holder: nn.Module | Optimizer) -> None:
         site = user_site()
         numbers = self.gradients.cleared(holder, site)
         self._learn("zero_grad", id(holder), site, [("zero_grad", n, site.file, site.line, ()) for n in numbers])
 
     # Steps ------------------------------------------------------------------------------------------------------
 
-    def _before_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
+    def _before_step(self, optimizer: Optimizer, args: Args, kwargs: Kwargs) -> object:
         if torch.compiler.is_compiling() or self.watcher.elsewhere():
             return None
         closure = has_closure(args, kwargs)
@@ -164,7 +170,7 @@ class Loop:
         self.watcher.ask("alarm", self.watcher.known.alarm.about_to_step, optimizer)
         self.watcher.check_alarm()
 
-    def _after_step(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _after_step(self, optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
         if self.watcher.gears.skipping:
             self.watcher.known.skipping.stepped(optimizer)
             return

@@ -6,13 +6,14 @@ import inspect
 import weakref
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
+from paramedic.capture.class_weights import class_weights, leaves_classes_out
 from paramedic.capture.facts import VALUE_NAMES, describe, readable, sample, values, wide
 from paramedic.capture.failures import call_in_traceback
 from paramedic.capture.graph import producer, serial
@@ -37,6 +38,8 @@ CALLS_PER_SITE = 16  # examined; then every 32nd, and in the long run every doub
 LABEL_STEPS = 400  # batches whose labels are counted
 MOST_CLASSES = 1_000
 
+Place = tuple[Site, bool]  # the line, and whether gradients are on
+
 
 class Losses:
     """Examines the first calls at every place where a loss is computed."""
@@ -44,8 +47,8 @@ class Losses:
     def __init__(self, watcher: Watcher, calls: ModuleCalls) -> None:
         self.watcher = watcher
         self.calls = calls
-        self._seen: Counter[tuple[Site, bool]] = Counter()
-        self._label_batches: Counter[tuple[Site, bool]] = Counter()
+        self._seen: Counter[Place] = Counter()
+        self._label_batches: Counter[Place] = Counter()
         self.results: dict[int, str] = {}  # this cycle's loss values, by the serial numbers of their nodes
         self._sites: dict[str, Site] = {}  # where each function was called last
         self._quick_checks = 0  # calls while matching
@@ -62,7 +65,7 @@ class Losses:
     def _forget(self) -> None:
         self.results.clear()
 
-    def _after(self, name: str, result: Any) -> None:
+    def _after(self, name: str, result: object) -> None:
         if not isinstance(result, torch.Tensor):
             return
         if result.grad_fn is not None:
@@ -130,8 +133,8 @@ class Losses:
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
 
-        def watched(original: Any) -> Any:
-            def loss(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def loss(*args: object, **kwargs: object) -> torch.Tensor:
                 if self._inside:  # torch's own dispatch comes through here a second time
                     return original(*args, **kwargs)
                 if not self.watcher.gears.examining:
@@ -155,7 +158,7 @@ class Losses:
 
         self.watcher.patches.wrap(F, name, watched, light=True)
 
-    def _quick_check(self, name: str, args: Any, kwargs: Any) -> bool:
+    def _quick_check(self, name: str, args: Args, kwargs: Kwargs) -> bool:
         """While matching: remember the call in case it is the one that fails. Returns whether that is enough."""
         self._quick_checks += 1
         if self._quick_checks % 32 == 0 and (self._quick_checks <= 1024 or self.watcher.gears.affordable()):
@@ -166,7 +169,7 @@ class Losses:
             self._last = (name, self._sites.get(name, NOWHERE), ignored, weakref.ref(args[0]), weakref.ref(args[1]))
         return True
 
-    def _before(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+    def _before(self, name: str, signature: inspect.Signature, args: Args, kwargs: Kwargs) -> None:
         site = user_site()
         place = (site, torch.is_grad_enabled())
         self._seen[place] += 1
@@ -192,7 +195,7 @@ class Losses:
             if due:
                 self._examine(name, site, given, prediction, target)
 
-    def _examine(self, name: str, site: Site, given: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
+    def _examine(self, name: str, site: Site, given: Kwargs, prediction: torch.Tensor, target: torch.Tensor) -> None:
         step, phase = self.watcher.step, self._phase
         self.watcher.bus.tell(moments.loss_called, name, prediction, target)
         made_by = producer(prediction.grad_fn)
@@ -224,18 +227,26 @@ class Losses:
         classes = _class_dimension(name, prediction)
         parts = [values(prediction), values(target), _rows(prediction, classes), _beyond(target), _spread(target)]
         parts.append(row_sums(target, min(classes, target.dim() - 1)))
+        parts.append(class_weights(given))
         numbers = torch.cat([part.to(prediction.device) for part in parts])
         names = [f"input_{n}" for n in VALUE_NAMES] + [f"target_{n}" for n in VALUE_NAMES]
         names += [*ROW_NAMES, *BEYOND_NAMES, "target_spread", *SUM_NAMES]
 
         def use(found: list[float]) -> None:
-            measured = replace(call, values=LossValues(**dict(zip(names, found, strict=True))))
+            known = LossValues(**dict(zip(names, found, strict=False)))
+            measured = replace(call, values=known, class_weights=found[len(names) :])
             self.watcher.state(measured, site=site, module=path, phase=phase, step=step)
 
         self.watcher.read(numbers, use)
 
     def _count_labels(
-        self, name: str, site: Site, place: Any, prediction: torch.Tensor, target: torch.Tensor, given: Any
+        self,
+        name: str,
+        site: Site,
+        place: Place,
+        prediction: torch.Tensor,
+        target: torch.Tensor,
+        given: Kwargs,
     ) -> None:
         if not readable(target):
             return
@@ -248,7 +259,7 @@ class Losses:
         kept = target.reshape(-1)
         in_range = (kept >= 0) & (kept < classes) & (kept != ignored)
         if given.get("reduction", "mean") != "none":
-            if not _leaves_classes_out(given.get("weight")):
+            if not leaves_classes_out(given.get("weight")):
                 self._look_at_padding(site, target, prediction, ignored)
             self.watcher.bus.tell(moments.labels_seen, site, target, prediction, ignored)
         counts = _count(torch.where(in_range, kept, classes).long(), classes + 1)
@@ -263,20 +274,21 @@ class Losses:
         if labels.device.type == "cpu" and bool((labels[:, -1] == ignored).all()):
             labels = labels[:, :-1]  # shifted inside the model, which leaves the last place without a label
         inputs = self.calls.inputs.sequence()
-        inputs = (
-            inputs if inputs is not None else self.watcher.known.embedded()
-        )  # a loss inside the model comes before its inputs
+        if inputs is None:  # a loss inside the model comes before its inputs
+            inputs = self.watcher.known.embedded()
         step, phase, total = self.watcher.step, self._phase, target.numel()
 
         def use(found: list[float]) -> None:
-            tail: dict[str, Any] = dict(zip(TAIL_NAMES, found, strict=True))
+            tail: Fields = dict(zip(TAIL_NAMES, found, strict=True))
             if tail["padded_rows"] and tail["agreeing"]:
                 padding = Padding(**tail, ignore_index=ignored, total=total)
                 self.watcher.state(padding, site=site, phase=phase, step=step)
 
         self.watcher.read(tails(labels, inputs), use)
 
-    def _count_binary(self, name: str, site: Site, place: Any, prediction: torch.Tensor, target: torch.Tensor) -> None:
+    def _count_binary(
+        self, name: str, site: Site, place: Place, prediction: torch.Tensor, target: torch.Tensor
+    ) -> None:
         self._label_batches[place] += 1
         columns = prediction.shape[-1] if prediction.dim() > 1 else 1
         if self._label_batches[place] > LABEL_STEPS or columns > 1 or not (readable(target) and readable(prediction)):
@@ -285,10 +297,8 @@ class Losses:
         threshold = 0.0 if name.endswith("logits") else 0.5
         guessed = (prediction > threshold).sum()
         zero = torch.zeros_like(positive)
-        numbers = torch.stack(
-            [target.numel() - positive, positive, zero, prediction.numel() - guessed, guessed.to(positive)]
-        )
-        self._tell_labels(site, numbers, 2)
+        negative, others = target.numel() - positive, prediction.numel() - guessed
+        self._tell_labels(site, torch.stack([negative, positive, zero, others, guessed.to(positive)]), 2)
 
     def _tell_labels(self, site: Site, numbers: torch.Tensor, classes: int) -> None:
         step, phase = self.watcher.step, self._phase
@@ -323,7 +333,7 @@ class Losses:
 
         def use(found: list[float]) -> None:
             count, lowest, highest, most, least, ignored_count, total = (int(n) for n in found)
-            shared: dict[str, Any] = {"function": name, "classes": classes, "ignore_index": ignored, "total": total}
+            shared: Fields = {"function": name, "classes": classes, "ignore_index": ignored, "total": total}
             if count:
                 self.watcher.state(
                     BadLabels(**shared, bad=count, min=lowest, max=highest, wrong=sorted({least, most})),
@@ -363,11 +373,6 @@ def _spread(target: torch.Tensor) -> torch.Tensor:
     if x.dim() == 0 or x.shape[0] < 2:
         return x.new_full((1,), -1.0)
     return x.var(0, correction=0).mean().sqrt().reshape(1)
-
-
-def _leaves_classes_out(weight: torch.Tensor | None) -> bool:
-    """Whether a class may count for nothing, which is another way to ignore padding."""
-    return weight is not None and (weight.device.type != "cpu" or not bool(weight.all()))
 
 
 def _is_due(count: int) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture.facts import VALUE_NAMES, content_hash, describe, readable, values
 from paramedic.capture.moments import Call
 from paramedic.capture.watcher import Watcher
@@ -31,7 +31,7 @@ class ModelInputs:
         """The last input of token ids or frames, if it is still there."""
         return self._sequence() if self._sequence is not None else None
 
-    def same_again(self, args: Any) -> bool:
+    def same_again(self, args: Args) -> bool:
         first = next((tensor for _, tensor in tensors_in(args)), None)
         if first is None:
             return False
@@ -45,7 +45,7 @@ class ModelInputs:
         """Whether a model was just given this table, perhaps in a copy that is gone by now."""
         return self._last_table is not None and self._last_table == _table(tensor)
 
-    def describe(self, call: Call, args: Any, kwargs: Any) -> None:
+    def describe(self, call: Call, args: Args, kwargs: Kwargs) -> None:
         inputs = [(path, tensor) for path, tensor in tensors_in((args, kwargs))][:8]
         facts = [describe(tensor, path=path) for path, tensor in inputs]
         self.watcher.state(

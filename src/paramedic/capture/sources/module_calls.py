@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.hooks import RemovableHandle
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import global_hooks, moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import describe, own_parameters
@@ -51,7 +52,7 @@ class ModuleCalls:
         self.outputs = Outputs()
         self.fates = Fates(watcher, self._unused)
         self.inputs = ModelInputs(watcher)
-        self._hooks: list[Any] = []
+        self._hooks: list[RemovableHandle] = []
         self._order = 0
 
     def install(self) -> None:
@@ -95,11 +96,11 @@ class ModuleCalls:
 
     # Hooks ------------------------------------------------------------------------------------------------------
 
-    def _enter(self, module: nn.Module, args: Any) -> None:
+    def _enter(self, module: nn.Module, args: Args) -> None:
         if not torch.compiler.is_compiling() and threading.get_ident() == self._thread:
             self.watcher.ask("module_calls", self._entered, module)
 
-    def _leave(self, module: nn.Module, args: Any, *rest: Any) -> None:
+    def _leave(self, module: nn.Module, args: Args, *rest: object) -> None:
         # When forward has raised, torch calls without the keyword arguments, and the output is None.
         kwargs, output = rest if len(rest) == 2 else ({}, None)
         if not torch.compiler.is_compiling() and self.stack and threading.get_ident() == self._thread:
@@ -135,7 +136,7 @@ class ModuleCalls:
         self.stack.append(call)
         self.watcher.bus.tell(moments.module_entered, call.path)
 
-    def _left(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def _left(self, module: nn.Module, args: Args, kwargs: Kwargs, output: object) -> None:
         while self.stack:  # an exception may have skipped some
             call = self.stack.pop()
             if call.paused:
@@ -182,12 +183,12 @@ class ModuleCalls:
         if not self.stack:
             self._left_root(call, args, kwargs, output)
 
-    def _carries(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
+    def _carries(self, module: nn.Module, args: Args, kwargs: Kwargs) -> bool:
         """Whether a gradient is missed behind it: a teacher that no optimizer holds has none to give."""
         trained = any(id(p) in self.watcher.known.loop.books.owners for p in anatomy.parameters(module))
         return trained or any(self.ops.cuts.of(tensor) is not None for _, tensor in tensors_in((args, kwargs)))
 
-    def _left_root(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def _left_root(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if not any(True for _ in anatomy.parameters(call.module)):
             return  # a loss or an activation called by itself
         pattern = (id(call.module), call.training, call.grad)
@@ -201,7 +202,7 @@ class ModuleCalls:
         self.fates.follow(call)
         self.inputs.describe(call, args, kwargs)
         self.watcher.bus.tell(moments.model_called, call, args, kwargs, output)
-        call.module = call.root = None  # what is remembered must not keep the model alive
+        call.module = call.root = None
         if not call.grad and self.patterns[pattern] >= EXAMINED_PER_PATTERN:
             self.watcher.gears.relax()
         self.watcher.gears.turns.called(asked=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import inspect
 import re
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.written import function_around
@@ -40,8 +40,8 @@ class Modules:
     def install(self) -> None:
         watcher, registry = self.watcher, self.watcher.registry
 
-        def watched_init(original: Any) -> Any:
-            def init(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+        def watched_init(original: Function) -> Function:
+            def init(module: nn.Module, *args: object, **kwargs: object) -> None:
                 original(module, *args, **kwargs)
                 watcher.ask("modules", lambda: registry.born(module, built_at(module), watcher.known.calls.inside()))
 
@@ -87,7 +87,7 @@ class Modules:
     def _hides(self, root: nn.Module, held: set[int]) -> bool:
         return any(True for _, found in hidden_in(root) if _own_parameters(found) & held)
 
-    def _describe(self, root: nn.Module, parameters: list[Any], optimised: dict[int, int]) -> None:
+    def _describe(self, root: nn.Module, parameters: list[nn.Parameter], optimised: dict[int, int]) -> None:
         registry = self.watcher.registry
         name = registry.root_name(root)
         model_seen(name, root)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections.abc import Hashable
 
 import torch.utils.data as torch_data
+from torch.utils.data import DataLoader
 
 from paramedic.program.untouched import Notes, integer, integers, length_of, stored
 from paramedic.record.writer import Site
@@ -19,15 +20,17 @@ class Numbering:
 
     def __init__(self) -> None:
         self._numbers: Notes[int] = Notes()
-        self._alike: dict[Any, tuple[int, weakref.ref[Any], weakref.ref[Any] | None]] = {}  # number, loader, dataset
+        self._alike: dict[
+            Hashable, tuple[int, weakref.ref[DataLoader], weakref.ref[object] | None]
+        ] = {}  # number, loader, dataset
         self._of_line: dict[Site, list[int]] = {}
         self._next = 0
 
-    def get(self, loader: Any) -> int | None:
+    def get(self, loader: DataLoader) -> int | None:
         known: int | None = self._numbers.get(loader)
         return known
 
-    def add(self, loader: Any, site: Site) -> int:
+    def add(self, loader: DataLoader, site: Site) -> int:
         """The number of a loader that is read for the first time: its own, or that of the one it stands for."""
         root, selection = _selection(loader)
         key = (site, id(root), selection)
@@ -40,7 +43,7 @@ class Numbering:
         self._alike[key] = (number, weakref.ref(loader), _weak(root))
         return number
 
-    def _of_the_like(self, key: Any, root: Any) -> int | None:
+    def _of_the_like(self, key: Hashable, root: object) -> int | None:
         """The number of a loader that was built here for the same samples, and is gone."""
         if key not in self._alike:
             return None
@@ -49,9 +52,9 @@ class Numbering:
         return number if loader() is None and not renewed else None
 
 
-def _selection(loader: Any) -> tuple[Any, tuple[Any, ...]]:
+def _selection(loader: DataLoader) -> tuple[object, tuple[object, ...]]:
     """The dataset at the bottom, and which of its samples are taken in which way."""
-    chosen: list[Any] = [
+    chosen: list[object] = [
         type(loader.sampler),
         type(loader.batch_sampler),
         integer(loader.batch_size),
@@ -64,14 +67,14 @@ def _selection(loader: Any) -> tuple[Any, tuple[Any, ...]]:
     return dataset, tuple(chosen)
 
 
-def _hash(holder: Any) -> int:
+def _hash(holder: object) -> int:
     """Of the indices that a subset or a sampler holds, in whatever order."""
     indices = stored(holder, "indices")
     known = integers(indices) if (length_of(indices) or 0) <= MOST_INDICES else None
     return hash(frozenset(known)) if known is not None else 0  # unknown: indices of the user's own making
 
 
-def _weak(thing: Any) -> weakref.ref[Any] | None:
+def _weak(thing: object) -> weakref.ref[object] | None:
     try:
         return weakref.ref(thing)
     except TypeError:  # a list

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import FrameType, FunctionType
 
 import torch
+from torch.autograd.graph import Node
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.graph import serials
@@ -34,10 +36,10 @@ class OpMode(TorchFunctionMode):
         self.cuts = Cuts(watcher, self.waiting)
         self.terms = LossTerms(watcher, self.cuts, self.waiting)
         self.activations = Activations(watcher, self.waiting)
-        self.on_result: Callable[[Any, Any, Any], None] | None = None  # told of every call, while there is need
+        self.on_result: Callable[[Args, Kwargs, object], None] | None = None  # told of every call, while there is need
         self._active = False
-        self.timers: dict[Any, Callable[..., Any]] = {}  # calls that another probe makes itself, to time them
-        self._handlers: dict[Any, list[tuple[str, Callable[..., None]]]] = {}
+        self.timers: dict[Function, Function] = {}  # calls that another probe makes itself, to time them
+        self._handlers: dict[Function, list[tuple[str, Callable[..., None]]]] = {}
         for group, handler in (
             (ARITHMETIC, self.terms.combined),
             (ACTIVATIONS, self.activations.activated),
@@ -48,7 +50,7 @@ class OpMode(TorchFunctionMode):
         ):
             self.handle(group, handler)
 
-    def handle(self, functions: Iterable[Any], handler: Callable[..., None], probe: str = "ops") -> None:
+    def handle(self, functions: Iterable[Function], handler: Callable[..., None], probe: str = "ops") -> None:
         """Have a probe told of these functions' calls, with the function, its arguments and its result."""
         for function in functions:
             self._handlers.setdefault(function, []).append((probe, handler))
@@ -86,7 +88,7 @@ class OpMode(TorchFunctionMode):
             self.__enter__()
             self._active = True
 
-    def unheard(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def unheard(self, call: Function, *args: object, **kwargs: object) -> object:
         """Make a call of torch's own that consists of thousands, to which nobody need listen."""
         off = self.pause()
         try:
@@ -112,8 +114,12 @@ class OpMode(TorchFunctionMode):
         self.terms.forget()
         self.activations.forget()
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        self, func: Function, types: object, args: Args = (), kwargs: Kwargs | None = None
+    ) -> object:
         kwargs = kwargs or {}
+        if type(func) is FunctionType and is_users(func.__code__.co_filename):
+            func = self._torchs_own(func, sys._getframe(2))
         timer = self.timers.get(func)
         if timer is None and (inner := getattr(func, "__wrapped__", None)) in self.timers:
             timer, func = self.timers[inner], inner
@@ -131,21 +137,32 @@ class OpMode(TorchFunctionMode):
                 self.watcher.ask("answers", self.on_result, args, kwargs, result)
         return result
 
+    def _torchs_own(self, func: FunctionType, called: FrameType) -> Function:
+        """The function of torch that is being called, where the user has put another one in its place.
+
+        torch looks it up by its name and finds the user's function, which has been called already.
+        """
+        code = called.f_code
+        if code is func.__code__ or is_users(code.co_filename) or code.co_freevars:
+            return func  # a function of the user's own that supports modes
+        known = [each for each in self._handlers if getattr(each, "__code__", None) is code]
+        return known[0] if known else FunctionType(code, called.f_globals)
+
     # Handlers ---------------------------------------------------------------------------------------------------
 
-    def _comparison(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _comparison(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Predictions compared with labels: an accuracy is being measured."""
         both = len(args) > 1 and isinstance(args[0], T) and isinstance(args[1], T)
         if both and args[0].numel() > 1 and not args[0].dtype.is_floating_point:
             self.watcher.known.calls.fates.used_as("metric")
 
-    def _grad_read(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _grad_read(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """The user's own code looks at a gradient: an optimizer written by hand, or a method such as SAM."""
         caller = sys._getframe(3)
         if result is not None and is_users(caller.f_code.co_filename):
             self.watcher.known.loop.gradients.were_read()
 
-    def told(self, nodes: set[Any], terms: set[Any], leaves: list[torch.Tensor]) -> None:
+    def told(self, nodes: set[Node], terms: set[Node], leaves: list[torch.Tensor]) -> None:
         """A backward pass is about to go through these nodes: what waited for one of them is now a fact.
 
         `terms` are those among them at which the loss is put together from its terms.

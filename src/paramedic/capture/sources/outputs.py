@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
+from torch.autograd.graph import Node
 
 from paramedic.capture.graph import producer, serial
 from paramedic.capture.moments import Call
@@ -40,5 +40,5 @@ class Outputs:
             return known[1]
         return self.made_by(tensor.grad_fn) or self.made_by(producer(tensor.grad_fn))
 
-    def made_by(self, node: Any) -> str | None:
+    def made_by(self, node: Node | None) -> str | None:
         return self._nodes.get(serial(node)) if node is not None else None

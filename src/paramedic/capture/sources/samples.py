@@ -6,10 +6,10 @@ import contextlib
 import hashlib
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch.utils import data as torch_data
+from torch.utils.data import DataLoader
 
 from paramedic.capture.facts import readable
 from paramedic.capture.probes.data.selections import together
@@ -30,7 +30,7 @@ LEAST_VALUES = 4  # of a sample that is told from others by its content
 class Given:
     """The samples that came out of one loader."""
 
-    loader: weakref.ref[Any]
+    loader: weakref.ref[DataLoader]
     indices: set[tuple[int, int]] = field(default_factory=set)  # root dataset and number in it
     contents: set[bytes] = field(default_factory=set)
     rows: int = 0  # samples whose content was looked at
@@ -51,14 +51,14 @@ class Samples:
         self.given: dict[int, Given] = {}
         self._told: dict[tuple[int, int], int] = {}  # how much was compared
 
-    def started(self, number: int, loader: Any) -> None:
+    def started(self, number: int, loader: DataLoader) -> None:
         if number not in self.given and len(self.given) < MOST_LOADERS:
             stream = isinstance(loader.dataset, torch_data.IterableDataset)
             self.given[number] = Given(weakref.ref(loader), workers=loader.num_workers if stream else 0)
         if number in self.given:
             self.given[number].passes += 1
 
-    def gave(self, number: int, dataset: Any, index: Any) -> None:
+    def gave(self, number: int, dataset: object, index: object) -> None:
         """A batch was made from these indices."""
         seen = self.given.get(number)
         if seen is not None and len(seen.indices) < MOST_INDICES:

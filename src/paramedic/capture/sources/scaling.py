@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
+from torch.optim import Optimizer
 
+from paramedic.aliases import Function
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
@@ -20,7 +21,7 @@ class Scaling:
     def __init__(self, watcher: Watcher, loop: Loop) -> None:
         self.watcher = watcher
         self.loop = loop
-        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}
+        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
         self._steps_since_update = 0
 
     def install(self) -> None:
@@ -31,15 +32,15 @@ class Scaling:
         self.watcher.patches.wrap(scaler, "step", self._watched_step)
         self.watcher.patches.wrap(scaler, "update", self._watched_update)
 
-    def _watched_init(self, original: Any) -> Any:
-        def init(scaler: Any, *args: Any, **kwargs: Any) -> None:
+    def _watched_init(self, original: Function) -> Function:
+        def init(scaler: torch.amp.GradScaler, *args: object, **kwargs: object) -> None:
             original(scaler, *args, **kwargs)
             if scaler.is_enabled():
                 self.watcher.ask("scaling", self._born, scaler)
 
         return init
 
-    def _born(self, scaler: Any) -> None:
+    def _born(self, scaler: torch.amp.GradScaler) -> None:
         data = ScalerCall(
             call="built",
             scale=float(scaler._init_scale),
@@ -50,13 +51,13 @@ class Scaling:
         site = user_site()
         self.watcher.state(data, site=site, phase="setup", key=("built", site))
 
-    def scale_of(self, loss: torch.Tensor) -> Any:
+    def scale_of(self, loss: torch.Tensor) -> torch.Tensor | None:
         """The factor a GradScaler put on this loss."""
         known = self._scales.get(id(loss))
         return known[1] if known is not None and known[0]() is loss else None
 
-    def _watched_scale(self, original: Any) -> Any:
-        def scale(scaler: Any, outputs: Any) -> Any:
+    def _watched_scale(self, original: Function) -> Function:
+        def scale(scaler: torch.amp.GradScaler, outputs: object) -> object:
             result = original(scaler, outputs)
             if scaler.is_enabled():
                 self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
@@ -66,7 +67,7 @@ class Scaling:
 
         return scale
 
-    def _scaled(self, scaler: Any) -> None:
+    def _scaled(self, scaler: torch.amp.GradScaler) -> None:
         if self.loop.scaled is None:
             self.loop.scaled = False
         self.loop.scale = float(scaler._init_scale)
@@ -74,8 +75,8 @@ class Scaling:
         self.loop.note("scale", site)
         self.watcher.state(ScalerCall(call="scale"), site=site, phase="train", key=("scale", site))
 
-    def _watched_unscale(self, original: Any) -> Any:
-        def unscale(scaler: Any, optimizer: Any) -> Any:
+    def _watched_unscale(self, original: Function) -> Function:
+        def unscale(scaler: torch.amp.GradScaler, optimizer: Optimizer) -> object:
             result = original(scaler, optimizer)
             if scaler.is_enabled() and not (self.watcher.gears.matching and self.loop.as_before("unscale_")):
                 self.watcher.ask("scaling", self._unscaled)
@@ -89,8 +90,8 @@ class Scaling:
         self.loop.note("unscale_", site)
         self.watcher.state(ScalerCall(call="unscale_"), site=site, phase="train", key=("unscale_", site))
 
-    def _watched_step(self, original: Any) -> Any:
-        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _watched_step(self, original: Function) -> Function:
+        def step(scaler: torch.amp.GradScaler, optimizer: Optimizer, *args: object, **kwargs: object) -> object:
             account = self.loop.accounts.get(optimizer)
             taken = account.steps if account else 0
             matched = self.watcher.gears.matching
@@ -106,13 +107,13 @@ class Scaling:
 
         return step
 
-    def _skipped(self, scaler: Any) -> None:
+    def _skipped(self, scaler: torch.amp.GradScaler) -> None:
         """The scaler has found infinite gradients and left the step out: keep when, and at which scale."""
         step = self.watcher.step
         scale = scaler._scale.detach().reshape(1).float()
         self.watcher.read(scale, lambda found: self.watcher.writer.point("skipped_at_scale", step, found[0]))
 
-    def _stepped(self, optimizer: Any, taken: int) -> None:
+    def _stepped(self, optimizer: Optimizer, taken: int) -> None:
         account = self.loop.accounts.get(optimizer)
         skipped = account is not None and account.steps == taken
         if account is not None and skipped:
@@ -129,8 +130,8 @@ class Scaling:
             key=("step", site, skipped, self._steps_since_update > 2),
         )
 
-    def _watched_update(self, original: Any) -> Any:
-        def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
+    def _watched_update(self, original: Function) -> Function:
+        def update(scaler: torch.amp.GradScaler, *args: object, **kwargs: object) -> object:
             result = original(scaler, *args, **kwargs)
             if scaler.is_enabled() and not (self.watcher.gears.matching and self.loop.as_before("update")):
                 self.watcher.ask("scaling", self._updated)

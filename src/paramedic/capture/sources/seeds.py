@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import frame_site, is_users, user_frame, user_site
 from paramedic.record.facts import Seed
@@ -36,9 +36,9 @@ class Seeds:
         """Whether whatever is drawn now leaves the program's random state as it was."""
         return self._forks > 0
 
-    def _watched_fork(self, original: Any) -> Any:
+    def _watched_fork(self, original: Function) -> Function:
         @contextlib.contextmanager
-        def fork(*args: Any, **kwargs: Any) -> Iterator[None]:
+        def fork(*args: object, **kwargs: object) -> Iterator[None]:
             with original(*args, **kwargs):
                 self._forks += 1
                 try:
@@ -48,9 +48,9 @@ class Seeds:
 
         return fork
 
-    def _watch(self, owner: Any, name: str, library: str) -> None:
-        def watched(original: Any) -> Any:
-            def seed(*args: Any, **kwargs: Any) -> Any:
+    def _watch(self, owner: object, name: str, library: str) -> None:
+        def watched(original: Function) -> Function:
+            def seed(*args: object, **kwargs: object) -> object:
                 result = original(*args, **kwargs)
                 if user_frame() is not None:
                     self.watcher.ask("seeds", self._seeded, library, args, kwargs)
@@ -60,7 +60,7 @@ class Seeds:
 
         self.watcher.patches.wrap(owner, name, watched)
 
-    def _seeded(self, library: str, args: Any, kwargs: Any) -> None:
+    def _seeded(self, library: str, args: Args, kwargs: Kwargs) -> None:
         value = next(iter([*args, *kwargs.values()]), None)
         site, caller = user_site(), _caller()
         data = Seed(library=library, seed=value if isinstance(value, int) else None, caller=caller)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture.facts import address
 from paramedic.capture.watcher import Watcher
 from paramedic.program.anatomy import state as read_state
@@ -41,8 +42,8 @@ class Snapshots:
     def install(self) -> None:
         watcher = self.watcher
 
-        def watched_state(original: Any) -> Any:
-            def state_dict(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def watched_state(original: Function) -> Function:
+            def state_dict(module: nn.Module, *args: object, **kwargs: object) -> object:
                 self._depth += 1
                 try:
                     state = original(module, *args, **kwargs)
@@ -54,8 +55,8 @@ class Snapshots:
 
             return state_dict
 
-        def watched_save(original: Any) -> Any:
-            def save(found: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched_save(original: Function) -> Function:
+            def save(found: object, *args: object, **kwargs: object) -> object:
                 watcher.ask("checkpoints", self._saved, found)
                 return original(found, *args, **kwargs)
 
@@ -64,7 +65,7 @@ class Snapshots:
         watcher.patches.wrap(nn.Module, "state_dict", watched_state)
         watcher.patches.wrap(torch, "save", watched_save)
 
-    def _took(self, state: Any) -> None:
+    def _took(self, state: Mapping[str, object]) -> None:
         site, step = user_site(), self.watcher.step
         tensors = [value for value in state.values() if isinstance(value, torch.Tensor) and not value.is_inference()]
         for tensor in tensors[:REMEMBERED]:
@@ -72,14 +73,14 @@ class Snapshots:
             reference = weakref.ref(tensor, functools.partial(self._forget, identity))
             self._taken[identity] = Taken(reference, site, step, tensor._version)
 
-    def _forget(self, identity: int, _: Any) -> None:
+    def _forget(self, identity: int, _: object) -> None:
         self._taken.pop(identity, None)
 
-    def _of(self, value: Any) -> Taken | None:
+    def _of(self, value: object) -> Taken | None:
         taken = self._taken.get(id(value))
         return taken if taken is not None and taken.ref() is value else None
 
-    def behind(self, module: nn.Module, state: Any) -> Snapshot | None:
+    def behind(self, module: nn.Module, state: object) -> Snapshot | None:
         """When and where the state that is about to be loaded was taken, if it is the module's own memory."""
         own = read_state(module)
         shared = [value for key, value in entries(state) if _same_memory(own.get(key), value)]
@@ -90,7 +91,7 @@ class Snapshots:
             return None
         return Snapshot(taken_at=taken.site, taken_step=taken.step, moved=shared[0]._version > taken.version)
 
-    def _saved(self, found: Any) -> None:
+    def _saved(self, found: object) -> None:
         """Saved long after it was taken: what is written is the model as it is now."""
         for value in _tensors(found, 0):
             taken = self._of(value)
@@ -100,13 +101,13 @@ class Snapshots:
                 return
 
 
-def _same_memory(mine: Any, given: Any) -> bool:
+def _same_memory(mine: object, given: object) -> bool:
     if not (isinstance(mine, torch.Tensor) and isinstance(given, torch.Tensor)):
         return False
     return mine.shape == given.shape and (mine.numel() == 0 or address(mine) == address(given))
 
 
-def _tensors(value: Any, depth: int) -> Iterator[torch.Tensor]:
+def _tensors(value: object, depth: int) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, dict) and depth < 3:

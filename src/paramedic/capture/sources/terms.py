@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.facts import describe, same_up_to_ones
 from paramedic.capture.graph import kinds_behind, serial, serials, terms
 from paramedic.capture.kept_axis import axis_kept_at
@@ -37,7 +37,7 @@ class LossTerms:
         self.pairwise = False
         self._replaced.clear()
 
-    def combined(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def combined(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
             return
         a, b = args[0], args[1]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from torch._utils import ExceptionWrapper
 from torch.utils.data._utils import signal_handling
 
+from paramedic.aliases import Function
 from paramedic.capture.watcher import Watcher
 from paramedic.errors import message_of
 
 _ATTRIBUTE = "_paramedic"
+Raised = tuple[type[BaseException], BaseException, TracebackType | None]  # as sys.exc_info() tells it
 
 
 class WorkerFailure(NamedTuple):
@@ -32,29 +35,29 @@ class Workers:
     def install(self) -> None:
         watcher = self.watcher
 
-        def watched_init(original: Any) -> Any:
-            def init(wrapper: Any, exc_info: Any = None, where: str = "in background") -> None:
-                exc_info = exc_info or sys.exc_info()
-                original(wrapper, *(watcher.ask("workers", _without_us, exc_info) or exc_info,), where)
-                watcher.ask("workers", self._describe, wrapper, exc_info[1])
+        def watched_init(original: Function) -> Function:
+            def init(wrapper: ExceptionWrapper, exc_info: Raised | None = None, where: str = "in background") -> None:
+                raised: Any = exc_info or sys.exc_info()
+                original(wrapper, *(watcher.ask("workers", _without_us, raised) or raised,), where)
+                watcher.ask("workers", self._describe, wrapper, raised[1])
 
             return init
 
-        def watched_reraise(original: Any) -> Any:
-            def reraise(wrapper: Any) -> Any:
+        def watched_reraise(original: Function) -> Function:
+            def reraise(wrapper: ExceptionWrapper) -> object:
                 self._last = getattr(wrapper, _ATTRIBUTE, None)
                 return original(wrapper)
 
             return reraise
 
-        def watched_handlers(original: Any) -> Any:
+        def watched_handlers(original: Function) -> Function:
             return lambda: watcher.known.crashes.in_worker(original)
 
         watcher.patches.wrap(signal_handling, "_set_worker_signal_handlers", watched_handlers)
         watcher.patches.wrap(ExceptionWrapper, "__init__", watched_init)
         watcher.patches.wrap(ExceptionWrapper, "reraise", watched_reraise)
 
-    def _describe(self, wrapper: Any, error: BaseException) -> None:
+    def _describe(self, wrapper: ExceptionWrapper, error: BaseException) -> None:
         from paramedic.postmortem.frames import of_traceback, spots
         from paramedic.postmortem.loading import loading
         from paramedic.postmortem.page import Page
@@ -76,7 +79,7 @@ class Workers:
         return None
 
 
-def _without_us(exc_info: Any) -> Any:
+def _without_us(exc_info: Raised) -> Raised:
     from paramedic.postmortem.tracebacks import drop_our_frames
 
     drop_our_frames(exc_info[1])

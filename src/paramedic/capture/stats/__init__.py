@@ -110,7 +110,7 @@ class Collector:
         self._lock = Lock()  # gradients of several devices come from several threads
         self._buffers: dict[Home, _Buffer] = {}
         self._batch = _Open()
-        self._sent: deque[tuple[Any, _Open, dict[Home, _Shipment]]] = deque()
+        self._sent: deque[tuple[object, _Open, dict[Home, _Shipment]]] = deque()
 
     def add(self, tensors: Sequence[torch.Tensor]) -> None:
         """Summarise these into the batch; they come out in this order."""
@@ -137,7 +137,7 @@ class Collector:
         self._batch.reasons.update((place, reason) for place, reason in zip(at, reasons, strict=True) if reason)
         return rows
 
-    def send(self, tag: Any) -> bool:
+    def send(self, tag: object) -> bool:
         """Start to copy the batch to the host. False if it was dropped, for too many are still under way."""
         from paramedic.capture.stats.calm import undisturbed
 

@@ -86,13 +86,13 @@ class Plan:
         self._staged.append((host, event))
 
 
-def _upload(numbers: Any, device: torch.device) -> torch.Tensor:
+def _upload(numbers: object, device: torch.device) -> torch.Tensor:
     """Pinned, and so copied without waiting; the allocator keeps the memory until the copy is done."""
     packed = torch.from_numpy(numbers)
     return packed.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else packed
 
 
-_plans: OrderedDict[Any, Plan] = OrderedDict()
+_plans: OrderedDict[object, Plan] = OrderedDict()
 
 
 def summarise_into(tensors: Sequence[torch.Tensor], out: torch.Tensor, *, seen: int | None = None) -> list[str | None]:

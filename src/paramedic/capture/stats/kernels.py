@@ -9,11 +9,11 @@ Import this module only where there is CUDA: it imports Triton. (TRITON_INTERPRE
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields, Function
 from paramedic.capture.stats import layout
 
 triton: Any = importlib.import_module("triton")
@@ -23,8 +23,8 @@ tl: Any = importlib.import_module("triton.language")
 # enough bytes in flight for the memory's latency, with no spills in the loop that matters (compiled for sm_90).
 THREADS, ROWS, LANES = 128, 4, 512
 BLOCK = ROWS * LANES
-LAUNCH: dict[str, Any] = {"num_warps": THREADS // 32} | ({} if torch.version.hip else {"maxnreg": 72})
-DTYPES: dict[torch.dtype, Any] = {
+LAUNCH: Fields = {"num_warps": THREADS // 32} | ({} if torch.version.hip else {"maxnreg": 72})
+DTYPES: dict[torch.dtype, object] = {
     torch.float32: tl.float32,
     torch.bfloat16: tl.uint16,
     torch.float16: tl.float16,
@@ -38,11 +38,11 @@ BINS, WIDTH, HISTOGRAM = (tl.constexpr(value) for value in (layout.BINS, layout.
 LARGEST, SMALLEST = tl.constexpr(1e38), tl.constexpr(2.0**-40)
 
 
-def jit(kernel: Callable[..., Any]) -> Any:
+def jit(kernel: Function) -> Any:  # a kernel, which is indexed with a grid
     return triton.jit(kernel, do_not_specialize=["first", "tensors"])
 
 
-def device_function(function: Callable[..., Any]) -> Any:
+def device_function(function: Function) -> Function:
     return triton.jit(function)
 
 

@@ -24,6 +24,7 @@ from paramedic.capture.stats.calm import undisturbed
 
 SMALL = 1 << 14  # elements; tensors up to here are joined
 JOINED = 1 << 16  # elements in one joined array, which with its temporaries should stay in the cache
+TOGETHER = 1024  # tensors in one go: each needs 4 kB while its histogram is counted
 PIECE = 1 << 17  # elements of a large host tensor measured at a time
 SERIAL = 1 << 15  # elements that torch converts without waking its threads
 DEVICE_PIECE = 1 << 22  # the same elsewhere: bounds the memory taken for float64 copies
@@ -110,7 +111,7 @@ def _why_not_this_type(tensor: object) -> str:
 
 def _real(tensor: torch.Tensor) -> tuple[torch.Tensor, int, list[Any]]:
     """The real values to measure, how often each repeats, and the parts to add for what is not stored."""
-    more: list[Any] = []
+    more: list[object] = []
     if tensor.layout is not torch.strided:
         tensor, more = _stored_values(tensor.detach())
     if tensor.dtype in _COMPLEX:
@@ -120,7 +121,7 @@ def _real(tensor: torch.Tensor) -> tuple[torch.Tensor, int, list[Any]]:
     return values, times, more
 
 
-def _stored_values(tensor: torch.Tensor) -> tuple[torch.Tensor, list[Any]]:
+def _stored_values(tensor: torch.Tensor) -> tuple[torch.Tensor, list[object]]:
     """The values that a sparse tensor stores, and a part that stands for its implied zeros."""
     if tensor.layout in _COMPRESSED:
         values = tensor.values()
@@ -132,7 +133,7 @@ def _stored_values(tensor: torch.Tensor) -> tuple[torch.Tensor, list[Any]]:
     return values, [(zeros, 0.0, 0.0, zeros, *layout.NOTHING[4:6], *((0.0, 0.0) if zeros else layout.NOTHING[6:]))]
 
 
-def _summed_duplicates(tensor: torch.Tensor) -> tuple[torch.Tensor, list[Any]]:
+def _summed_duplicates(tensor: torch.Tensor) -> tuple[torch.Tensor, list[object]]:
     """As `coalesce`, which waits for the device to learn how many entries remain; here the spare rows become NaN."""
     indices, values = tensor._indices(), tensor._values()
     values = values.to(torch.float32) if values.dtype in _NARROW else values
@@ -155,6 +156,9 @@ def _on_host(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int
     small: dict[torch.dtype, list[Item]] = {torch.float32: [], torch.float64: []}
     for place, tensor in ready:
         try:
+            if _lies_ready(tensor):
+                small[_width(tensor)].append((place, tensor, 1))
+                continue
             values, times, more = _real(tensor)
             if more or not 0 < values.numel() <= SMALL:
                 _fill_row_of_large(values, times, more, seen, target[place])
@@ -166,7 +170,8 @@ def _on_host(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int
         for batch in _batches(group):
             places, each, times_each = zip(*batch, strict=True)
             try:
-                flat = torch.cat([values if values.dtype is dtype else values.to(dtype) for values in each]).numpy()
+                wide = [values if values.dtype is dtype else values.to(dtype) for values in each]
+                flat = torch._C._nn.flatten_dense_tensors(wide).numpy()
                 parts, histogram = _measure_joined(flat, np.array([values.numel() for values in each]), seen)
                 rows = np.empty((len(batch), layout.WIDTH))
                 layout.write_rows(parts, histogram, np.array(times_each), rows, np)
@@ -174,6 +179,18 @@ def _on_host(ready: list[tuple[int, torch.Tensor]], out: torch.Tensor, seen: int
             except Exception as error:
                 failed.update(dict.fromkeys(places, _failure(error)))
     return failed
+
+
+def _lies_ready(tensor: torch.Tensor) -> bool:
+    """Small and in one piece, as most of thousands are: they are joined without a look at each."""
+    return (
+        0 < tensor.numel() <= SMALL
+        and tensor.layout is torch.strided
+        and tensor.dtype not in _COMPLEX
+        and tensor.is_contiguous()
+        and not tensor.is_neg()
+        and not tensor._is_zerotensor()
+    )
 
 
 def _fill_row_of_large(values: torch.Tensor, times: int, more: list[Any], seen: int, row: Array) -> None:
@@ -193,7 +210,7 @@ def _width(values: torch.Tensor) -> torch.dtype:
 
 
 def _batches(group: list[Item]) -> Iterator[list[Item]]:
-    numbers = np.cumsum([values.numel() for _, values, _ in group]) // JOINED
+    numbers = np.cumsum([values.numel() for _, values, _ in group]) // JOINED + np.arange(len(group)) // TOGETHER
     for _, batch in groupby(zip(numbers, group, strict=True), key=itemgetter(0)):
         yield [item for _, item in batch]
 

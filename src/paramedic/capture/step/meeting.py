@@ -17,8 +17,8 @@ class _Meeting(TorchFunctionMode):
 
     def __init__(self, target: torch.Tensor) -> None:
         super().__init__()
-        self.met_at: list[Any] | None = None
-        self.number_at: list[Any] | None = None
+        self.met_at: list[object] | None = None
+        self.number_at: list[object] | None = None
         self._of_target, self._of_both = {id(target)}, set[int]()
         self._alive: list[torch.Tensor] = []  # or their identities would be given to others
 
@@ -40,7 +40,7 @@ class _Meeting(TorchFunctionMode):
         return result
 
 
-def meeting(step: Step, name: str) -> dict[str, Any]:
+def meeting(step: Step, name: str) -> dict[str, object]:
     """The line on which they meet, and the first on which the result is a single number."""
     with _Meeting(step.data[name]) as seen:
         step.loss([answer.detach().clone().requires_grad_() for answer in step.answers])

@@ -43,8 +43,10 @@ class Step:
     seconds: float = float("inf")  # that all runs together may take
     data: dict[str, torch.Tensor] = field(default_factory=dict)  # what the statements use, under the variables' names
     answers: list[torch.Tensor] = field(default_factory=list)
+    callers: list[tuple[nn.Module, int]] = field(default_factory=list)  # models in the order of calls; answers of each
+    given: list[torch.Tensor] = field(default_factory=list)  # the answers that the statements were given last
     _kept: dict[str, torch.Tensor] = field(default_factory=dict)
-    _outputs: list[Any] = field(default_factory=list)  # of all calls of models, with the answers in them
+    _outputs: list[object] = field(default_factory=list)  # of all calls of models, with the answers in them
     _opened: set[int] = field(default_factory=set)  # models that give the loss itself
     _buffers: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
     _end: float = float("inf")
@@ -66,7 +68,17 @@ class Step:
             self._opened |= {id(module) for module in models.opening}
         self._outputs = models.outputs
         self.answers = [t.detach().clone() for output in self._outputs for t in _answers(output)]
+        self.callers = [(m, len(_answers(o))) for m, o in zip(models.callers, models.outputs, strict=True)]
         return loss
+
+    def again(self) -> torch.Tensor:
+        """The loss with the data as they are now."""
+        return self._run()
+
+    def with_other(self, number: int, answers: list[torch.Tensor]) -> torch.Tensor:
+        """The loss, had one call of a model given these answers; models that are called later get to see them."""
+        with _Models(self._opened, other=(number, answers)):
+            return self._run()
 
     def models_answers(self) -> list[torch.Tensor]:
         """What the model answers to the data as they are now."""
@@ -77,7 +89,9 @@ class Step:
     def loss(self, answers: list[torch.Tensor]) -> torch.Tensor:
         """The loss, had the model answered this."""
         given = iter(answers)
-        with _Models(self._opened, iter([_with(output, given) for output in self._outputs])):
+        outputs = [_with(output, given) for output in self._outputs]
+        self.given = [t for old, new in zip(self._outputs, outputs, strict=True) for t in _in_place_of(old, new)]
+        with _Models(self._opened, iter(outputs)):
             return self._run()
 
     def slopes(self, answers: list[torch.Tensor]) -> tuple[float, list[torch.Tensor]]:
@@ -117,7 +131,7 @@ class Step:
         return found[0].reshape(())
 
 
-def _data_in(variables: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
+def _data_in(variables: dict[str, object]) -> Iterator[tuple[str, torch.Tensor]]:
     """The tensors without a gradient that variables hold, each once, as far as there is room."""
     seen: set[int] = set()
     room = MOST_DATA
@@ -132,7 +146,7 @@ def _data_in(variables: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
             yield path, tensor
 
 
-def _held(value: Any, path: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
+def _held(value: object, path: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
     """Also what lies in a partial function, or in an object that carries one: so frameworks hand a batch on."""
     if isinstance(value, functools.partial) and depth < 3:
         for index, item in enumerate((*value.args, *value.keywords.values())):
@@ -151,16 +165,22 @@ class _Models:
     A module that gives the loss itself is looked into: the answers are then those of the modules that it calls.
     """
 
-    def __init__(self, opened: set[int], given: Iterator[Any] | None = None) -> None:
-        self.opened, self.given = opened, given
-        self.outputs: list[Any] = []
+    def __init__(
+        self,
+        opened: set[int],
+        given: Iterator[object] | None = None,
+        other: tuple[int, list[torch.Tensor]] = (-1, []),
+    ) -> None:
+        self.opened, self.given, self.other = opened, given, other
+        self.outputs: list[object] = []
+        self.callers: list[nn.Module] = []
         self.opening: list[nn.Module] = []  # that gave the loss
 
     def __enter__(self) -> _Models:
         original = nn.Module.__call__
         self._within = False
 
-        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def call(module: nn.Module, *args: object, **kwargs: object) -> object:
             if self._within or id(module) in self.opened or not any(True for _ in module.parameters()):
                 return original(module, *args, **kwargs)
             if self.given is not None:
@@ -172,7 +192,10 @@ class _Models:
                 self._within = False
             if any(t.dim() == 0 and t.requires_grad for _, t in tensors_in(output)):
                 self.opening.append(module)
+            if len(self.outputs) == self.other[0]:
+                output = _with(output, iter(self.other[1]))
             self.outputs.append(output)
+            self.callers.append(module)
             return output
 
         self._put_back = Patches().stand_in(nn.Module, "__call__", call)
@@ -182,8 +205,13 @@ class _Models:
         self._put_back()
 
 
-def _answers(output: Any) -> list[torch.Tensor]:
+def _answers(output: object) -> list[torch.Tensor]:
     return [t for _, t in tensors_in(output) if _is_answer(t)]
+
+
+def _in_place_of(old: Any, new: Any) -> list[torch.Tensor]:
+    """The tensors that stand where the answers stood."""
+    return [t for (_, was), (_, t) in zip(tensors_in(old), tensors_in(new), strict=False) if _is_answer(was)]
 
 
 def _is_answer(tensor: torch.Tensor) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.capture.step.meeting import meeting
+from paramedic.capture.step.optimum import optimum
 from paramedic.capture.step.step import NotAgain, Step
 
 MOST_TARGETS = 8
@@ -22,10 +23,10 @@ FEWEST = 8  # rows, or elements
 FURTHER = (10.0, 100.0, 1000.0)  # times the size of the answers
 
 
-def targets(step: Step) -> list[dict[str, Any]]:
+def targets(step: Step) -> list[dict[str, object]]:
     """For each tensor of the step that the loss depends on beside the answers."""
     as_it_was = _Look.at(step, step.answers)
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for name, tensor in list(step.data.items()):
         values = tensor.detach().clone()
         if len(values) < FEWEST or bool((values == values[:1]).all()) or len(found) >= MOST_TARGETS:
@@ -60,7 +61,7 @@ class _Look:
         return any(not _alike(a, b) for a, b in zip(self.slopes, other.slopes, strict=True))
 
 
-def _about(step: Step, name: str, values: torch.Tensor, before: _Look) -> dict[str, Any] | None:
+def _about(step: Step, name: str, values: torch.Tensor, before: _Look) -> dict[str, object] | None:
     highest = values.reshape(len(values), -1).double().sum(1).argmax()
     level = values[highest].expand_as(values)
     levelled = before.with_(step, name, level)
@@ -74,7 +75,7 @@ def _about(step: Step, name: str, values: torch.Tensor, before: _Look) -> dict[s
         turned, flat = far.with_(step, name, other), far.with_(step, name, level)
         paired = paired or turned.differs_from(far)
         steers = steers or turned.pulls_unlike(far) or flat.pulls_unlike(far)
-    about: dict[str, Any] = {
+    about: Fields = {
         "name": name,
         "shape": list(values.shape),
         "dtype": str(values.dtype).removeprefix("torch."),
@@ -88,8 +89,15 @@ def _about(step: Step, name: str, values: torch.Tensor, before: _Look) -> dict[s
             break
     if about.get("away", 0.0) > 0.5:
         about["further"] = _further(step, before)
-    suspicious = not paired or not steers or "further" in about
+    suspicious = not paired or not steers or "further" in about or _elsewhere(about, before.loss)
     return about | meeting(step, name) if suspicious else about
+
+
+def _elsewhere(about: Fields, loss: float) -> bool:
+    """Whether the loss is worse at the target than where the answers are, or can be below that."""
+    found = about.get("optimum") or {}
+    perfect = [value for value in found.get("perfect", ()) if value is not None]
+    return bool(perfect) and min(perfect) > min(loss, found.get("lowest") or loss)
 
 
 def _further(step: Step, before: _Look) -> list[float | None]:
@@ -126,7 +134,7 @@ def _alike(a: torch.Tensor, b: torch.Tensor) -> bool:
     return float((a - b).abs().max()) <= 1e-5 * size
 
 
-def _pulled(step: Step, index: int, values: torch.Tensor, slope: torch.Tensor) -> dict[str, Any] | None:
+def _pulled(step: Step, index: int, values: torch.Tensor, slope: torch.Tensor) -> dict[str, object] | None:
     """Which share of the answers the loss pulls towards these values, and which away from them."""
     answer = step.answers[index]
     if not values.dtype.is_floating_point and (scores := _scores(answer, slope, values)) is not None:
@@ -145,6 +153,7 @@ def _pulled(step: Step, index: int, values: torch.Tensor, slope: torch.Tensor) -
         "towards": float(towards.float().mean()),
         "away": float((~towards).float().mean()),
         "at_target": None if binary else _at(step, index, wanted, slope),
+        "optimum": optimum(step, index, wanted, binary=binary),
     }
 
 
@@ -159,13 +168,13 @@ def _at(step: Step, index: int, wanted: torch.Tensor, slope: torch.Tensor) -> di
     return {"loss": there, "steepness": steepness} if math.isfinite(there + steepness) else None
 
 
-def _scores(answer: torch.Tensor, slope: torch.Tensor, values: torch.Tensor) -> dict[str, Any] | None:
+def _scores(answer: torch.Tensor, slope: torch.Tensor, values: torch.Tensor) -> dict[str, object] | None:
     """Scores for classes: is the one of the given class raised and are the others lowered, or the reverse?
 
     Next to the places as they are, those of the following token are tried.
     """
     labels = values.long()
-    best: dict[str, Any] | None = None
+    best: Fields | None = None
     for axis in sorted({answer.dim() - 1, min(1, answer.dim() - 1)}, reverse=True):
         rows = slope.movedim(axis, -1)
         classes = rows.shape[-1]
@@ -182,7 +191,7 @@ def _scores(answer: torch.Tensor, slope: torch.Tensor, values: torch.Tensor) -> 
     return best
 
 
-def _raised(rows: torch.Tensor, labels: torch.Tensor) -> dict[str, Any] | None:
+def _raised(rows: torch.Tensor, labels: torch.Tensor) -> dict[str, object] | None:
     counted = (labels >= 0) & (rows != 0).any(1)
     if int(counted.sum()) < FEWEST:
         return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Function
 from paramedic.interventions.changes.turned_round import LOSSES as TRIPLETS
 from paramedic.interventions.roles import Path, split
 from paramedic.interventions.surroundings import Inputs, Surroundings
@@ -29,8 +30,8 @@ def install(surroundings: Surroundings, argument: str) -> None:
         surroundings.replace(F, name, lambda original: _noting(surroundings, original))
 
 
-def _noting(surroundings: Surroundings, original: Callable[..., Any]) -> Callable[..., Any]:
-    def loss(*args: Any, **kwargs: Any) -> Any:
+def _noting(surroundings: Surroundings, original: Function) -> Function:
+    def loss(*args: object, **kwargs: object) -> Any:
         surroundings.noted["triplets"] = True
         return original(*args, **kwargs)
 
@@ -49,6 +50,11 @@ class Kept:
         self.passing: object = None  # the first pass over a loader
 
     def whole(self, parts: Mapping[Path, torch.Tensor]) -> None:
+        if self.surroundings.roles is not None and self.surroundings.roles.are_drawn:
+            if self._room() and self.samples < self.surroundings.drawn_from:
+                self.batches.append({part: tensor.detach().cpu().clone() for part, tensor in parts.items()})
+                self._count(*self.batches[-1].values())
+            return
         if self.passing is None and torch.is_grad_enabled():
             self.passing = self.surroundings.iterator
         if self.surroundings.iterator is self.passing and self._room():
@@ -75,9 +81,10 @@ class Kept:
         self.bytes += sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     def save(self) -> None:
-        pairs = list(self.pairs)
+        roles = self.surroundings.roles
+        pairs = [] if roles is not None and roles.are_drawn else list(self.pairs)
         for parts in self.batches:
-            inputs, targets = split(parts, roles=self.surroundings.roles)
+            inputs, targets = split(parts, roles=roles)
             if inputs and targets and len(parts[inputs[0]]) == len(parts[targets[0]]):
                 pairs.append((parts[inputs[0]], parts[targets[0]]))
         if len({(a.shape[1:], b.shape[1:]) for a, b in pairs}) != 1:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from paramedic.aliases import Function
 from paramedic.interventions.surroundings import Surroundings
 
 
 def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "the script does not use autocast"
 
-    def disabled(original: Any) -> Any:
-        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+    def disabled(original: Function) -> Function:
+        def init(self: object, *args: object, **kwargs: object) -> None:
             surroundings.applied += 1
             original(self, *args[:2], **{**kwargs, "enabled": False})
 

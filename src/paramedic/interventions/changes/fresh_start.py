@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.interventions.surroundings import Surroundings
 
 
@@ -14,7 +15,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "no layer that torch can initialise was trained"
     done: set[int] = set()
 
-    def fresh(original: Any) -> Any:
+    def fresh(original: Function) -> Function:
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if surroundings.step == 0 and module.training and torch.is_grad_enabled() and id(module) not in done:
                 for part in module.modules():

@@ -11,10 +11,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import torch
 from torch.optim import Optimizer
 from torch.utils.data import IterableDataset
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from paramedic.aliases import Function
+from paramedic.interventions.draws import Draw
 from paramedic.interventions.surroundings import Surroundings
 
 FOLDS = 5  # one in so many samples is held out
@@ -22,12 +25,12 @@ FOLDS = 5  # one in so many samples is held out
 
 def install(surroundings: Surroundings, argument: str) -> None:
     begins, fold, folds = (int(part) for part in (argument if ":" in argument else f"{argument}:0:{FOLDS}").split(":"))
-    surroundings.reason = "no DataLoader over numbered samples is used"
+    surroundings.reason = "samples are neither loaded by their numbers nor drawn by them"
     dice = random.Random(0)
     watched: list[int] = []  # the data set that training reads: the first one
 
-    def choose(original: Any) -> Any:
-        def next_index(iterator: Any) -> Any:
+    def choose(original: Function) -> Any:
+        def next_index(iterator: Any) -> object:
             index = original(iterator)
             data = iterator._dataset
             if isinstance(data, IterableDataset) or not isinstance(index, list) or not index or len(data) < 10 * folds:
@@ -37,6 +40,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
                 return index
             surroundings.applied += 1
             if surroundings.step >= begins:
+                surroundings.noted["examined"] = True
                 held = [i for i in range(len(data)) if fold_of(i, folds) == fold]
                 return dice.sample(held, min(len(index), len(held)))
             return [i for i in index if fold_of(i, folds) != fold] or index
@@ -44,12 +48,42 @@ def install(surroundings: Surroundings, argument: str) -> None:
         return next_index
 
     def still(optimizer: Optimizer) -> None:
-        if surroundings.step >= begins:
+        if surroundings.noted.get("examined"):
             for group in optimizer.param_groups:
                 group["lr"] = group["lr"] * 0
 
     surroundings.replace(_BaseDataLoaderIter, "_next_index", choose)
+    surroundings.choose_rows.append(Rows(surroundings, begins, fold, folds))
+    surroundings.watch_draws()
     surroundings.around_steps(still, lambda optimizer: None)
+
+
+class Rows:
+    """The same for rows that the script draws by itself: one of the other kind is exchanged for the next of this kind.
+
+    Whatever is drawn with the same rows gets the same ones again.
+    """
+
+    def __init__(self, surroundings: Surroundings, begins: int, fold: int, folds: int) -> None:
+        self.surroundings, self.begins, self.fold, self.folds = surroundings, begins, fold, folds
+        self._sources: dict[object, torch.Tensor] = {}
+        self._next: dict[tuple[int, bool], torch.Tensor] = {}
+
+    def __call__(self, draw: Draw, rows: torch.Tensor) -> torch.Tensor:
+        if self._sources.setdefault(draw.part, draw.source) is not draw.source:
+            self.surroundings.failed = "the samples are put into another order from time to time"
+        if len(draw.source) < 10 * self.folds or self.surroundings.failed:
+            return rows
+        self.surroundings.applied += 1
+        held = self.surroundings.step >= self.begins
+        if held:
+            self.surroundings.noted["examined"] = True
+        known = self._next.get((len(draw.source), held))
+        if known is None:
+            wanted = [i for i in range(len(draw.source)) if (fold_of(i, self.folds) == self.fold) == held]
+            places = torch.searchsorted(torch.tensor(wanted), torch.arange(len(draw.source)))
+            known = self._next[len(draw.source), held] = torch.tensor(wanted)[places % len(wanted)]
+        return known.to(rows.device)[rows]
 
 
 def fold_of(index: int, folds: int) -> int:

@@ -6,13 +6,13 @@ linear model could, it lies in the loss or the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.aliases import Function
 from paramedic.interventions.roles import is_changeable
 from paramedic.interventions.surroundings import Surroundings, is_trained
 
@@ -25,7 +25,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
     made: dict[int, Stand] = {}
     depth = [0]
 
-    def instead(original: Callable[..., Any]) -> Callable[..., Any]:
+    def instead(original: Function) -> Function:
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             outermost, depth[0] = not depth[0] and is_trained(module), depth[0] + 1
             try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.optim import Optimizer
 
+from paramedic.aliases import Function
 from paramedic.interventions.surroundings import Surroundings
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -19,7 +19,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "there is neither dropout nor weight decay"
     changed = surroundings.applied
 
-    def kept(original: Callable[..., Any]) -> Callable[..., Any]:
+    def kept(original: Function) -> Function:
         def dropout(input: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
             surroundings.applied += bool(p and training)
             return input
@@ -45,18 +45,24 @@ def _before_steps(surroundings: Surroundings, change: Callable[[Optimizer], None
     register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: change(optimizer))
 
 
-def _without_dropout(original: Callable[..., Any]) -> Callable[..., Any]:
-    def forward(module: Any, *args: Any, **kwargs: Any) -> Any:
+def _without_dropout(original: Function) -> Function:
+    def forward(module: nn.Module, *args: object, **kwargs: object) -> object:
         module.dropout = 0.0
         return original(module, *args, **kwargs)
 
     return forward
 
 
-def _attention_without_dropout(original: Callable[..., Any]) -> Callable[..., Any]:
+def _attention_without_dropout(original: Function) -> Function:
     def attention(
-        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *rest: Any, **kwargs: Any
-    ) -> Any:
+        query: object,
+        key: object,
+        value: object,
+        attn_mask: object = None,
+        dropout_p: float = 0.0,
+        *rest: object,
+        **kwargs: object,
+    ) -> object:
         return original(query, key, value, attn_mask, 0.0, *rest, **kwargs)
 
     return attention

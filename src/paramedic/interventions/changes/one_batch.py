@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Function
 from paramedic.interventions.changes import no_regularisation
+from paramedic.interventions.draws import Draw
 from paramedic.interventions.surroundings import Inputs, Surroundings
 
 
@@ -34,6 +36,12 @@ def install(surroundings: Surroundings, argument: str) -> None:
     def repeat_target(target: torch.Tensor) -> torch.Tensor:
         return first_targets.setdefault((surroundings.place, surroundings.target_number), target.clone()).clone()
 
+    first_rows: dict[object, torch.Tensor] = {}
+
+    def repeat_rows(draw: Draw, rows: torch.Tensor) -> torch.Tensor:
+        return first_rows.setdefault(draw.part, rows)
+
+    surroundings.choose_rows.append(repeat_rows)
     no_regularisation.install(surroundings, "")
     surroundings.change_batches(inputs=repeat_inputs, target=repeat_target)
     _repeat_random_numbers(surroundings)
@@ -58,8 +66,8 @@ def _repeat_random_numbers(surroundings: Surroundings) -> None:
 
 
 def _no_label_smoothing(surroundings: Surroundings) -> None:
-    def without(original: Any) -> Any:
-        def cross_entropy(*args: Any, **kwargs: Any) -> Any:
+    def without(original: Function) -> Function:
+        def cross_entropy(*args: object, **kwargs: object) -> Any:
             kwargs.pop("label_smoothing", None)
             return original(*args[:7], **kwargs)
 

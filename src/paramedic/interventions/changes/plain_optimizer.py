@@ -30,7 +30,7 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.around_steps(plain, lambda optimizer: None)
 
 
-def _defaults(optimizer: Optimizer) -> dict[str, Any]:
+def _defaults(optimizer: Optimizer) -> dict[str, object]:
     found = inspect.signature(type(optimizer).__init__).parameters
     return {
         name: parameter.default
@@ -39,5 +39,5 @@ def _defaults(optimizer: Optimizer) -> dict[str, Any]:
     }
 
 
-def _differs(value: Any, usual: Any) -> bool:
+def _differs(value: Any, usual: object) -> bool:
     return tuple(value) != tuple(usual) if isinstance(usual, tuple | list) else value != usual

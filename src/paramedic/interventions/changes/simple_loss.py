@@ -6,6 +6,7 @@ from typing import Any
 
 from torch.nn import functional as F
 
+from paramedic.aliases import Function
 from paramedic.interventions.surroundings import Surroundings
 
 REGRESSION = ("smooth_l1_loss", "huber_loss", "l1_loss", "poisson_nll_loss")
@@ -16,15 +17,15 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "the loss is already the simplest of torch's, or is written by hand"
     simplest = F.mse_loss
 
-    def squared(original: Any) -> Any:
-        def loss(prediction: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    def squared(original: Function) -> Function:
+        def loss(prediction: object, target: object, *args: object, **kwargs: object) -> Any:
             surroundings.applied += 1
             return simplest(prediction, target)
 
         return loss
 
-    def plain(original: Any) -> Any:
-        def loss(prediction: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    def plain(original: Function) -> Any:
+        def loss(prediction: object, target: object, *args: object, **kwargs: object) -> Any:
             special = [n for n in ("weight", "pos_weight") if kwargs.get(n) is not None]
             surroundings.applied += bool(special or args or kwargs.get("label_smoothing"))
             kept = {name: value for name, value in kwargs.items() if name == "ignore_index"}

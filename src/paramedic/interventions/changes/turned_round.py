@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from torch.nn import functional as F
 
+from paramedic.aliases import Function
 from paramedic.interventions.surroundings import Surroundings
 
 LOSSES = ("triplet_margin_loss", "triplet_margin_with_distance_loss")
@@ -15,8 +15,8 @@ LOSSES = ("triplet_margin_loss", "triplet_margin_with_distance_loss")
 def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "no triplet loss of torch is used"
 
-    def exchanged(original: Callable[..., Any]) -> Callable[..., Any]:
-        def loss(anchor: Any, positive: Any, negative: Any, *args: Any, **kwargs: Any) -> Any:
+    def exchanged(original: Function) -> Function:
+        def loss(anchor: object, positive: object, negative: object, *args: object, **kwargs: object) -> Any:
             surroundings.applied += 1
             return original(anchor, negative, positive, *args, **kwargs)
 

@@ -27,7 +27,13 @@ def install(surroundings: Surroundings, argument: str) -> None:
     def other_target(target: torch.Tensor) -> torch.Tensor:
         if surroundings.targets_at_once > 1:
             surroundings.failed = "a batch holds several targets, and a twin has one"
-        return twins.setdefault(surroundings.place, Twin()).target(target)
+        twin = twins.setdefault(surroundings.place, Twin())
+        if not twin.has_inputs and not surroundings.failed:
+            surroundings.failed = "the targets of a batch are drawn before its inputs"
+        return twin.target(target)
 
+    roles = surroundings.roles
+    if roles is not None and roles.are_drawn and (len(roles.inputs), len(roles.targets)) != (1, 1):
+        surroundings.failed, surroundings.patience = "a twin has one input and one target", 1
     surroundings.needs_inputs_apart()
     surroundings.change_batches(inputs=other_inputs, target=other_target)

@@ -26,14 +26,14 @@ class Labels:
     reference: str
     mine: str
 
-    def versus(self, name: str, other: Any, mine: Any) -> str:
+    def versus(self, name: str, other: object, mine: object) -> str:
         """A setting on both sides, side a first whichever of them is live."""
         values = {self.reference: other, self.mine: mine}
         first, second = sorted(values)
         return f"{name} is {shown(values[first])} in {first} and {shown(values[second])} in {second}"
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     if callable(value):
         return str(getattr(value, "__name__", value))
     if isinstance(value, float):
@@ -41,7 +41,7 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-def differing(other: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]:
+def differing(other: Mapping[str, object], mine: Mapping[str, object]) -> list[str]:
     """Settings that both have, with different values."""
     return [name for name in mine if name in other and not _equal(other[name], mine[name])]
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.parity.causes.candidate import Candidate, Labels, shown
 from paramedic.parity.changes import Change
 from paramedic.parity.kinds import canonical
@@ -76,7 +77,7 @@ def _operation(layer: Layer, kind: str, labels: Labels) -> Iterator[Candidate]:
             if value == given or (name == "dim" and layer.outputs and abs(value) > layer.outputs[0].dim() - 1):
                 continue
 
-            def call(args: tuple[Any, ...], kwargs: dict[str, Any], name: str = name, value: Any = value) -> Any:
+            def call(args: Args, kwargs: Kwargs, name: str = name, value: Any = value) -> Any:
                 rest = args[:1] if name == "dim" else args
                 return function(*rest, **{**kwargs, name: value})
 
@@ -101,7 +102,7 @@ def _padding(layer: Layer, labels: Labels) -> Iterator[Candidate]:
         amounts = [total // 2, total - total // 2, *amounts]
     fill = float("-inf") if canonical(layer.kind) == "max-pool" else 0.0
 
-    def pad(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def pad(args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
         return (F.pad(args[0], amounts, value=fill), *args[1:]), kwargs
 
     none = (0,) * axes if isinstance(layer.settings.get("padding"), tuple) else 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.parity.alignment import Pair
 from paramedic.parity.causes.candidate import Candidate, Labels
 from paramedic.parity.causes.outputs import relations
@@ -90,8 +91,8 @@ def _wanted(pair: Pair, number: int, matched: Matched) -> torch.Tensor | None:
     return like(mine[number], other[number], crossing=matched.crossing)
 
 
-def _at(number: int, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    def apply(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _at(number: int, change: Callable[[torch.Tensor], torch.Tensor]) -> Function:
+    def apply(args: Args, kwargs: Kwargs) -> tuple[tuple[Any, ...], Fields]:
         given: Tensors = tuple(tensors_in((args, kwargs)))
         new = iter([change(t) if n == number else t for n, t in enumerate(given)])
         return replaced(args, new), replaced(kwargs, new)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.parity.alignment import Pair
 from paramedic.parity.causes.candidate import Candidate, Labels, differing, shown
 from paramedic.parity.changes import Change
@@ -33,7 +34,7 @@ def _as_the_other(pair: Pair, labels: Labels) -> Candidate:
     function = other.settings["function"]
     order = order_of(mine.inputs, other.inputs, 1e-9) or range(len(other.inputs))
 
-    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(args: Args, kwargs: Kwargs) -> Any:
         held = list(tensors_in((args, kwargs)))
         given = iter([held[number] for number in order])
         return function(*replaced(other.args, given), **replaced(dict(other.kwargs), given))
@@ -67,7 +68,7 @@ def _left_out(layer: Layer, labels: Labels) -> Iterator[Candidate]:
         if not layer.outputs or given.shape != layer.outputs[0].shape:
             continue
 
-        def skip(args: tuple[Any, ...], kwargs: dict[str, Any], number: int = number) -> Any:
+        def skip(args: Args, kwargs: Kwargs, number: int = number) -> object:
             return list(tensors_in((args, kwargs)))[number]
 
         what = f"{labels.mine} calls {_call(layer)}{_at(layer)}, {labels.reference} does not"
@@ -86,7 +87,7 @@ def _put_in(layer: Layer, matched: Matched, labels: Labels) -> Iterator[Candidat
     last = max((place for place in have if place is not None), key=lambda place: place[0])
     main = have.index(last)
 
-    def apply(value: torch.Tensor) -> Any:
+    def apply(value: torch.Tensor) -> object:
         tensors = [place[2].to(value.dtype) if place else value for place in have]
         given = iter([value if number == main else tensor for number, tensor in enumerate(tensors)])
         return function(*replaced(layer.args, given), **replaced(dict(layer.kwargs), given))

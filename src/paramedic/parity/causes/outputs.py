@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
 
@@ -74,7 +73,7 @@ def relations(inputs: Tensors, mine: torch.Tensor, wanted: torch.Tensor, labels:
     yield from _permuted(mine, wanted)
 
 
-def bound(function: Callable[..., torch.Tensor], *values: Any) -> Callable[[Tensors, torch.Tensor], torch.Tensor]:
+def bound(function: Callable[..., torch.Tensor], *values: object) -> Callable[[Tensors, torch.Tensor], torch.Tensor]:
     """With the values that a loop has now."""
     return lambda ins, out: function(ins, out, *values)
 
@@ -113,10 +112,10 @@ def _permuted(mine: torch.Tensor, wanted: torch.Tensor) -> Iterator[Relation]:
                 )
 
 
-def _first(change: Callable[[Tensors, torch.Tensor], torch.Tensor]) -> Callable[[Tensors, Any], Any]:
+def _first(change: Callable[[Tensors, torch.Tensor], torch.Tensor]) -> Callable[[Tensors, object], object]:
     """Only the first tensor of what came out is changed."""
 
-    def apply(inputs: Tensors, output: Any) -> Any:
+    def apply(inputs: Tensors, output: object) -> object:
         parts = list(tensors_in(output))
         return replaced(output, iter([change(inputs, parts[0]), *parts[1:]]))
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.parity.alignment import Pair
 from paramedic.parity.causes import catalogue, inputs, operations, outputs, parameters, settings
 from paramedic.parity.causes.candidate import Candidate, Labels
@@ -45,7 +46,7 @@ def explain(
 class Trials:
     """Runs the live side with a change. A change that the model cannot run with is no cause."""
 
-    def __init__(self, side: TorchSide, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
+    def __init__(self, side: TorchSide, args: Args, kwargs: Kwargs) -> None:
         self.side, self.args, self.kwargs = side, args, kwargs
 
     def with_change(self, candidate: Candidate) -> Trace | None:

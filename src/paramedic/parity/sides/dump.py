@@ -15,11 +15,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
+from paramedic.aliases import Args, Fields
 from paramedic.errors import ParamedicError
 from paramedic.parity.sides.torch_side import _is_setting
 from paramedic.parity.trace import Layer, Trace
@@ -45,7 +45,7 @@ class DumpSide:
             raise ValueError("the dump was computed in float32")
         return self
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
+    def trace(self, args: Args, kwargs: Mapping[str, object]) -> Trace:
         found: dict[str, Layer] = {}
         for key in sorted(name for name in self.arrays if name.startswith("layers/")):
             words = key.split("/")
@@ -72,7 +72,7 @@ class DumpSide:
         return Layer(name=name, kind=str(known.pop("kind", "")), call=before.count(name), settings=known)
 
 
-def read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+def read(path: Path) -> tuple[dict[str, torch.Tensor], Fields]:
     """The arrays and what is said about them. Nothing is unpickled."""
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
@@ -89,10 +89,10 @@ def read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         return arrays, json.loads((file.metadata() or {}).get("meta", "{}"))
 
 
-def write(trace: Trace, inputs: tuple[Any, ...], path: Path) -> None:
+def write(trace: Trace, inputs: tuple[object, ...], path: Path) -> None:
     """The forward pass of a side that is live here, to be compared elsewhere."""
-    arrays: dict[str, Any] = {f"inputs/{n}": torch.as_tensor(value) for n, value in enumerate(inputs)}
-    meta: dict[str, Any] = {}
+    arrays: Fields = {f"inputs/{n}": torch.as_tensor(value) for n, value in enumerate(inputs)}
+    meta: Fields = {}
     for number, layer in enumerate(trace.leaves):
         start = f"layers/{number:04d}/{layer.name}"
         parts = (("input", enumerate(layer.inputs)), ("output", enumerate(layer.outputs)))
@@ -101,9 +101,9 @@ def write(trace: Trace, inputs: tuple[Any, ...], path: Path) -> None:
         simple = {n: v for n, v in layer.settings.items() if _is_setting(v)}
         meta[layer.name] = {"kind": layer.kind, **simple}
     arrays |= {f"outputs/{n}": tensor for n, tensor in enumerate(trace.outputs)}
-    held: dict[str, Any] = {n: np.asarray(t.float() if t.dtype == torch.bfloat16 else t) for n, t in arrays.items()}
+    held: Fields = {n: np.asarray(t.float() if t.dtype == torch.bfloat16 else t) for n, t in arrays.items()}
     np.savez(path, **held, meta=json.dumps(meta))
 
 
-def _ordered(names: Mapping[str, Any], start: str) -> list[str]:
+def _ordered(names: Mapping[str, object], start: str) -> list[str]:
     return sorted((name for name in names if name.startswith(start)), key=lambda name: int(name.rpartition("/")[2]))

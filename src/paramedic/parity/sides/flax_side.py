@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
+from paramedic.aliases import Args, Fields
 from paramedic.parity.trace import Layer, Trace
 from paramedic.parity.weights.layouts import to_torch
 
@@ -21,7 +23,7 @@ SETTINGS = {
 class FlaxSide:
     framework = "flax"
 
-    def __init__(self, module: Any, variables: Any, *, label: str, double: bool = False) -> None:
+    def __init__(self, module: nn.Module, variables: Any, *, label: str, double: bool = False) -> None:
         self.module, self.variables, self.label, self.is_double = module, variables, label, double
 
     def double(self) -> FlaxSide:
@@ -33,7 +35,7 @@ class FlaxSide:
         )
         return FlaxSide(self.module, wide, label=self.label, double=True)
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
+    def trace(self, args: Args, kwargs: Mapping[str, object]) -> Trace:
         import flax.linen as nn
         import jax
 
@@ -41,7 +43,7 @@ class FlaxSide:
         pending: list[Layer] = []
         calls: dict[str, int] = defaultdict(int)
 
-        def seen(call: Any, call_args: Any, call_kwargs: Any, context: Any) -> Any:
+        def seen(call: Any, call_args: Any, call_kwargs: Any, context: Any) -> object:
             if context.method_name != "__call__" or not context.module.path:
                 return call(*call_args, **call_kwargs)
             name = ".".join(context.module.path)
@@ -70,7 +72,7 @@ class FlaxSide:
             outputs = self.module.apply(self.variables, *given, **kwargs)
         return Trace(layers=_closed(layers), outputs=tuple(_tensors(outputs)), double=self.is_double)
 
-    def _given(self, value: Any) -> Any:
+    def _given(self, value: object) -> Any:
         array = torch.as_tensor(value).detach().cpu()
         if array.dim() == 4:
             array = array.movedim(1, -1)  # channels last
@@ -106,12 +108,12 @@ def _closed(layers: list[Layer]) -> list[Layer]:
     return [layer for layer in layers if id(layer) not in inside]
 
 
-def _settings(module: Any) -> dict[str, Any]:
+def _settings(module: object) -> Fields:
     found = {new: getattr(module, old) for old, new in SETTINGS.items() if hasattr(module, old)}
     return {name: value for name, value in found.items() if isinstance(value, int | float | str | tuple | bool)}
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def _tensors(value: object) -> Iterator[torch.Tensor]:
     import jax
 
     for leaf in jax.tree.leaves(value):

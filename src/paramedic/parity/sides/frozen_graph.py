@@ -19,7 +19,7 @@ ROOTS = (2**0.5, 0.5**0.5, (2 / math.pi) ** 0.5)  # that stand in GELU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenGraph:
-    definition: Any  # a GraphDef
+    definition: object  # a GraphDef
     inputs: tuple[Any, ...]  # tensors of the graph that are to be fed
     outputs: tuple[str, ...]  # names of tensors
     operations: tuple[Any, ...]  # in an order in which they can run
@@ -35,7 +35,7 @@ class FrozenGraph:
                 found |= {t.name for t in op.outputs}
         return found
 
-    def run(self, feeds: Mapping[str, Any], *, only: Collection[str] | None = None) -> dict[str, Any]:
+    def run(self, feeds: Mapping[str, object], *, only: Collection[str] | None = None) -> dict[str, Any]:
         """All numbers that any operation gives, by the name of the tensor; or only these tensors."""
         import tensorflow as tf
 
@@ -160,7 +160,7 @@ def _wide(kind: int) -> int:
     return int(tf.float64.as_datatype_enum if kind == tf.float32.as_datatype_enum else kind)
 
 
-def _norm(node: Any) -> list[Any]:
+def _norm(node: Any) -> list[object]:
     """(x - mean) · scale / √(variance + ε) + offset, as separate operations."""
     import tensorflow as tf
     from tensorflow.core.framework import node_def_pb2
@@ -182,7 +182,7 @@ def _norm(node: Any) -> list[Any]:
     return found
 
 
-def _copied(node: Any) -> Any:
+def _copied(node: Any) -> object:
     from tensorflow.core.framework import node_def_pb2
 
     copy = node_def_pb2.NodeDef()

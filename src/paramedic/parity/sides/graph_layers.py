@@ -60,7 +60,7 @@ def groups_of(graph: FrozenGraph, values: Mapping[str, torch.Tensor]) -> list[Gr
     """In the order in which they end."""
     constants = graph.constants
     scopes = _scopes(graph, values, constants)
-    gathered: dict[str, list[Any]] = {}
+    gathered: dict[str, list[object]] = {}
     for op in graph.operations:
         if op.type in SILENT or not op.outputs or op.outputs[0].name in constants:
             continue

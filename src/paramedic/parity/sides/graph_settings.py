@@ -7,14 +7,15 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.parity.sides.frozen_graph import FUSED_NORM, meant
 
 WINDOWS = {"Conv2D", "DepthwiseConv2dNative", "Conv3D", "MaxPool", "AvgPool", "Conv2DBackpropInput"}
 
 
-def settings_of(ops: Sequence[Any], around: Sequence[Any], values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+def settings_of(ops: Sequence[Any], around: Sequence[object], values: Mapping[str, torch.Tensor]) -> Fields:
     """`around` are all operations in its scope, also those that only constants go into."""
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for op in ops:
         if op.type in WINDOWS:
             found |= _window(op, values)
@@ -40,12 +41,12 @@ def _eps(around: Sequence[Any], values: Mapping[str, torch.Tensor]) -> dict[str,
     return {}
 
 
-def _window(op: Any, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+def _window(op: Any, values: Mapping[str, torch.Tensor]) -> Fields:
     """Convolutions and pooling: sizes along the axes of the picture."""
     last = op.get_attr("data_format").decode().endswith("C")
     axes = slice(1, -1) if last else slice(2, None)
     padding = op.get_attr("padding").decode().lower()
-    found: dict[str, Any] = {"stride": tuple(op.get_attr("strides")[axes])}
+    found: Fields = {"stride": tuple(op.get_attr("strides")[axes])}
     if padding in ("same", "valid"):
         found["padding"] = 0 if padding == "valid" else "same"
     if op.type in ("MaxPool", "AvgPool"):

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
+from paramedic.aliases import Args, Fields, Function
 from paramedic.parity.fitting import channels_as_in
 from paramedic.parity.trace import Layer, Trace
 from paramedic.parity.weights.layouts import to_torch
@@ -23,7 +25,7 @@ SETTINGS = {
 class KerasSide:
     framework = "keras"
 
-    def __init__(self, model: Any, *, label: str, double: bool = False) -> None:
+    def __init__(self, model: nn.Module, *, label: str, double: bool = False) -> None:
         self.model, self.label, self.is_double = model, label, double
 
     def double(self) -> KerasSide:
@@ -36,7 +38,7 @@ class KerasSide:
             model.set_weights(self.model.get_weights())
         return KerasSide(model, label=self.label, double=True)
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
+    def trace(self, args: Args, kwargs: Mapping[str, object]) -> Trace:
         given = [self._given(value, number) for number, value in enumerate(args)]
         recorder = _Recorder()
         with recorder, _double() if self.is_double else contextlib.nullcontext():
@@ -44,7 +46,7 @@ class KerasSide:
         layers = [layer for layer in recorder.layers if layer.kind != "InputLayer" and layer.name != self.model.name]
         return Trace(layers=layers, outputs=tuple(_tensors(outputs)), double=self.is_double)
 
-    def _given(self, value: Any, number: int) -> Any:
+    def _given(self, value: object, number: int) -> Any:
         """In the precision of the model, with the channels where it wants them."""
         tensor = torch.as_tensor(value).detach().cpu()
         shapes = [tuple(t.shape) for t in self.model.inputs] if getattr(self.model, "inputs", None) else []
@@ -93,7 +95,7 @@ class _Recorder(contextlib.ExitStack):
             self.callback(setattr, owner, "__call__", original)
         return self
 
-    def _seen(self, original: Any) -> Any:
+    def _seen(self, original: Function) -> Function:
         def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
             if self._open and self._open[-1].settings.get("self") is layer:
                 return original(layer, *args, **kwargs)  # a Layer is an Operation as well
@@ -116,7 +118,7 @@ class _Recorder(contextlib.ExitStack):
 
         return call
 
-    def _end(self, entry: Layer, layer: Any, result: Any, inner: list[tuple[Any, Any]]) -> None:
+    def _end(self, entry: Layer, layer: Any, result: object, inner: list[tuple[object, object]]) -> None:
         entry.outputs = tuple(_tensors(result))
         entry.settings = settings_of(layer)
         entry.parameters = parameters_of(layer)
@@ -139,7 +141,7 @@ class _Recorder(contextlib.ExitStack):
 
 
 @contextlib.contextmanager
-def _activation_seen(layer: Any, inner: list[tuple[Any, Any]]) -> Iterator[None]:
+def _activation_seen(layer: object, inner: list[tuple[object, object]]) -> Iterator[None]:
     """Dense(activation="relu") is two layers elsewhere: what goes into its activation is its output."""
     from keras import activations, layers
 
@@ -149,7 +151,7 @@ def _activation_seen(layer: Any, inner: list[tuple[Any, Any]]) -> Iterator[None]
         yield
         return
 
-    def watched(value: Any, *args: Any, **kwargs: Any) -> Any:
+    def watched(value: object, *args: object, **kwargs: object) -> object:
         result = known(value, *args, **kwargs)
         inner.append((value, result))
         return result
@@ -162,7 +164,7 @@ def _activation_seen(layer: Any, inner: list[tuple[Any, Any]]) -> Iterator[None]
         object.__setattr__(layer, "activation", known)
 
 
-def settings_of(layer: Any) -> dict[str, Any]:
+def settings_of(layer: Any) -> Fields:
     """With torch's names. Momentum counts the new batch in torch and the old statistics in Keras."""
     found = {new: vars(layer)[old] for old, new in SETTINGS.items() if old in vars(layer)}
     if "momentum" in vars(layer) and hasattr(layer, "moving_mean"):
@@ -172,7 +174,7 @@ def settings_of(layer: Any) -> dict[str, Any]:
     return found
 
 
-def parameters_of(layer: Any) -> dict[str, torch.Tensor]:
+def parameters_of(layer: object) -> dict[str, torch.Tensor]:
     """The layer's own weights, in torch's layout. Those of a container belong to its layers."""
     if not getattr(layer, "weights", None) or (getattr(layer, "layers", None) and not hasattr(layer, "_query_dense")):
         return {}
@@ -191,7 +193,7 @@ def raw_weights(layer: Any) -> dict[str, torch.Tensor]:
     return found
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def _tensors(value: object) -> Iterator[torch.Tensor]:
     import keras
 
     for leaf in keras.tree.flatten(value):
@@ -199,14 +201,14 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
             yield torch.as_tensor(_numpy(leaf))
 
 
-def _numpy(value: Any) -> Any:
+def _numpy(value: object) -> Any:
     import keras
     import numpy as np
 
     return np.array(keras.ops.convert_to_numpy(value))
 
 
-def _widened(config: Any) -> Any:
+def _widened(config: object) -> object:
     if isinstance(config, dict):
         return {key: _widened(value) for key, value in config.items()}
     if isinstance(config, list | tuple):

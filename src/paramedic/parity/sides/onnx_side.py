@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from paramedic.aliases import Args, Fields
 from paramedic.errors import ParamedicError
 from paramedic.parity.trace import Layer, Trace
 from paramedic.parity.weights.layouts import from_onnx
@@ -31,7 +32,7 @@ SETTINGS = {
     "epsilon": "eps", "strides": "stride", "dilations": "dilation", "group": "groups", "kernel_shape": "kernel_size",
     "alpha": "negative_slope", "approximate": "approximate", "axis": "dim",
 }  # fmt: skip
-DEFAULTS: dict[str, dict[str, Any]] = {
+DEFAULTS: dict[str, Fields] = {
     "LayerNormalization": {"epsilon": 1e-5},
     "BatchNormalization": {"epsilon": 1e-5},
     "GroupNormalization": {"epsilon": 1e-5},
@@ -57,7 +58,7 @@ class OnnxSide:
     def double(self) -> OnnxSide:
         return OnnxSide(_widened(self.model), label=self.label, double=True)
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
+    def trace(self, args: Args, kwargs: Mapping[str, Any]) -> Trace:
         feeds = self._feeds(args, kwargs)
         values = self._run(feeds)
         values |= {name: torch.as_tensor(value) for name, value in feeds.items()}
@@ -68,7 +69,7 @@ class OnnxSide:
         outputs = tuple(values[o.name] for o in self.model.graph.output if o.name in values)
         return Trace(layers=layers, outputs=outputs, double=self.is_double)
 
-    def _feeds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def _feeds(self, args: Args, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         held = {t.name for t in self.model.graph.initializer}
         names = [i.name for i in self.model.graph.input if i.name not in held]
         given = list(args) or [kwargs.get(name) for name in names]
@@ -79,7 +80,7 @@ class OnnxSide:
         arrays = [a.astype(wide) if np.issubdtype(a.dtype, np.floating) else a for a in arrays]
         return dict(zip(names, arrays, strict=False))
 
-    def _run(self, feeds: dict[str, Any]) -> dict[str, torch.Tensor]:
+    def _run(self, feeds: Fields) -> dict[str, torch.Tensor]:
         """All that any node gives."""
         import onnx
         from onnx.reference import ReferenceEvaluator
@@ -95,7 +96,7 @@ class OnnxSide:
         return {n: torch.as_tensor(np.array(v)) for n, v in zip(names, results, strict=True) if _is_numbers(v)}
 
 
-def _by_runtime(model: Any, names: list[str], feeds: dict[str, Any]) -> list[Any]:
+def _by_runtime(model: Any, names: list[str], feeds: Fields) -> list[Any]:
     import onnx
 
     try:
@@ -188,15 +189,15 @@ def _widened(model: Any) -> Any:
     return wide
 
 
-def _tensor(proto: Any) -> torch.Tensor:
+def _tensor(proto: object) -> torch.Tensor:
     import onnx
 
     return torch.as_tensor(np.array(onnx.numpy_helper.to_array(proto)))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _is_numbers(value: Any) -> bool:
+def _is_numbers(value: object) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub"

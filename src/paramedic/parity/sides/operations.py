@@ -10,6 +10,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 import paramedic
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.parity.trace import plain, tensors_in
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Operations(TorchFunctionMode):
         self.recorder = recorder
         self.double = double
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func: Function, types: object, args: Any = (), kwargs: Any = None) -> object:
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
         if self.double:
@@ -70,7 +71,7 @@ class Operations(TorchFunctionMode):
         return any(True for _ in module.children()) and not isinstance(module, nn.MultiheadAttention)
 
 
-def scalars(args: Any, kwargs: Any) -> dict[str, Any]:
+def scalars(args: Args, kwargs: Kwargs) -> Fields:
     """The arguments that are no tensors, by name or number."""
     named = {str(number): value for number, value in enumerate(args)} | dict(kwargs)
     return {

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args
 from paramedic.errors import ParamedicError
 from paramedic.parity.fitting import channels_as_in
 from paramedic.parity.sides import frozen_graph
@@ -27,7 +28,7 @@ class SavedModelSide:
     def double(self) -> SavedModelSide:
         return SavedModelSide(frozen_graph.widened(self.graph), label=self.label, double=True)
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
+    def trace(self, args: Args, kwargs: Mapping[str, object]) -> Trace:
         arrays = self.graph.run(self._feeds(args, kwargs))
         values = {name: torch.as_tensor(array) for name, array in arrays.items()}
         calls: Counter[str] = Counter()
@@ -41,7 +42,7 @@ class SavedModelSide:
         outputs = tuple(values[name] for name in self.graph.outputs if name in values)
         return Trace(layers=layers, outputs=outputs, double=self.is_double)
 
-    def _feeds(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def _feeds(self, args: Args, kwargs: Mapping[str, object]) -> dict[str, Any]:
         names = [tensor.op.name for tensor in self.graph.inputs]
         given = list(args) or [kwargs.get(name) for name in names]
         if len(given) != len(names) or any(value is None for value in given):

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
+from paramedic.aliases import Args
 from paramedic.errors import ParamedicError
 from paramedic.parity.trace import Trace
 
@@ -20,12 +21,12 @@ class Side(Protocol):
     framework: str
     label: str
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace: ...
+    def trace(self, args: Args, kwargs: Mapping[str, object]) -> Trace: ...
 
     def double(self) -> Any: ...
 
 
-def open_side(model: Any, *, label: str) -> Side:
+def open_side(model: object, *, label: str) -> Side:
     """A torch module, a Keras model, (flax module, variables), an ONNX file, a SavedModel or a dump."""
     keras = sys.modules.get("keras")
     if keras is not None and isinstance(model, keras.Model):
@@ -73,7 +74,7 @@ def _from_file(path: Path, label: str) -> Side:
     )
 
 
-def convert_inputs(inputs: Any, a: Side, b: Side) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def convert_inputs(inputs: object, a: Side, b: Side) -> tuple[tuple[object, ...], dict[str, object]]:
     """Positional and named inputs; None for those that a dump holds."""
     if inputs is None:
         for side in (a, b):

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.parity.changes import Change
 from paramedic.parity.draws import Draws, Tape
 from paramedic.parity.sides.operations import Operations
@@ -55,7 +56,7 @@ class TorchSide:
     def module(self, name: str) -> nn.Module:
         return self.model.get_submodule(name)
 
-    def trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
+    def trace(self, args: Args, kwargs: Mapping[str, Any]) -> Trace:
         """Run forward and keep what every layer got and gave."""
         recorder = _Recorder(self)
         given, named = self._converted(args), self._converted(dict(kwargs))
@@ -112,7 +113,7 @@ class TorchSide:
                     stack.enter_context(change.on_module(self.module(name), self.dtype))
             yield
 
-    def _converted(self, value: Any) -> Any:
+    def _converted(self, value: object) -> Any:
         return replaced(value, iter([self._cast(t) for t in tensors_in(value)]))
 
     def _cast(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -163,8 +164,8 @@ class _Recorder:
         if error[0] is None:
             self.side.tape.recorded = True
 
-    def _before(self, name: str) -> Any:
-        def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _before(self, name: str) -> Function:
+        def hook(module: nn.Module, args: Args, kwargs: Kwargs) -> None:
             kind = type(module).__name__
             layer = Layer(
                 name=name,
@@ -180,17 +181,17 @@ class _Recorder:
 
         return hook
 
-    def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def _after(self, module: nn.Module, args: Args, kwargs: Kwargs, output: object) -> None:
         layer = self._open.pop()
         self.end(layer, output)
 
-    def fill(self, layer: Layer, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def fill(self, layer: Layer, args: Args, kwargs: Mapping[str, Any]) -> None:
         layer.inputs = tuple(plain(t) for t in tensors_in((args, kwargs)))
         held = iter(layer.inputs)
         layer.args, layer.kwargs = replaced(args, held), replaced(dict(kwargs), held)
         layer.draws = (self.side.tape.position, self.side.tape.position)
 
-    def end(self, layer: Layer, output: Any) -> None:
+    def end(self, layer: Layer, output: object) -> None:
         layer.outputs = tuple(plain(t) for t in tensors_in(output))
         layer.draws = (layer.draws[0], self.side.tape.position)
         layer.leaf = not layer.children
@@ -216,7 +217,7 @@ class _Recorder:
         return self.side._edits(layer.name, layer.call)
 
 
-def settings_of(module: nn.Module) -> dict[str, Any]:
+def settings_of(module: nn.Module) -> Fields:
     """The plain values that a module holds: what its author has set."""
     found = {
         name: value

@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.parity.alignment import align
 from paramedic.parity.trace import Layer
 from paramedic.parity.weights.holders import Slot, slots_of
@@ -40,7 +40,7 @@ class Copied:
         return "\n".join(lines)
 
 
-def copy(source: Any, target: Any, *, names: Mapping[str, str] | None = None) -> Copied:
+def copy(source: object, target: object, *, names: Mapping[str, str] | None = None) -> Copied:
     givers, takers = slots_of(source), slots_of(target)
     givers, takers = _split_where_needed(givers, takers)
     result = Copied()
@@ -86,7 +86,7 @@ def _layer(slot: Slot) -> Layer:
     return Layer(name=slot.name, kind=slot.kind, parameters=slot.tensors, outputs=(form.bool(),))
 
 
-def _fitting(given: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> tuple[dict[str, Any], list[str]]:
+def _fitting(given: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> tuple[Fields, list[str]]:
     """What can be put in, by name and shape, and what is wanted but not there."""
     new = {key: given[key] for key, old in wanted.items() if key in given and given[key].shape == old.shape}
     rest = [key for key in wanted if key not in new]

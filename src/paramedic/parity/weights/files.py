@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.parity.weights.copying import Copied, copy
 
 
-def convert(source: Any, target: Any, out: Path, names: Mapping[str, str]) -> Copied:
+def convert(source: object, target: object, out: Path, names: Mapping[str, str]) -> Copied:
     """`source` and `target` are models or paths of checkpoints; the target is left as it is."""
     giver, taker = _opened(source), _opened(target)
     copied = copy(giver, taker, names=names)
@@ -21,7 +22,7 @@ def convert(source: Any, target: Any, out: Path, names: Mapping[str, str]) -> Co
     return copied
 
 
-def _opened(thing: Any) -> Any:
+def _opened(thing: object) -> Any:
     if not isinstance(thing, str | Path):
         return thing
     path = Path(thing)
@@ -54,7 +55,7 @@ def _write(taker: Any, out: Path) -> None:
     elif out.suffix == ".npz":
         import numpy as np
 
-        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in held.items()}
+        arrays: Fields = {name: np.asarray(value) for name, value in held.items()}
         np.savez(out, **arrays)
     elif out.suffix in (".pt", ".pth", ".bin"):
         torch.save(held, out)

@@ -28,7 +28,7 @@ class Slot:
     put: Put
 
 
-def slots_of(holder: Any) -> list[Slot]:
+def slots_of(holder: object) -> list[Slot]:
     """Of a torch module, a Keras model, (flax module, variables), variables, a state dict, or a SavedModel's folder."""
     keras = sys.modules.get("keras")
     if keras is not None and isinstance(holder, keras.Model):
@@ -79,7 +79,7 @@ def _tensors(name: str, kind: str, held: Mapping[str, torch.Tensor], *, turned: 
     return Slot(name=name, kind=kind, tensors={key: shown(key).detach() for key in held}, put=put)
 
 
-def _keras(model: Any) -> Iterator[Slot]:
+def _keras(model: nn.Module) -> Iterator[Slot]:
     from paramedic.parity.sides.keras_side import raw_weights
 
     for layer in _leaf_layers(model):
@@ -108,7 +108,7 @@ def _saved_model(path: Path) -> Iterator[Slot]:
         yield Slot(name=name, kind=layer.kind, tensors=dict(layer.parameters), put=put)
 
 
-def _leaf_layers(layer: Any) -> Iterator[Any]:
+def _leaf_layers(layer: object) -> Iterator[Any]:
     if hasattr(layer, "_query_dense"):
         yield layer
         return
@@ -192,7 +192,7 @@ def _guess(name: str, held: Mapping[str, torch.Tensor]) -> str:
     return "Linear" if main.dim() == 2 else "Conv"
 
 
-def _as_tensor(value: Any) -> torch.Tensor:
+def _as_tensor(value: object) -> torch.Tensor:
     import numpy as np
 
     return value if isinstance(value, torch.Tensor) else torch.as_tensor(np.array(value))

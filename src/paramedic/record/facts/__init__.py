@@ -51,7 +51,9 @@ from paramedic.record.facts.distributed import Collective, Exchange, Owner, Shar
 from paramedic.record.facts.fact import Fact, Kind, Occurrence, all_kinds, known_as
 from paramedic.record.facts.loop import Backward, Cut, Discard, Ended, Loop, Mixture, Seed, StaleBackward, Unstepped
 from paramedic.record.facts.loss import (
+    TRIED,
     BadLabels,
+    CallAsked,
     ClassTarget,
     Ctc,
     Edges,
@@ -63,11 +65,13 @@ from paramedic.record.facts.loss import (
     LossValues,
     Mirrors,
     NoLabels,
+    Optimum,
     Padding,
     Pushed,
     Shift,
     SignedLabels,
     StepAsked,
+    StepTried,
     TargetAsked,
     Terms,
 )
@@ -98,6 +102,7 @@ from paramedic.record.facts.metrics import (
     CounterNotReset,
     EvaluationAsked,
     FlatArgmax,
+    MetricNotReset,
     ScoresCompared,
     Threshold,
     WrongDenominator,
@@ -179,6 +184,7 @@ from paramedic.record.facts.tensors import Boxes, Measured, Tensor, Values
 from paramedic.record.facts.watching import Gear, Intervention, ProbeFailed, Trial
 
 __all__ = [
+    "TRIED",
     "AdvantageWithGraph",
     "Answer",
     "AnswersCompared",
@@ -200,6 +206,7 @@ __all__ = [
     "Broadcast",
     "BroadcastComparison",
     "Bundle",
+    "CallAsked",
     "CarriedState",
     "Cast",
     "Census",
@@ -282,6 +289,7 @@ __all__ = [
     "Measured",
     "Memory",
     "MemoryPeak",
+    "MetricNotReset",
     "Mirrors",
     "MixedReductions",
     "Mixing",
@@ -298,6 +306,7 @@ __all__ = [
     "Occurrence",
     "Offered",
     "Optimizer",
+    "Optimum",
     "Order",
     "OutOfMemory",
     "Overlap",
@@ -341,6 +350,7 @@ __all__ = [
     "Stall",
     "Step",
     "StepAsked",
+    "StepTried",
     "Stillness",
     "Symmetry",
     "Sync",

@@ -241,6 +241,8 @@ class Specimens(Fact):
     range: Sequence[float] = ()  # of its values: what is black, what is white
     vocabulary: str = ""  # the variable that says what token ids stand for, where one is known for certain
     tokens: Sequence[Sequence[str]] = ()  # by it
+    label_tokens: Sequence[Sequence[str]] = ()  # where every token has a label: as text, or as numbers
+    answer_tokens: Sequence[Sequence[str]] = ()
 
 
 @fact("exchanged_transform", missing="no transform was exchanged")
@@ -305,6 +307,7 @@ class FedRows(Fact):
     shared: int
     trained: int
     known: float
+    twice: int = 0  # rows that a training batch held more than once: the data has copies
 
 
 @part

@@ -65,6 +65,7 @@ class LossCall(Fact):
     target_kinds: Sequence[str] = ()  # nodes behind the target
     chosen: bool = False  # the input was picked out of a larger one
     target_name: str | None = None
+    class_weights: Sequence[float] = ()  # as far as they are few
     values: LossValues | None = None
 
     @property
@@ -100,6 +101,25 @@ class AtTarget:
 
 
 @part
+class Optimum:
+    """The loss at answers that are as good, and as bad, as they can be."""
+
+    perfect: Sequence[float | None] = ()  # at the target; for labels of 0 and 1, also at scores that are sure of it
+    opposite: Sequence[float | None] = ()  # at its opposite
+    lowest: float | None = None  # at the best of several random answers; for labels of 0 and 1
+
+
+@part
+class CallAsked:
+    """A call of a model in a step that was run again, and which of its answers the loss uses."""
+
+    model: int  # the same number is the same model
+    class_: str
+    answers: Sequence[Sequence[int]]  # their shapes
+    used: Sequence[bool]
+
+
+@part
 class TargetAsked:
     """A tensor of the step that the loss depends on beside the model's answers; each is exchanged by itself."""
 
@@ -117,6 +137,7 @@ class TargetAsked:
     met_at: Site | None = None  # of a suspicious one: where it meets the answers,
     number_at: Site | None = None  # and where that becomes a single number
     at_target: AtTarget | None = None
+    optimum: Optimum | None = None
 
 
 @fact("step_asked", missing="no step was run again on a copy")
@@ -131,6 +152,28 @@ class StepAsked(Fact):
     inputs: Sequence[str] = ()  # variables on which the answers depend
     loaded: Sequence[str] = ()  # variables that hold a part of the loader's last batch
     targets: Sequence[TargetAsked] = ()
+    calls: Sequence[CallAsked] = ()
+    idle: Sequence[str] = ()  # inputs on which answers depend, but not the loss
+    passed_over_at: Site | None = None  # the line that has an answer at hand which the loss does not use
+
+
+TRIED = (0.01, 0.1, 1.0, 10.0, 100.0)  # parts and multiples of an update
+
+
+@fact("step_tried", missing="the update of no step was tried on a copy")
+class StepTried(Fact):
+    """The loss of one batch after parts and multiples of the update that the optimizer made; tried on a copy."""
+
+    reason: str | None = None  # why it could not be tried
+    optimizer: int = 0
+    passes: int = 0  # backward passes since the step before
+    loss: float | None = None  # before the update
+    same: bool = False  # the loss came out as in training
+    losses: Sequence[float | None] = ()  # after 0.01, 0.1, 1, 10 and 100 times the update; None: not finite
+    slope: float | None = None  # of the loss along the update: negative is downhill
+    downhill: float | None = None  # the cosine between the update and the way of steepest descent
+    size: float | None = None  # of the update, in units of the weights
+    towards_zero: float | None = None  # the cosine between the update and the way from the weights to zero
 
 
 @fact("labels", missing="no class labels were seen")

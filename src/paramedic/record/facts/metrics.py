@@ -81,6 +81,15 @@ class CounterNotReset(Fact):
     made_at: Site
 
 
+@fact("metric_not_reset", missing=_NONE)
+class MetricNotReset(Fact):
+    """A metric object that still held the batches of earlier evaluations when the next one on the same loader began."""
+
+    metric: str  # its class
+    updates: int  # batches that it held
+    built_at: Site
+
+
 @fact("average_of_averages", missing=_NONE)
 class AverageOfAverages(Fact):
     """Shares of right answers that are averaged over batches."""

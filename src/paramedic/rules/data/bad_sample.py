@@ -71,7 +71,9 @@ def in_data(audit: Audit) -> Iterator[Finding]:
                 what=f"{many(len(bad), 'sample')} of {split.name} cannot be {read} ({', '.join(kinds)}): "
                 f"{', '.join(names[:5])}{f' and {len(names) - 5:,} more' if len(names) > 5 else ''}; "
                 f"the first: {bad[0].error}",
-                why="training stops at the first of them, in the middle of an epoch",
+                why="training stops at the first of them, in the middle of an epoch"
+                if read == "read"
+                else "such a cell stops the script, or is taken for something else than was meant",
                 remedy=f"look at sample {names[0]}; repair these samples, or leave them out",
                 evidence=(Evidence(name="failed", value=len(bad), limit="0"),),
                 confidence=0.97,
@@ -87,6 +89,8 @@ def in_data(audit: Audit) -> Iterator[Finding]:
                 yield from _odd(split, name, what, counts, sketch.odd)
             if sketch.is_text and sketch.empty:
                 yield _empty(split, name, sketch.empty)
+            if sketch.damaged:
+                yield _damaged(split, name, sketch.damaged)
 
 
 def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict[Any, list[int]]) -> Iterator[Finding]:
@@ -130,6 +134,24 @@ def _empty(split: Split, name: str, samples: list[int]) -> Finding:
         evidence=(Evidence(name="empty", value=len(samples), limit="0"),),
         confidence=0.95,
         severity="warning" if few else "note",
+        split=split.name,
+        samples=tuple(samples),
+        columns=(name,) if name else (),
+    )
+
+
+def _damaged(split: Split, name: str, damaged: dict[int, str]) -> Finding:
+    samples = sorted(damaged)
+    return Finding(
+        what=f"{many(len(samples), 'text')} of {split.name}{f' in {name!r}' if name else ''} "
+        f"{'was' if len(samples) == 1 else 'were'} read in the wrong encoding, with letters such as "
+        f"{damaged[samples[0]]!r}: {split.samples(samples)}",
+        why="their words differ from the same words elsewhere, and the model learns to tell where a text comes from",
+        remedy="read the files as UTF-8 (open(path, encoding='utf-8')); text.encode('cp1252').decode('utf-8') repairs "
+        "what was read as Latin-1",
+        evidence=(Evidence(name="damaged", value=len(samples), limit="0"),),
+        confidence=0.95,
+        severity="warning",
         split=split.name,
         samples=tuple(samples),
         columns=(name,) if name else (),

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import linear_regression
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
 from paramedic.record.facts import EvalForward, Labels, LossCall, TrainForward
 from paramedic.record.site import Site
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import argument_history, edited_at
 from paramedic.rules.support import at, label_batches, many
+from paramedic.static.history import Link
+from paramedic.static.signs import divides
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
+
+
+_LOSSES = (
+    "CrossEntropyLoss", "NLLLoss", "BCEWithLogitsLoss",
+    "cross_entropy", "nll_loss", "binary_cross_entropy_with_logits",
+)  # fmt: skip
 
 
 @rule("PM305", "class-imbalance", severity="warning", needs=[Labels], causes=["PM209"])
 def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 100) -> Iterator[Finding]:
     """One class is far more frequent than another.
 
-    A note on its own. A warning when the model also predicts (nearly) nothing but the frequent class.
+    A note on its own. A warning when the model also predicts (nearly) nothing but the frequent class, and when the
+    weights in the loss follow the frequencies instead of their inverse.
 
     ## Why it hurts
     Always predicting the frequent class gives a low loss and a high accuracy, and finds none of the rare cases.
@@ -47,12 +59,15 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
         (frequent, most), (rare, least) = seen.most_common()[0], seen.most_common()[-1]
         if most < ratio * least or least < 5:
             continue
+        favoured = next((call for call in _calls(run, events[0]) if _follows(call.class_weights, seen)), None)
+        if favoured is not None:
+            yield _upside_down(run, favoured, frequent, rare, most / least)
+            continue
         guessed, real = _last([event.guessed for event in events]), _last([event.counts for event in events])
         others = sum(real.values()) - real[frequent]
         found = sum(guessed.values()) - guessed[frequent]
         only = others >= 10 and found <= 0.1 * others
-        calls = [call for call in run.facts(LossCall) if call.where.line == events[0].where.line]
-        if only and any(call.weighted for call in calls):
+        if only and any(call.weighted for call in _calls(run, events[0])):
             only = False  # something is being done about it
         if only and not _decides(run):
             only = False  # probabilities are what is wanted, as for click rates: nobody asks for a class
@@ -77,6 +92,45 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
         )
 
 
+def _follows(weights: Sequence[float], seen: Mapping[int, int]) -> bool:
+    """Whether the weights of the classes are their frequencies, or a root of them: costs of errors are not."""
+    pairs = [(seen[c], weights[c]) for c in seen if c < len(weights) and seen[c] >= 5 and weights[c] > 0]
+    if len(pairs) < 2 or len(pairs) < len(seen):
+        return False
+    counts, given = [math.log(count) for count, _ in pairs], [math.log(weight) for _, weight in pairs]
+    slope, start = linear_regression(counts, given)
+    apart = max(abs(weight - start - slope * count) for count, weight in zip(counts, given, strict=True))
+    return apart < 0.4 and any(abs(slope - power) < 0.12 for power in (0.5, 1.0))
+
+
+def _upside_down(run: Run, call: LossCall, frequent: int, rare: int, ratio: float) -> Finding:
+    more = call.class_weights[frequent] / call.class_weights[rare]
+    return Finding(
+        what=f"class {frequent} is {ratio:.0f} times as frequent as class {rare}, and the loss gives it {more:.1f} "
+        "times the weight",
+        why="the weights follow the frequencies: rare classes, which already count little, count even less",
+        remedy="weight by the inverse: counts.sum() / counts; pos_weight is negatives / positives",
+        **edited_at(at(call, call.built_at), _weighed_at(run, call)),
+        severity="warning",
+        evidence=(
+            Evidence(name="weight_of_the_frequent_class", value=round(more, 2), limit="≤ 1"),
+            Evidence(name="imbalance", value=round(ratio, 1)),
+        ),
+        confidence=0.9,
+    )
+
+
+def _weighed_at(run: Run, call: LossCall) -> Link | None:
+    """The first division on the way from the counts to the loss."""
+    shown = at(call, call.built_at)
+    for word in ("weight", "pos_weight"):
+        made = argument_history(run, shown, _LOSSES, 99, word)
+        divisions = [link for link in made if divides(link.node)]
+        if divisions:
+            return divisions[-1]
+    return None
+
+
 def _decides(run: Run) -> bool:
     """Whether predictions are compared with labels as classes somewhere."""
     return any("metric" in e.uses for e in (*run.facts(EvalForward), *run.facts(TrainForward)))
@@ -99,8 +153,11 @@ def _growing(events: list[Labels], frequent: int) -> bool:
 
 
 def _built_at(run: Run, event: Labels) -> Site | None:
-    calls = [call for call in run.facts(LossCall) if call.where.line == event.where.line]
-    return next((call.built_at for call in calls if call.built_at), None)
+    return next((call.built_at for call in _calls(run, event) if call.built_at), None)
+
+
+def _calls(run: Run, event: Labels) -> list[LossCall]:
+    return [call for call in run.facts(LossCall) if call.where.line == event.where.line]
 
 
 # In an audit: the data itself, before any training.

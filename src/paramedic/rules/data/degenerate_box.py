@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
@@ -248,7 +249,9 @@ def _format(split: Split, boxes: list[BoxesOfImage], share: float) -> Finding | 
         what = f"{wrong:.0%} of the boxes of {split.name} are impossible as {names[declared]}, but {right:.0%} as "
         what += names[other]
         fix = "boxes[:, 2:] += boxes[:, :2]" if declared == "xyxy" else "boxes[:, 2:] -= boxes[:, :2]"
-        return _finding_in_data(split, what, "the numbers are in the other format", f"{fix} repairs them", [])
+        columns = tuple(split.source.features.get("boxes", ())[2:])
+        found = _finding_in_data(split, what, "the numbers are in the other format", f"{fix} repairs them", [])
+        return replace(found, columns=columns)
     return None
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from paramedic.record.facts import Loader, Repeats
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
+from paramedic.static.attributes import set_in_init
+from paramedic.static.program import program
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -38,6 +41,7 @@ def check(run: Run) -> Iterator[Finding]:
         workers = loader.workers
         if generator is None or loader.worker_init or workers == 0 or (workers == 1 and loader.persistent):
             continue
+        made = set_in_init(program(run), loader.dataset, generator.attribute.rpartition(".")[2])
         alike = f"{workers} workers get the same copy of" if workers > 1 else "each epoch begins with the same copy of"
         yield Finding(
             what=f"{alike} {generator.attribute} ({generator.class_}), which {loader.dataset} draws from",
@@ -45,7 +49,7 @@ def check(run: Run) -> Iterator[Finding]:
             "global generators",
             remedy="DataLoader(..., worker_init_fn=f) where f gives get_worker_info().dataset a generator seeded with "
             "get_worker_info().seed; or draw with torch.rand",
-            where=loader.where,
+            **edited_at(loader.where, made),
             severity="error" if workers > 1 else "warning",
             evidence=(
                 Evidence(name="workers", value=workers, limit="1 generator each"),

@@ -26,12 +26,13 @@ Table = Sequence[tuple[int, Sequence[tuple[int, int]]]]  # label, and how often 
     severity="error",
     causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
 )
-def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
+def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator[Finding]:
     """Labels do not match their inputs: no better than permuted ones, or classes numbered differently for evaluation.
 
     The first is found by experiments (`paramedic diagnose`): the real labels are no better than permuted ones, for this
-    model and for simple ones. The second shows in a run: in the evaluation almost every sample of a class gets one and
-    the same wrong answer, and each class another one.
+    model and for simple ones. Or many of them are: simple models agree on most samples, and the labels that differ from
+    that are spread evenly over all other classes. The second shows in a run: in the evaluation almost every sample of a
+    class gets one and the same wrong answer, and each class another one.
 
     ## Why it hurts
     Inputs and labels do not match: sorted or shuffled separately, read from files in another order, off by one. The
@@ -49,7 +50,8 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
     simple rule. Features that do not even depend on each other are PM322.
 
     ## Options
-    `structured`: how far the features depend on each other; 1 is what pure noise has.
+    `structured`: how far the features depend on each other; 1 is what pure noise has. `random`: the share of labels
+    dealt at random.
     """
     yield from _renumbered(run)
     yield from _nothing_carries_over(run)
@@ -61,6 +63,7 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
         raise Abstain("the labels could not be permuted, or are not used")
     if lab.signal is None:
         raise Abstain("the samples were too few or too complex for simple models")
+    yield from _dealt_at_random(lab, random)
     if lab.trouble not in ("flat", "memorises") or lab.signal != "none":
         return
     if lab.needs_time:
@@ -86,6 +89,25 @@ def check(run: Run, *, structured: float = 1.3) -> Iterator[Finding]:
         ),
         confidence=0.88,
     )  # fmt: skip
+
+
+def _dealt_at_random(lab: Lab, most: float) -> Iterator[Finding]:
+    """A part of the labels has nothing to do with the inputs."""
+    answer = lab.tried["simple-models"].answer
+    found = answer.get("dealt")
+    if found is None or found["share"] < most:
+        return
+    loader = lab.run.first(Loader)
+    yield Finding(
+        what=f"about {found['share']:.0%} of the labels look random: simple models agree on {found['agreed']:.0%} of "
+        f"{answer['samples']:,} samples, and {found['contradicted']:.0%} of those have another label, any other alike",
+        why="classes that are merely hard to tell apart are taken for certain others; labels dealt at random are not",
+        remedy="look at ten samples next to their labels, and at where the labels come from",
+        where=place(loader, loader.reader) if loader is not None else at(None),
+        severity="warning",
+        evidence=(Evidence(name="random_labels", value=round(found["share"], 3), limit=f"< {most:g}"),),
+        confidence=0.8,
+    )
 
 
 def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Finding]:

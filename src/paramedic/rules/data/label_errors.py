@@ -18,7 +18,8 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
     """Some samples probably carry the wrong label.
 
     Found by `paramedic audit`: a random forest that has not seen a sample is more confident in another class than it
-    usually is in the true one (confident learning). Found better by `paramedic run --audit`: during your own training
+    usually is in the true one (confident learning); where samples are few, a linear model and a kernel SVM have to
+    agree with it. Found better by `paramedic run --audit`: during your own training
     another class stayed ahead of the given one. The samples come ranked, worst first.
 
     ## Why it hurts

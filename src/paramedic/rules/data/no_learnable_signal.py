@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from paramedic.record.facts import Loader, Trial
+from paramedic.record.facts import Loader, TrainForward, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     """Simple models do no better than chance on the samples, and the model learns nothing either.
 
-    Or no model is needed to see it: the samples have the same few inputs, and equal inputs have different targets.
+    Or no model is needed to see it: the samples have the same few inputs, and equal inputs have different targets;
+    all words of all texts are the same one, most often the one for unknown words.
 
     ## Why it hurts
     Where neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
@@ -40,7 +41,7 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     `fewest`: samples.
     """
     lab = Lab(run)
-    if lab.alike is not None and lab.trouble != "none":
+    if lab.alike is not None:
         yield _alike(lab, *lab.alike)
         return
     if lab.signal is None:
@@ -73,12 +74,15 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
 
 def _alike(lab: Lab, kept: int, different: int) -> Finding:
     which = "the same input" if different == 1 else f"one of {different} different inputs"
-    targets = lab.tried["simple-models"].answer["different_targets"]
+    answer = lab.tried["simple-models"].answer
+    targets, token = answer["different_targets"], answer.get("one_token")
+    words = "" if token is None else f": every token is {token}, apart from padding"
     return Finding(
-        what=f"each of {kept:,} samples has {which}, and there are {targets:,} different targets",
-        why="equal inputs have different targets, so there is nothing to tell them by",
+        what=f"each of {kept:,} samples has {which}{words}; and there are {targets:,} different targets",
+        why="equal inputs have different targets, so there is nothing to tell them by"
+        + ("" if token is None else " but the length of the text"),
         remedy="look at how a sample is made: unknown words, columns that are not found, an index that repeats",
-        where=at(lab.run.first(Loader)),
+        where=at(lab.run.first(Loader)) if lab.run.facts(Loader) else at(lab.run.first(TrainForward)),
         evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
         confidence=0.93,
     )
@@ -86,10 +90,13 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
 
 # In an audit: the data itself, before any training.
 CHANCE = 0.05  # p-value above which nothing counts as found
+PICTURES = 1000  # below which pictures without a relation are a note
 
 
 def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
     """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
+    from paramedic.audit.sketches.pictures import is_image_shape
+
     if audit.train.source.guessed:
         raise Abstain("the target was only guessed (set it with --label)")
     signal = audit.signal
@@ -97,6 +104,9 @@ def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
         raise Abstain("too few samples to tell, or no single target per sample")
     if signal.p_value <= CHANCE:
         return
+    shapes = [sketch.shape for sketch in audit.train.sketch.inputs.values()]
+    # From few pictures, models of single pixels do not learn things that change their place and colour.
+    weak = signal.size < PICTURES and any(is_image_shape(shape) for shape in shapes)
     reached = (
         f"a random forest is right in {signal.score:.1%} of {signal.size:,} samples, guessing in {signal.guess:.1%}"
         if signal.task == "classification"
@@ -110,6 +120,7 @@ def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
             Evidence(name="p_value", value=signal.p_value, limit=f"< {CHANCE:g}"),
             Evidence(name="nearest_neighbour", value=signal.neighbour),
         ),
-        confidence=0.8,
+        confidence=0.5 if weak else 0.8,
+        severity="note" if weak else "warning",
         split="train",
     )

@@ -38,7 +38,8 @@ _WORDS = {
 def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
     """A few samples are far from all others.
 
-    Looked at in each column of numbers, and in the target of a regression. Four kinds are told apart: a marker for
+    Looked at in each column of numbers, and in the target of a regression; and token ids, where a file beside the data
+    (`tokenizer_config.json`) says how many there are. Four kinds are told apart: a marker for
     "missing" (-999, 99999), values in another unit, negative values where all others are positive, and values that
     are merely far. Found by `paramedic audit`; the samples come ranked, worst first.
 
@@ -58,6 +59,7 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
     `distance`: from the median, in interquartile ranges, for values that are merely far.
     """
     from paramedic.audit.models.outliers import strange_values
+    from paramedic.audit.models.tokens import outside
 
     judged = False
     for split in audit.splits:
@@ -67,8 +69,28 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
             same = [one for one in found or () if one.kind == kind]
             if same:
                 yield _finding(split, same, distance)
+        tokens = outside(split)
+        judged |= tokens is not None
+        if tokens is not None and tokens[1]:
+            yield _unknown_tokens(split, *tokens)
     if not judged:
         raise Abstain("there are no columns of numbers to compare")
+
+
+def _unknown_tokens(split: Split, name: str, found: dict[int, int]) -> Finding:
+    size, samples = split.source.vocabulary, sorted(found)
+    return Finding(
+        what=f"{many(len(samples), 'sequence')} of {split.name} {'holds' if len(samples) == 1 else 'hold'} a token "
+        f"such as {found[samples[0]]} in {name!r}, but the vocabulary has {size:,} entries: {split.samples(samples)}",
+        why="an embedding of that size ends with an IndexError, or a device-side assert, at the first of them",
+        remedy="tokenise these samples again, with the tokenizer that the model is trained with",
+        evidence=(Evidence(name="token", value=found[samples[0]], limit=f"0 to {(size or 0) - 1}"),),
+        confidence=0.95,
+        severity="error",
+        split=split.name,
+        samples=tuple(samples),
+        columns=(name,),
+    )
 
 
 def _finding(split: Split, found: list[Strange], limit: float) -> Finding:

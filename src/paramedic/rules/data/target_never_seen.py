@@ -11,8 +11,9 @@ from paramedic.record.facts import Labels, Tokens
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, target_history
 from paramedic.rules.support import labels_made_at, listed
+from paramedic.static.attributes import padding_is_end
 from paramedic.static.history import Link
-from paramedic.static.program import statement_at
+from paramedic.static.program import program, statement_at
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -57,7 +58,7 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         what=f"every sequence ends with id {value}, which also fills the padding, and no label is ever {value}",
         why="the end token was left out of the labels together with the padding",
         remedy="use a padding id of its own, or build the labels with the attention mask",
-        **edited_at(labels_made_at(run, call, "left_out"), _left_out_at(run, call)),
+        **edited_at(labels_made_at(run, call, "left_out"), padding_is_end(program(run)) or _left_out_at(run, call)),
         evidence=(
             Evidence(name="labels_with_the_end_token", value=0, limit="> 0"),
             Evidence(name="labels_left_out", value=left_out),
@@ -106,6 +107,7 @@ FEWEST = 3
 SHARE = 0.01
 PER_CLASS = 30
 MOST_CLASSES = 1000
+CHANCE = 1e-4  # that a split at random would leave some class out of val
 
 
 def in_data(audit: Audit) -> Iterator[Finding]:
@@ -123,6 +125,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
     values = np.unique(train.labels)
     if audit.val is not None and audit.val.sketch.target.labels is not None:
         yield from _only_in_val(audit.train, audit.val)
+        yield from _never_in_val(audit.train, audit.val)
     whole = not train.names and values.dtype.kind in "iu" and values[0] == 0 and len(values) > 2
     if not whole or len(values) > MOST_CLASSES:
         return
@@ -163,6 +166,36 @@ def _only_in_val(train: Split, val: Split) -> Iterator[Finding]:
         split="val",
         samples=tuple(samples),
     )
+
+
+def _never_in_val(train: Split, val: Split) -> Iterator[Finding]:
+    """Classes that a split at random would have brought into val all but certainly."""
+    import numpy as np
+
+    labels = train.sketch.target.labels
+    assert labels is not None
+    known, names = _named(val), list(train.sketch.target.names)
+    values, counts = np.unique(labels, return_counts=True)
+    left = train.size / (train.size + val.size)  # the chance of a sample to stay in train
+    certain = counts * np.log(left) < np.log(CHANCE / len(values))
+    missing = [v for v, sure in zip(values.tolist(), certain, strict=True) if sure and _key(v, names) not in known]
+    if not missing or len(missing) > len(values) / 2 or val.size < PER_CLASS or len(values) > MOST_CLASSES:
+        return
+    shown = [repr(_key(v, names)) for v in missing]
+    yield Finding(
+        what=f"no sample of val has the class {listed(shown)}, which {int(counts[np.isin(values, missing)].sum()):,} "
+        "samples of train have",
+        why="validation cannot tell whether it was learnt; usually the data was sorted by class when it was split",
+        remedy="shuffle before splitting, or split by class (train_test_split(..., stratify=y))",
+        evidence=(Evidence(name="classes_never_in_val", value=shown[:20], limit="none"),),
+        confidence=0.9,
+        split="val",
+        columns=(val.source.label,) if val.source.label else (),
+    )
+
+
+def _key(label: object, names: list[str]) -> object:
+    return names[int(str(label))] if names else label
 
 
 def _named(split: Split) -> set[object]:

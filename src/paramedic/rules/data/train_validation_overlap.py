@@ -10,6 +10,7 @@ from paramedic.record.facts import EvalForward, FedRows, Forward, Loader, Overla
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import (
     argument_history,
+    caller,
     common,
     edited_at,
     first_link,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 20  # rows in common
 _MOSTLY = 0.75  # of the rows that would be known if it were training data that is looked at: not all have been seen
+_COPIES = 5  # rows that one batch of a loader holds twice: nobody makes such data by a plain split
 _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 
 
@@ -59,6 +61,9 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     if not loaders:
         yield from _without_loaders(run, share)
         return
+    if trained and not only_evaluated and (copied := list(_without_loaders(run, share, copies=_COPIES))):
+        yield from copied
+        return
     if not trained or not only_evaluated:
         raise Abstain("no loader was used for evaluation only")
     # The last comparison counts; but once a dataset is gone, indices cannot be compared any more.
@@ -72,19 +77,23 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
             if shared is not None and shared[0] > share:
                 found.append((number, other, *shared))
                 break
-            link = _oversampled(run, loaders[number], loaders[other])
-            if event is not None and link is not None and event.shared_contents > share * max(event.contents, 1):
-                yield _copied(event, loaders[number], link)
-                return
+            if event is not None and event.shared_contents > share * max(event.contents, 1):
+                link = _oversampled(run, loaders[number], loaders[other])
+                if link is not None:
+                    yield _copied(event, loaders[number], link)
+                    return
     clean = set(only_evaluated) - {number for number, *_ in found}
     for number, other, part, count, how in found:
         yield _finding(loaders[number], loaders[other], part, count, how, others_clean=bool(clean))
 
 
-def _without_loaders(run: Run, share: float) -> Iterator[Finding]:
-    """A part of what one call evaluates was trained on: neither new data nor a look back at the training data."""
+def _without_loaders(run: Run, share: float, copies: int = 0) -> Iterator[Finding]:
+    """A part of what one call evaluates was trained on: neither new data nor a look back at the training data.
+
+    Where a loader is used for training, other rows may be looked at on purpose: there, copies must have been seen.
+    """
     groups: dict[tuple[str, int], list[FedRows]] = {}
-    for event in run.facts(FedRows):
+    for event in (event for event in run.facts(FedRows) if event.twice >= copies):
         groups.setdefault((event.line, event.step), []).append(event)
     for calls in groups.values():
         partly = [c for c in calls if c.known > 0.6 and share < c.shared / c.rows < _MOSTLY * c.known]
@@ -107,10 +116,12 @@ def _without_loaders(run: Run, share: float) -> Iterator[Finding]:
 
 
 def _parted(run: Run, evaluated: FedRows) -> Link | None:
-    """The statement that parts the data: the last one that what is trained on and what is evaluated have in common."""
+    """Where rows are drawn with replacement; else the last statement that both went through, which parts the data."""
     trained = [call for call in run.facts(TrainForward) if call.module == evaluated.module]
     seen = model_input_history(run, evaluated.where)
-    return common(seen, model_input_history(run, trained[0].where)) if trained else None
+    learnt = model_input_history(run, trained[0].where) if trained else []
+    copied = first_link(in_common(seen, learnt), draws_again)
+    return caller(copied) if copied is not None else common(seen, learnt)
 
 
 def _oversampled(run: Run, loader: Loader, train: Loader) -> Link | None:

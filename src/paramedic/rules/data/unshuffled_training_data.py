@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Labels, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import label_batches
+from paramedic.static.attributes import buffer_size_at
+from paramedic.static.program import program
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
@@ -60,14 +63,25 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
             f"often than in shuffled data ({len(batches)} batches, {len(pooled)} classes)",
             why="the model learns one class at a time and forgets the ones before"
             + (f"; the loader uses {loader.sampler}" if loader else ""),
-            remedy="DataLoader(..., shuffle=True)" if loader else "permute the samples before each epoch",
-            where=loader.where if loader else events[0].where,
+            remedy=_remedy(loader),
+            **edited_at(
+                loader.where if loader else events[0].where,
+                buffer_size_at(program(run)) if loader and loader.iterable else None,
+            ),
             evidence=(
                 Evidence(name="label_excess", value=round(excess, 3), limit=f"< {purity:g}"),
                 Evidence(name="batches", value=len(batches)),
             ),
             confidence=0.92,
         )
+
+
+def _remedy(loader: Loader | None) -> str:
+    if loader is None:
+        return "permute the samples before each epoch"
+    if loader.iterable:
+        return "mix the classes where the stream is written, or shuffle it with a buffer larger than a class"
+    return "DataLoader(..., shuffle=True)"
 
 
 def _set_by_hand(events: list[Labels]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from statistics import median
 
+from paramedic.findings import Where
 from paramedic.record.facts import (
     ArgmaxAcrossSamples,
     AverageOfAverages,
@@ -13,6 +14,7 @@ from paramedic.record.facts import (
     Forward,
     Loader,
     LossCall,
+    MetricNotReset,
     ScoresCompared,
     Threshold,
     TrainForward,
@@ -20,7 +22,7 @@ from paramedic.record.facts import (
 )
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
-from paramedic.rules.support import at, shape
+from paramedic.rules.support import at, listed, shape
 from paramedic.static.blocks import keeps_answers_alone, loop_around
 from paramedic.static.exponentials import averaged_exponential
 from paramedic.static.program import program
@@ -38,7 +40,8 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     - Logits are cut at 0.5, as if they were probabilities.
     - Right answers are counted, and divided by the number of batches, or by the size of another part of the data.
     - Shares of right answers are averaged over the batches, and a short last batch counts as much as a full one.
-    - The counter of right answers is not set back to 0 before the next pass over the same data.
+    - The counter of right answers is not set back to 0 before the next pass over the same data, or a metric object
+      (torchmetrics) is not reset.
     - The perplexity of each batch is averaged (a note): it is the exponential of the mean loss, not the mean of
       exponentials, which is larger, the more so the smaller the batches are.
     - Answers for a shuffled loader are collected without its labels (a note): labels from anywhere else are in
@@ -65,6 +68,7 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     yield from _logits_at_one_half(run)
     yield from _denominators(run)
     yield from _not_reset(run)
+    yield from _metrics_not_reset(run)
     yield from _averages(run, far)
     yield from _without_labels(run)
     yield from _exponentials(run)
@@ -181,6 +185,24 @@ def _not_reset(run: Run) -> Iterator[Finding]:
             evidence=(Evidence(name="count_at_the_start", value=op.begins_with, limit="0"),),
             confidence=0.9,
         )
+
+
+def _metrics_not_reset(run: Run) -> Iterator[Finding]:
+    found = {event.id: event for event in run.facts(MetricNotReset)}
+    if not found:
+        return
+    op = next(iter(found.values()))
+    names = listed(sorted({event.metric for event in found.values()}))
+    yield Finding(
+        what=f"{names} still held {op.updates} batches of earlier evaluations when the next evaluation on the same "
+        "data began",
+        why="the result is a mean over all evaluations so far, so it lags behind the model",
+        remedy="call reset() on the metric before each evaluation, or right after compute()",
+        where=op.where,
+        also=(Where(file=op.built_at.file, line=op.built_at.line),),
+        evidence=(Evidence(name="batches_at_the_start", value=op.updates, limit="0"),),
+        confidence=0.93,
+    )
 
 
 def _averages(run: Run, far: float) -> Iterator[Finding]:

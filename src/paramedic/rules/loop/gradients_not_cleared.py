@@ -6,7 +6,10 @@ from statistics import median
 
 from paramedic.record.facts import Backward, Mixture, StaleBackward, Step
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.lines import edited_at
 from paramedic.rules.support import listed
+from paramedic.static.clearing import cleared_outside
+from paramedic.static.program import program
 
 
 @rule("PM601", "gradients-not-cleared", severity="error", coverage=[Backward, Step], causes=["PM202", "PM208", "PM101"])
@@ -43,14 +46,17 @@ def check(run: Run, *, share: float = 0.5, in_a_row: int = 5, against: float = -
             continue
         several = len(taken) > 1
         own = _own_pass(run, event) if several else event
+        outside = None if several else cleared_outside(program(run), own.where)
         shown = "" if own.line == event.line else f" at line {event.where.line}"
         whose = f" of optimizer {event.optimizer} ({listed(event.parameters)})" if several else ""
         yield Finding(
             what=(f"in {event.count:,} of {steps:,} steps" if often else f"since step {event.step:,}")
             + f" backward(){shown} added to gradients{whose} that the last step had used",
             why="each update uses the sum of all gradients so far, not the gradient of its batch",
-            remedy="call optimizer.zero_grad() before this line, once per step",
-            where=own.where,
+            remedy="call optimizer.zero_grad() before this line, once per step"
+            if outside is None
+            else f"move zero_grad() into the loop, before backward() in line {own.where.line}",
+            **edited_at(own.where, outside),
             evidence=(
                 Evidence(name="backward_into_old_gradients", value=event.count, limit="0"),
                 Evidence(name="steps", value=steps),

@@ -1,10 +1,16 @@
 """PM517."""
 
+import ast
 from collections.abc import Iterator
 
 from paramedic.record.facts import AdvantageWithGraph, Backward, LossCall, TwinBranches, TwinInputs
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.asked_steps import LeftOut, left_out
+from paramedic.rules.lines import edited_at, in_common
 from paramedic.rules.support import at, by_place, listed, many
+from paramedic.static.history import Link, history
+from paramedic.static.program import program
+from paramedic.static.signs import repeats_a_value
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
@@ -15,7 +21,8 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """The target of a loss is made by the network that is being trained, and gradients flow into it.
 
     Two branches that are set against each other may also turn out to be the same, number by number: an old policy's
-    log-probabilities that are computed by the new one, a next state that is the state itself, two views with one seed.
+    log-probabilities that are computed by the new one, a next state that is the state itself, two views with one seed,
+    one view that is compared with itself while the other is left out.
 
     The advantage that a policy's log-probability is multiplied with is such a target, too: the critic learns from its
     own loss, not from the policy's.
@@ -36,6 +43,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """
     yield from map(_advantage, run.facts(AdvantageWithGraph))
     yield from _twins(run, fewest)
+    yield from map(_left_out, left_out(run))
     for calls in by_place(run.facts(LossCall, phase="train")).values():
         twins = [call for call in calls if call.same]
         if len(twins) == len(calls) and len(calls) > 1:
@@ -92,10 +100,21 @@ def _twins(run: Run, fewest: int) -> Iterator[Finding]:
                 "two views of a sample do",
                 remedy=f"look at how {second} is made: an array that is stored without .copy() and changed later, or "
                 "two draws from the same seed",
-                where=inputs[0].where,
+                **edited_at(inputs[0].where, _one_object(run, inputs[0])),
                 evidence=(Evidence(name="equal_batches", value=len(inputs), limit="0"),),
                 confidence=0.9,
             )
+
+
+def _one_object(run: Run, given: TwinInputs) -> Link | None:
+    """The statement that puts one tensor in both places: `[view] * 2`, `return view, view`."""
+    code = program(run)
+    scope = code.scope(given.where.file, given.where.line)
+    if scope is None or given.where.line is None:
+        return None
+    names = [ast.Name(name, lineno=given.where.line) for name in (given.first, given.second)]
+    one, other = (history(code, scope, name) for name in names)
+    return next((link for link in in_common(one, other) if repeats_a_value(link.node)), None)
 
 
 def _advantage(op: AdvantageWithGraph) -> Finding:
@@ -106,6 +125,23 @@ def _advantage(op: AdvantageWithGraph) -> Finding:
         remedy="detach it: (returns - values).detach() * log_prob",
         where=op.where,
         evidence=(Evidence(name="shared_parameters", value=op.tensors, limit="0"),),
+        confidence=0.92,
+    )
+
+
+def _left_out(found: LeftOut) -> Finding:
+    shape = list(next(s for s, used in zip(found.call.answers, found.call.used, strict=True) if not used))
+    which = f"of {found.input!r}" if found.input else f"of the second call of {found.call.class_}"
+    return Finding(
+        what=f"the loss does not depend on the answer {which} (shape {shape}): only its twin is used",
+        why="what was to be compared is compared with itself: with any other numbers in its place the loss was exactly "
+        f"the same, in {found.rounds} steps that were run again on a copy",
+        remedy="look for a variable that is given twice, or overwritten by the other one",
+        where=at(found.step, found.step.passed_over_at),
+        evidence=(
+            Evidence(name="answers_used", value=sum(found.call.used), limit=str(len(found.call.used))),
+            Evidence(name="times_asked", value=found.rounds),
+        ),
         confidence=0.92,
     )
 

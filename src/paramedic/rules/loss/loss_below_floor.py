@@ -4,11 +4,16 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import Backward, Divergence, KLDiv, LossCall, OverlapTerm
 from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.asked_steps import beaten_by_chance
+from paramedic.rules.support import at
 
 
 @rule("PM507", "loss-below-floor", severity="error", coverage=[Backward])
 def check(run: Run) -> Iterator[Finding]:
-    """A divergence is negative, which no divergence can be; or an overlap (IoU, Dice) is greater than 1.
+    """A divergence is negative, which no divergence can be; or a loss is lower for wrong answers than for right ones.
+
+    An overlap (IoU, Dice) that is greater than 1 is such a case. A loss of your own is run again on a copy, with right
+    and with random answers.
 
     ## Why it hurts
     The formula, or what goes into it, is not what its name says, so its minimum lies somewhere else: a variance of 4
@@ -22,7 +27,7 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     Estimates from single samples (log q - log p) may be negative; they are not reported, nor are log-densities.
     """
-    yield from _overlap(run)
+    yield from list(_overlap(run)) or _beaten_by_chance(run)
     found: list[KLDiv | Divergence] = [*run.facts(KLDiv), *run.facts(Divergence)]
     for op in sorted(found, key=lambda op: op.id):
         if isinstance(op, KLDiv) and op.below:
@@ -50,6 +55,23 @@ def _overlap(run: Run) -> Iterator[Finding]:
         evidence=(Evidence(name="overlap", value=round(op.max, 4), limit="≤ 1"),),
         confidence=0.92,
     )
+
+
+def _beaten_by_chance(run: Run) -> Iterator[Finding]:
+    for step, target, rounds in beaten_by_chance(run):
+        assert target.optimum is not None
+        right, lowest = min(v for v in target.optimum.perfect if v is not None), target.optimum.lowest or 0.0
+        yield Finding(
+            what=f"random answers give a loss of {lowest:.3g}, and the right ones (as in {target.name!r}) {right:.3g}",
+            why="this formula has no lowest value at the labels: it falls for answers beyond its range, right or wrong",
+            remedy="give it what it is made for: probabilities instead of raw scores (a sigmoid is missing)",
+            where=at(step, target.met_at),
+            evidence=(
+                Evidence(name="loss_of_random_answers", value=float(f"{lowest:.3g}"), limit=f"≥ {right:.3g}"),
+                Evidence(name="times_asked", value=rounds),
+            ),
+            confidence=0.92,
+        )
 
 
 def _finding(op: KLDiv | Divergence, what: str, remedy: str) -> Finding:

@@ -13,9 +13,11 @@ from paramedic.record.facts import (
     RankedDistance,
 )
 from paramedic.rules import Evidence, Finding, Run, rule
-from paramedic.rules.asked_steps import pushed_away, without_effect
+from paramedic.rules.asked_steps import pushed_away, similarity_minimised, without_effect
 from paramedic.rules.lines import edited_at
+from paramedic.rules.outcome import optimizer_of
 from paramedic.rules.support import at
+from paramedic.rules.tried_steps import uphill
 from paramedic.static.program import program
 from paramedic.static.sums import added_at
 
@@ -45,7 +47,9 @@ def check(run: Run) -> Iterator[Finding]:
     """
     maximised = list(_maximised(run))
     yield from maximised or _pushed_away(run)
+    yield from _similarity_minimised(run)
     yield from _without_effect(run)
+    yield from _uphill(run)
     yield from _overlap_minimised(run)
     yield from _ranked_the_wrong_way(run)
     policies = run.facts(LogProb)
@@ -120,6 +124,25 @@ def _pushed_away(run: Run) -> Iterator[Finding]:
         )
 
 
+def _similarity_minimised(run: Run) -> Iterator[Finding]:
+    for step, target, rounds in similarity_minimised(run):
+        assert target.optimum is not None
+        perfect, opposite = target.optimum.perfect[0] or 0.0, target.optimum.opposite[0] or 0.0
+        yield Finding(
+            what=f"answers equal to their targets ({target.name!r}) would give a loss of {perfect:.3g}, their exact "
+            f"opposite {opposite:.3g}; it is {step.loss:.3g} now",
+            why="a similarity is minimised: training turns the answers away from the targets",
+            remedy="minimise 1 - similarity, or put a minus sign in front of it",
+            where=at(step, target.number_at or target.met_at),
+            evidence=(
+                Evidence(name="loss_at_the_targets", value=perfect, limit="the lowest"),
+                Evidence(name="loss_at_the_opposite", value=opposite, limit="the highest"),
+                Evidence(name="times_asked", value=rounds),
+            ),
+            confidence=0.93,
+        )
+
+
 def _without_effect(run: Run) -> Iterator[Finding]:
     for step, target, rounds in without_effect(run):
         yield Finding(
@@ -134,6 +157,27 @@ def _without_effect(run: Run) -> Iterator[Finding]:
             ),
             confidence=0.9,
         )
+
+
+def _uphill(run: Run) -> Iterator[Finding]:
+    """The loss is right, and the optimizer goes the other way."""
+    found, optimizer = uphill(run), optimizer_of(run)
+    if found is None or optimizer is None:
+        return
+    tried, (tries, curve) = found
+    yield Finding(
+        what=f"every update of {optimizer.class_} raises the loss it was made from: {tried.loss:.4g} before, "
+        f"{tried.losses[2]:.4g} after the one at step {tried.step:,}",
+        why="the weights move along the gradient instead of against it"
+        + (f"; the loss rose from {curve.values[0]:.3g} to {curve.end:.3g}" if curve is not None else ""),
+        remedy="leave out maximize=True; in an optimizer of your own, subtract the gradient: p.add_(grad, alpha=-lr)",
+        where=optimizer.where,
+        evidence=(
+            Evidence(name="cosine_with_steepest_descent", value=round(tried.downhill or 0.0, 3), limit="> 0"),
+            Evidence(name="steps_tried", value=len(tries)),
+        ),
+        confidence=0.93,
+    )
 
 
 def _overlap_minimised(run: Run) -> Iterator[Finding]:

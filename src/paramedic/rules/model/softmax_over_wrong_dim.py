@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from paramedic.record.facts import Backward, Batch, Forward, Loader, LossCall, Softmax, SoftmaxOverQueries
+from paramedic.record.facts import Asked, Backward, Batch, Forward, Loader, LossCall, Softmax, SoftmaxOverQueries
 from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
@@ -23,12 +23,13 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Softmax over the first axis is right when that axis is not the batch (time first, nodes of one graph, a square
-    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported. Where
+    table of similarities). Only a first axis as long as the batch, in an input that is not square, is reported; where
+    the second axis might be the batch as well, only if a copy of the model was seen to mix samples. Where
     queries compete for keys on purpose, normalise the weights once more over the keys: then nothing is reported. Heads
     of attention, (batch, heads, queries, keys), may have a single key: its value is passed on as it is.
     """
     yield from _over_queries(run)
-    batch, second = _batch_sizes(run), _second_sizes(run)
+    batch, second, mixed = _batch_sizes(run), _second_sizes(run), _mixed_samples(run)
     classes = {call.input.shape[1] for call in run.facts(LossCall) if _wants_log_probabilities(call)}
     calls = run.facts(Softmax)
     grows = {(op.where.file, op.where.line) for op in calls if op.size > 1}
@@ -39,7 +40,12 @@ def check(run: Run) -> Iterator[Finding]:
         if op.size == 1 and _count(sizes) > 1 and (op.where.file, op.where.line) not in grows:
             told = f"over dimension {op.dim} of {shape(sizes)}, which has a single entry"
             why = "the softmax of one number is 1, so the output is constant and nothing can be learnt through it"
-        elif op.dim == 0 and len(sizes) > 1 and sizes[0] in batch - {1, sizes[1]} and sizes[1] not in second:
+        elif (
+            op.dim == 0
+            and len(sizes) > 1
+            and sizes[0] in batch - {1, sizes[1]}
+            and (sizes[1] not in second or sizes[0] in mixed)
+        ):
             told = f"over dimension 0 of {shape(sizes)}, the batch of {sizes[0]} samples"
             why = "samples compete with each other: a sample's output depends on the rest of its batch"
         elif op.function == "log_softmax" and op.dim == 0 and len(sizes) == 2 and sizes[1] in classes:
@@ -96,6 +102,17 @@ def _second_sizes(run: Run) -> set[int]:
     flat = {call.target.shape[0] for call in run.facts(LossCall) if len(call.target.shape) == 1}
     either = [sizes for sizes in inputs if sizes[1] in targets or sizes[0] * sizes[1] in flat]
     return {sizes[1] for sizes in either if sizes[0] not in loaded}
+
+
+def _mixed_samples(run: Run, *, visibly: float = 1e-3, rounding: float = 1e-5) -> set[int]:
+    """Sizes of batches whose rows are samples, by test: in another order they get the same answers, which the steps of
+    a sequence would not; and their answers depend on each other."""
+    asked = [event for event in run.facts(Asked) if event.mixing and event.row and event.size]
+    return {
+        event.size or 0 for event in asked
+        if event.mixing and event.mixing.gap > visibly and not event.mixing.apart
+        and event.row and event.row.gap < rounding
+    }  # fmt: skip
 
 
 def _wants_log_probabilities(call: LossCall) -> bool:

@@ -23,6 +23,7 @@ from paramedic.rules.support import at
 from paramedic.static.collecting import collected_at, decay_at
 from paramedic.static.history import Link, history
 from paramedic.static.program import called, calls_at, program
+from paramedic.static.updating import held_back_at
 
 
 @rule("PM418", "stale-copy", severity="warning", coverage=[Model])
@@ -203,15 +204,22 @@ def _never_moved(run: Run, *, fewest: int = 200) -> Iterator[Finding]:
         if steps < fewest or name in moved or not seen_to_the_end or not inside or len(plain) < len(distances):
             continue
         load = next((load for load in run.facts(Load) if load.module == name), None)
+        held_back = _held_back(run, name)
         yield Finding(
             what=f"{name}, a copy of {event.source} that helps to make the targets, has not changed in {steps:,} steps",
             why="the targets are made with the values of the start, so only one step of reward can ever be learnt",
-            remedy=f"every few hundred steps {name}.load_state_dict({event.source}.state_dict()), or a little of it in "
+            remedy=("look at this condition: the update below it has had no effect; " if held_back else "")
+            + f"every few hundred steps {name}.load_state_dict({event.source}.state_dict()), or a little of it in "
             "each",
-            where=load.where if load is not None else asked[0].where,
+            **edited_at(load.where if load is not None else asked[0].where, held_back),
             evidence=(Evidence(name="steps_without_change", value=steps, limit=f"< {fewest}"),),
             confidence=0.86,
         )
+
+
+def _held_back(run: Run, name: str) -> Link | None:
+    ran = {(load.where.file, load.where.line) for load in run.facts(Load)}
+    return held_back_at(program(run), name.rpartition(".")[2], ran)
 
 
 def _far_behind(run: Run, *, least: float = 0.25, moved: float = 0.1, fewest: int = 20) -> Iterator[Finding]:

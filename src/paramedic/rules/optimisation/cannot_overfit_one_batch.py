@@ -40,16 +40,14 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
         raise Abstain("a single batch could not be repeated")
     if lab.is_small:
         raise Abstain("the model has too few weights to memorise a batch")
-    known = lab.control is not None or any(event.function for event in run.facts(Backward))
-    stuck = lab.trouble in ("flat", "diverges") or (lab.trouble == "unclear" and known and not lab.base.fell)
+    known = any(event.function for event in run.facts(Backward))
+    untold = lab.trouble == "unclear" and lab.control is None  # one that has learnt a little is able to learn
+    stuck = lab.trouble in ("flat", "diverges") or (untold and known and not lab.base.fell)
     if not stuck or lab.learns_one_batch is not False:
         return
     if lab.one_batch_at_any_rate is not False:
         return
-    if any(
-        lab.helps(name)
-        for name in ("lr-up", "lr-down", "no-regularisation", "standardised", "fresh-start", "no-batchnorm")
-    ):
+    if any(lab.helps(name) for name in lab.tried if name not in ("baseline", "longer", "linear-model")):
         return
     if lab.alike is not None:
         return  # no model could: equal inputs have different targets

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from statistics import mean, median
 
-from paramedic.record.facts import Backward, Optimizer
+from paramedic.record.facts import Backward, Optimizer, StepTried
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
 from paramedic.rules.rates import lower_helps
+from paramedic.rules.tried_steps import Tries, too_large
 
 
 @rule(
@@ -30,6 +31,8 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
 
     ## When this is wrong
     Large steps alone are not reported; it is an alarm only when the loss has jumped and the model has learnt nothing.
+    Where the loss is a sum of terms or written by hand, steps are tried on a copy: they must raise the loss of the very
+    batch they were made from, although its slope is downhill there, and training must have got nowhere.
 
     ## Options
     `push`: typical size of an update relative to the weight; `jump`: how far the loss rose above its first value or
@@ -38,6 +41,10 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     tried = lower_helps(run)
     if tried is not None:
         yield tried
+        return
+    large = too_large(run)
+    if large is not None:
+        yield _raises_its_own(run, *large)
         return
     exploded = explosion(run)
     judged = None if exploded is not None else outcome(run)
@@ -63,6 +70,32 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
         rise, story = _rise(judged), str(judged)
     if worst >= push and rise >= jump:
         yield _finding(story, optimizer, worst, rise, push)
+
+
+def _raises_its_own(run: Run, tried: StepTried, tries: Tries) -> Finding:
+    optimizer = optimizer_of(run)
+    rates = rates_of(optimizer) if optimizer is not None else []
+    rate, after, small = max(rates, default=0.0), tried.losses[2], tried.losses[0]
+    raised = f"from {tried.loss:.4g} to {after:.4g}" if after is not None else "beyond any number"
+    smaller = f"; a hundredth of the step gives {small:.4g}" if small is not None else ""
+    curve = tries.curve
+    ended = (
+        "then the loss broke" if curve is None or curve.broke else f"after {curve.steps:,} steps it is {curve.end:.3g}"
+    )
+    return Finding(
+        what=f"a step raises the loss of its own batch {raised}" + (f" at a learning rate of {rate:g}" if rate else ""),
+        why=f"it goes in the right direction and much too far{smaller}; {ended}",
+        remedy=f"divide the learning rate by 10 or more: lr={rate / 10:g}, then lr={rate / 100:g}"
+        if rate
+        else "divide the learning rate by 10, or by 100",
+        where=optimizer.where if optimizer is not None else tried.where,
+        evidence=(
+            Evidence(name="loss_before_the_step", value=tried.loss),
+            Evidence(name="loss_after_the_step", value=after if after is not None else "not finite", limit="lower"),
+            Evidence(name="steps_tried", value=len(tries.found)),
+        ),
+        confidence=0.93,
+    )
 
 
 def _endless_momentum(run: Run) -> Finding | None:

@@ -7,10 +7,12 @@ from statistics import median
 from paramedic.findings import Where
 from paramedic.record.facts import Backward, Load, Optimizer, Schedule
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.curves import Curve
 from paramedic.rules.lines import argument_history, edited_at
-from paramedic.rules.outcome import Outcome, optimizer_of, outcome, pushes, rates_of
-from paramedic.rules.rates import higher_helps
+from paramedic.rules.outcome import optimizer_of, outcome, pushes, rates_of
+from paramedic.rules.rates import higher_helps, warming_up
 from paramedic.rules.support import parameter_histories
+from paramedic.rules.tried_steps import too_small
 from paramedic.static.history import Link
 from paramedic.static.program import arguments_at, program
 
@@ -33,7 +35,9 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     A learning rate ten times higher, then again, until the loss falls clearly within the first hundred steps.
 
     ## When this is wrong
-    Fine-tuning starts from a model that knows something already: it is not judged. Neither is a warm-up.
+    Fine-tuning starts from a model that knows something already: it is not judged. Neither is a warm-up. Where the loss
+    is a sum of terms or written by hand, updates are tried on a copy: a hundred times as much must still be a small
+    step in the right direction.
 
     ## Options
     `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`:
@@ -55,18 +59,27 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
     if _is_zero(run):
         yield _zero(run, optimizer)
         return
-    judged = outcome(run)
     ratios = [ratio for _, ratio in pushes(run)]
     if len(ratios) < 3:
         raise Abstain("the optimizer's updates were not sampled")
-    ratio, curve = median(ratios), judged.curve
+    ratio, small = median(ratios), too_small(run)
+    if small is not None and small.curve.task is None:
+        if 0 < ratio < push and _is_slow(small.curve, patience) and not warming_up(run):
+            yield _slow(run, small.curve, optimizer, ratio, push, small.told)
+        return
+    judged = outcome(run)
+    curve = judged.curve
     untrained = curve.start >= 0.8 * judged.prior if judged.prior is not None else not run.facts(Load)
-    slow = curve.improvement <= 0 or 0.5 / curve.improvement > patience
+    slow = _is_slow(curve, patience)
     # So little movement cannot have changed anything, whether or not the loss's noise lets a trend be seen.
     still = ratio * run.steps < 0.01 and judged.bad
     if ratio >= push or ratio == 0 or not (untrained and slow and (curve.trend_down or still)):
         return
-    yield _slow(run, judged, optimizer, ratio, push)
+    yield _slow(run, curve, optimizer, ratio, push)
+
+
+def _is_slow(curve: Curve, patience: float) -> bool:
+    return curve.improvement <= 0 or 0.5 / curve.improvement > patience
 
 
 def _brought_back(run: Run, fewest: int, share: float = 0.01) -> Iterator[Finding]:
@@ -134,24 +147,25 @@ def _factors(run: Run) -> list[Link]:
     return found
 
 
-def _slow(run: Run, judged: Outcome, optimizer: Optimizer, ratio: float, limit: float) -> Finding:
+def _slow(run: Run, curve: Curve, optimizer: Optimizer, ratio: float, limit: float, told: str = "") -> Finding:
     rate = max(rates_of(optimizer), default=0.0)
-    times = 0.5 / judged.curve.improvement if judged.curve.improvement > 0 else float("inf")
-    falls = "falls, but only" if judged.curve.trend_down else "hardly moves:"
+    times = 0.5 / curve.improvement if curve.improvement > 0 else float("inf")
+    falls = "falls, but only" if curve.trend_down else "hardly moves:"
     factor = _factor(run, optimizer)
     remedy = f"raise the learning rate until the loss falls clearly: lr={rate * 10:g}, then lr={rate * 100:g}"
     return Finding(
-        what=f"the loss {falls} from {judged.curve.start:.4g} to {judged.curve.end:.4g} in "
-        f"{judged.curve.steps:,} steps at a learning rate of {rate:g}",
+        what=f"the loss {falls} from {curve.start:.4g} to {curve.end:.4g} in "
+        f"{curve.steps:,} steps at a learning rate of {rate:g}",
         why=f"each step changes the weights by {ratio:.1e} of their size, and about 1e-3 is usual"
-        + (f"; at this pace half of the loss would take {times:,.0f} times as long" if times < 1e4 else ""),
+        + (f"; at this pace half of the loss would take {times:,.0f} times as long" if times < 1e4 else "")
+        + told,
         remedy=remedy
         if factor is None
         else "leave the learning rate out here: LambdaLR multiplies the optimizer's by what this returns",
         **edited_at(optimizer.where, factor),
         evidence=(
             Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"≥ {limit:g}"),
-            Evidence(name="improvement", value=round(judged.curve.improvement, 4)),
+            Evidence(name="improvement", value=round(curve.improvement, 4)),
         ),
         confidence=0.88,
     )

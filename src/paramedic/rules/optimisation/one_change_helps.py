@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from paramedic.record.facts import Backward, Model, Optimizer, Schedule, Trial
 from paramedic.rules import Evidence, Finding, Run, Where, rule
 from paramedic.rules.experiments import Lab, at
+from paramedic.rules.standing import IN_THE_WAY, far_better
 
 CHANGES = {
     "steady-rate": (
@@ -41,7 +42,7 @@ CHANGES = {
 
 @rule("PM218", "one-change-helps", severity="warning", needs=[Trial], causes=["PM207", "PM209", "PM213", "PM214"])
 def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
-    """The script learns nothing as it is, and learns when one thing around it is changed.
+    """The script learns nothing as it is, or very little, and learns when one thing around it is changed.
 
     ## Why it hurts
     What was changed is what stands in the way: nothing else differs between the two runs.
@@ -50,19 +51,23 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     Make the same change in the script.
 
     ## When this is wrong
-    Only said when the script as it is ends no better than guessing. One change may hide another cause, so look at the
-    other experiments as well.
+    Only said when the script as it is ends no better than guessing, or when another initialisation, schedule or value
+    of the optimizer more than doubles what it learns. One change may hide another cause, so look at the other
+    experiments as well.
 
     ## Options
     `better`: how much lower the loss must end, as a share of what the script itself reaches.
     """
     lab = Lab(run)
-    if lab.trouble not in ("flat", "diverges", "lags") or lab.signal == "none":
+    if lab.trouble in ("none", "memorises"):
+        helping = [tried for name in IN_THE_WAY if (tried := lab.get(name)) and far_better(lab, tried)]
+    elif lab.signal == "none":
         return
-    if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation")):
-        return
-    helping = [tried for name in CHANGES if (tried := lab.get(name)) and lab.helps(name)]
-    helping = [tried for tried in helping if tried.better_than(lab.base, by=better)]
+    else:
+        if any(lab.helps(name) for name in ("lr-up", "lr-down", "no-regularisation")):
+            return
+        helping = [tried for name in CHANGES if (tried := lab.get(name)) and lab.helps(name)]
+        helping = [tried for tried in helping if tried.better_than(lab.base, by=better)]
     if not _rate_is_fine(lab):
         helping = [tried for tried in helping if tried.name != "linear-model"]  # it has a rate of its own
     if not helping:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import nn
@@ -17,7 +16,7 @@ from paramedic.testing.restore import restored
 from paramedic.testing.taint import tainted_by
 
 
-def assert_batch_independent(model: nn.Module, inputs: Any) -> None:
+def assert_batch_independent(model: nn.Module, inputs: object) -> None:
     """In evaluation mode no sample's output depends on the other samples of its batch.
 
     The other samples are replaced, and the output of the one must stay the same, bit by bit. On failure the first
@@ -42,7 +41,7 @@ def assert_batch_independent(model: nn.Module, inputs: Any) -> None:
                 )
 
 
-def assert_permutation_equivariant(model: nn.Module, inputs: Any, *, dim: int = 1, invariant: bool = False) -> None:
+def assert_permutation_equivariant(model: nn.Module, inputs: object, *, dim: int = 1, invariant: bool = False) -> None:
     """Permuting the inputs along `dim` permutes the outputs likewise; with `invariant`, leaves them as they are."""
     __tracebackhide__ = True
     batch = as_call(inputs)
@@ -69,7 +68,7 @@ def assert_permutation_equivariant(model: nn.Module, inputs: Any, *, dim: int = 
             raise CheckFailed("assert_permutation_equivariant", what, [cause])
 
 
-def _size(batch: Any) -> int:
+def _size(batch: object) -> int:
     size = next((len(t) for _, t in tensors_in(batch) if t.dim() > 0), 0)
     if size < 2:
         raise ParamedicError(f"the batch has {size} samples", expected="at least 2, better 4")

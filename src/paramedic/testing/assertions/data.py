@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from paramedic.testing.failure import CheckFailed, cause_of
 from paramedic.testing.restore import restored
 
 
 def assert_data_ok(
-    train: Any, val: Any = None, *, select: Sequence[str] = (), ignore: Sequence[str] = (), label: str | None = None
+    train: object,
+    val: object = None,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    label: str | None = None,
 ) -> None:
     """No error and no warning in an audit of this loader, data set, or pair of tensors (see `paramedic.audit`)."""
     __tracebackhide__ = True

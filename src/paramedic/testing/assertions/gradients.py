@@ -15,7 +15,7 @@ from paramedic.testing.failure import Cause, CheckFailed
 from paramedic.testing.restore import restored
 
 
-def assert_gradients(function: Any, inputs: Any, *, atol: float = 1e-5, rtol: float = 1e-3) -> None:
+def assert_gradients(function: object, inputs: object, *, atol: float = 1e-5, rtol: float = 1e-3) -> None:
     """Gradients with respect to inputs and parameters agree with finite differences. For functions and modules."""
     __tracebackhide__ = True
     own = copy.deepcopy(function).double() if isinstance(function, nn.Module) else function

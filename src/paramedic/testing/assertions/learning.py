@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from paramedic.findings import Finding
 from paramedic.testing.case import Case
@@ -28,7 +29,9 @@ MOST_OF_IT = 0.7  # of the way to the floor: enough where nothing is known to be
 SETTLING = 300  # forward passes that running statistics are given to arrive
 
 
-def assert_learns(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = None, steps: int = 300) -> None:
+def assert_learns(
+    model: nn.Module, loss: object, batch: object, *, optimizer: Optimizer | None = None, steps: int = 300
+) -> None:
     """The model fits this batch: the loss comes near its own floor, which is found by training outputs alone.
 
     `loss(output, target)` is the loss function, `batch` is (inputs …, target). Dropout is off. With `optimizer`, that
@@ -71,13 +74,13 @@ def _faults(found: tuple[Finding, ...]) -> list[Cause]:
     return [cause_of(f) for f in found if f.severity == "error" and f.confidence >= 0.85]
 
 
-def _watched(case: Case, optimizer: Any) -> tuple[Finding, ...]:
+def _watched(case: Case, optimizer: Optimizer) -> tuple[Finding, ...]:
     with restored(case.model, optimizer):
         chosen = optimizer or _own(case.model, RATES[0])
         return findings_of(lambda: fit(case, chosen, WATCHED, guess=float("inf"), floor=float("-inf")))
 
 
-def _train(case: Case, optimizer: Any, steps: int, guess: float, floor: float, *, patient: bool) -> Fit:
+def _train(case: Case, optimizer: Optimizer, steps: int, guess: float, floor: float, *, patient: bool) -> Fit:
     """With the given optimizer; and where that is only slow, or none was given, with Adam."""
     best: Fit | None = None
     if optimizer is not None:
@@ -102,14 +105,14 @@ def _train(case: Case, optimizer: Any, steps: int, guess: float, floor: float, *
     return found
 
 
-def _own(model: nn.Module, rate: float) -> Any:
+def _own(model: nn.Module, rate: float) -> object:
     if not any(p.requires_grad for p in model.parameters()):
         cause = Cause(code="PM404", what="no parameter has requires_grad", remedy="unfreeze what is to be trained")
         raise CheckFailed("assert_learns", "there is nothing to train", [cause])
     return adam(model, rate)
 
 
-def _check_evaluation(case: Case, optimizer: Any, result: Fit, steps: int) -> None:
+def _check_evaluation(case: Case, optimizer: Optimizer, result: Fit, steps: int) -> None:
     """What was learnt in training mode must be there in evaluation mode, once running statistics had time to settle."""
     norms = [m for m in case.model.modules() if getattr(m, "running_mean", None) is not None]
     if not norms:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from paramedic.errors import ParamedicError
 from paramedic.testing.case import Case
@@ -21,7 +21,7 @@ ABOUT_MOVEMENT = ("PM215", "PM401", "PM402", "PM403", "PM404", "PM405", "PM407",
 
 
 def assert_all_move(
-    model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = None, ignore: Sequence[str] = ()
+    model: nn.Module, loss: object, batch: object, *, optimizer: Optimizer | None = None, ignore: Sequence[str] = ()
 ) -> None:
     """Every parameter with `requires_grad` gets a gradient and changes within three steps.
 
@@ -55,7 +55,12 @@ def assert_all_move(
 
 
 def assert_frozen(
-    model: nn.Module, loss: Any, batch: Any, *, names: Sequence[str] | None = None, optimizer: Any = None
+    model: nn.Module,
+    loss: object,
+    batch: object,
+    *,
+    names: Sequence[str] | None = None,
+    optimizer: Optimizer | None = None,
 ) -> None:
     """Parameters that are meant to be frozen stay as they are through three steps, and so do their buffers.
 
@@ -91,7 +96,7 @@ def assert_frozen(
     raise CheckFailed("assert_frozen", f"{len(moved)} frozen tensors changed", [cause])
 
 
-def _steps(case: Case, optimizer: Any) -> dict[str, float]:
+def _steps(case: Case, optimizer: Optimizer) -> dict[str, float]:
     """The largest gradient norm of each parameter over the steps; parameters without any are left out."""
     found: dict[str, float] = {}
     for _ in range(STEPS):
@@ -106,7 +111,7 @@ def _steps(case: Case, optimizer: Any) -> dict[str, float]:
     return found
 
 
-def _reason(parameter: Any, gradient: float | None, held: set[int]) -> str:
+def _reason(parameter: torch.Tensor, gradient: float | None, held: set[int]) -> str:
     if gradient is None:
         return "PM403"
     if id(parameter) not in held:
@@ -136,7 +141,7 @@ def _causes(reasons: list[tuple[str, str]], hidden: list[str]) -> Iterator[Cause
             yield Cause(code=code, what=f"{_some(names)} {what}", remedy=remedy)
 
 
-def _explained(case: Case, optimizer: Any) -> list[Cause]:
+def _explained(case: Case, optimizer: Optimizer) -> list[Cause]:
     """What the rules say about it: they know the line."""
     with restored(case.model, optimizer):
         chosen = optimizer if optimizer is not None else adam(case.model, 1e-3)
@@ -161,7 +166,7 @@ def _unregistered(model: nn.Module) -> Iterator[str]:
                     break
 
 
-def _is_meant(name: str, parameter: Any, patterns: Sequence[str] | None) -> bool:
+def _is_meant(name: str, parameter: torch.Tensor, patterns: Sequence[str] | None) -> bool:
     return not parameter.requires_grad if patterns is None else any(fnmatch.fnmatch(name, word) for word in patterns)
 
 

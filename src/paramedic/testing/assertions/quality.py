@@ -6,8 +6,9 @@ import json
 import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from paramedic.aliases import Fields
 from paramedic.errors import ParamedicError
 from paramedic.testing import updating
 from paramedic.testing.failure import Cause, CheckFailed
@@ -74,5 +75,5 @@ def _known(path: Path) -> list[float]:
         raise ParamedicError(
             f"there is no baseline {path}", expected="one that was stored before", fix="pytest --paramedic-update"
         )
-    stored: dict[str, Any] = json.loads(path.read_text())
+    stored: Fields = json.loads(path.read_text())
     return [float(value) for value in stored["values"]]

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from paramedic.testing.case import Case, as_call
 from paramedic.testing.changing import distance, frozen_run
@@ -16,7 +17,7 @@ from paramedic.testing.fitting import adam, advance
 from paramedic.testing.restore import random_state, restored, seed_all
 
 
-def assert_deterministic(model: nn.Module, inputs: Any) -> None:
+def assert_deterministic(model: nn.Module, inputs: object) -> None:
     """In evaluation mode the same inputs give the same outputs, bit by bit, whatever the random state."""
     __tracebackhide__ = True
     batch = as_call(inputs)
@@ -93,7 +94,7 @@ def assert_resumes(
     )
 
 
-def _losses(case: Case, optimizer: Any, steps: int, *, seed: int) -> list[float]:
+def _losses(case: Case, optimizer: Optimizer, steps: int, *, seed: int) -> list[float]:
     seed_all(seed)
     found = []
     for _ in range(steps):
@@ -105,7 +106,7 @@ def _losses(case: Case, optimizer: Any, steps: int, *, seed: int) -> list[float]
     return found
 
 
-def _spoil(model: nn.Module, optimizer: Any) -> None:
+def _spoil(model: nn.Module, optimizer: Optimizer) -> None:
     """As in a new process: other weights, an empty optimizer."""
     with torch.no_grad():
         for tensor in (*model.parameters(), *model.buffers()):

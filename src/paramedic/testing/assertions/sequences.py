@@ -19,7 +19,7 @@ from paramedic.testing.taint import tainted_by
 CLOSE = 1e-5  # of the outputs' size: sums over more positions round differently
 
 
-def assert_causal(model: nn.Module, inputs: Any) -> None:
+def assert_causal(model: nn.Module, inputs: object) -> None:
     """The output at position t (dimension 1) does not depend on inputs behind t."""
     __tracebackhide__ = True
     batch = as_call(inputs)
@@ -44,7 +44,7 @@ def assert_causal(model: nn.Module, inputs: Any) -> None:
                     )
 
 
-def assert_padding_invariant(model: nn.Module, inputs: Any, lengths: Any, *, pad: float = 0, extra: int = 3) -> None:
+def assert_padding_invariant(model: nn.Module, inputs: object, lengths: Any, *, pad: float = 0, extra: int = 3) -> None:
     """More padding at the end (dimension 1) changes no output that counts.
 
     `lengths` are those of the samples without padding. Masks among the inputs, 0/1 or bool of the shape (batch, time),
@@ -73,7 +73,7 @@ def assert_padding_invariant(model: nn.Module, inputs: Any, lengths: Any, *, pad
             raise CheckFailed("assert_padding_invariant", what, [cause])
 
 
-def _length(batch: Any, outputs: list[torch.Tensor]) -> int:
+def _length(batch: object, outputs: list[torch.Tensor]) -> int:
     lengths = {t.shape[1] for _, t in tensors_in(batch) if t.dim() > 1}
     found = [t.shape[1] for t in outputs if t.dim() > 1 and t.shape[1] in lengths and t.shape[1] >= 3]
     if not found:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 
@@ -14,7 +12,7 @@ from paramedic.testing.failure import Cause, CheckFailed
 from paramedic.testing.restore import restored
 
 
-def assert_shapes(model: nn.Module, inputs: Any, contract: str, **sizes: int) -> None:
+def assert_shapes(model: nn.Module, inputs: object, contract: str, **sizes: int) -> None:
     """Inputs and outputs have the shapes of the contract; a name has one size throughout, or that of `sizes`."""
     __tracebackhide__ = True
     agreed = Contract(contract)

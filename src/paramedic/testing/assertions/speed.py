@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -13,7 +12,7 @@ from paramedic.testing.failure import Cause, CheckFailed
 
 
 def assert_speed(
-    function: Callable[[], Any], reference: Callable[[], Any], *, at_most: float = 1.2, repeats: int = 20
+    function: Callable[[], object], reference: Callable[[], object], *, at_most: float = 1.2, repeats: int = 20
 ) -> None:
     """`function()` takes at most so many times as long as `reference()`.
 
@@ -36,7 +35,7 @@ def assert_speed(
         )
 
 
-def _seconds(function: Callable[[], Any]) -> float:
+def _seconds(function: Callable[[], object]) -> float:
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()
     start = time.perf_counter()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
+from paramedic.aliases import Args
 from paramedic.program.tensors import tensors_in
 from paramedic.testing.case import Case, as_call
 from paramedic.testing.failure import Cause, CheckFailed
@@ -14,7 +14,9 @@ from paramedic.testing.fitting import adam, advance
 from paramedic.testing.restore import restored
 
 
-def assert_no_nan(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = None, steps: int = 5) -> None:
+def assert_no_nan(
+    model: nn.Module, loss: object, batch: object, *, optimizer: Optimizer | None = None, steps: int = 5
+) -> None:
     """Inputs, all outputs of all modules, the loss, the gradients and the updated weights are finite for some steps."""
     __tracebackhide__ = True
     case = Case(model, loss, batch)
@@ -27,7 +29,7 @@ def assert_no_nan(model: nn.Module, loss: Any, batch: Any, *, optimizer: Any = N
             _one_step(case, chosen, step)
 
 
-def assert_output_range(model: nn.Module, inputs: Any, low: float, high: float) -> None:
+def assert_output_range(model: nn.Module, inputs: object, low: float, high: float) -> None:
     """In evaluation mode every output lies within [low, high]; and they are not all one number."""
     __tracebackhide__ = True
     args, kwargs = as_call(inputs)
@@ -51,12 +53,12 @@ def assert_output_range(model: nn.Module, inputs: Any, low: float, high: float) 
             )
 
 
-def _one_step(case: Case, optimizer: Any, step: int) -> None:
+def _one_step(case: Case, optimizer: Optimizer, step: int) -> None:
     __tracebackhide__ = True
     found: list[tuple[str, str]] = []
     names = {module: path for path, module in case.model.named_modules()}
 
-    def note(module: nn.Module, args: Any, output: Any) -> None:
+    def note(module: nn.Module, args: Args, output: object) -> None:
         bad = next((b for _, t in tensors_in(output) if (b := _bad(t)) is not None), None)
         clean = all(_bad(t) is None for _, t in tensors_in(args))
         if bad is not None and clean:

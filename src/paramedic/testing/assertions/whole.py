@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
@@ -82,7 +81,7 @@ def _diagnosed(record: Path, folder: Path, ignore: tuple[str, ...]) -> Diagnosis
         return None
 
 
-def _run(order: dict[str, Any], timeout: float) -> str:
+def _run(order: dict[str, object], timeout: float) -> str:
     """How it ended, in words."""
     try:
         done = subprocess.run(

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from paramedic.errors import ParamedicError
 
@@ -47,7 +48,7 @@ def loop_of(frame: FrameType | None) -> Loop | None:
     return None
 
 
-def _derives(value: Any, name: str) -> bool:
+def _derives(value: object, name: str) -> bool:
     libraries = ("lightning", "pytorch_lightning", "transformers")
     return any(k.__name__ == name and k.__module__.partition(".")[0] in libraries for k in type(value).__mro__)
 
@@ -102,7 +103,7 @@ class TrainerLoss:
 
 
 @contextlib.contextmanager
-def _exchanged(holder: nn.Module, path: str, used: Any) -> Iterator[None]:
+def _exchanged(holder: nn.Module, path: str, used: object) -> Iterator[None]:
     """`used` in the place of the module at `path`, as long as the step runs."""
     original = holder.get_submodule(path)
     if used is original:
@@ -135,7 +136,7 @@ def configured(holder: Any) -> Any:
     return at_full_rate(found)
 
 
-def at_full_rate(optimizer: Any) -> Any:
+def at_full_rate(optimizer: Optimizer) -> object:
     """A warm-up starts at 0, at which nothing would move."""
     for group in optimizer.param_groups:
         group["lr"] = group.get("initial_lr") or group["lr"]

@@ -41,7 +41,7 @@ class Source:
 
     def build(self, origins: dict[str, Origin], also: set[str]) -> dict[str, Any]:
         """A namespace with these objects, made by the script's own statements, and with the names they need."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for function in dict.fromkeys(origin[0] for origin in origins.values()):
             wanted = {name: own for name, (place, own) in origins.items() if place == function}
             names = self._execute(function, set(wanted.values()) | (also if function is None else set()))
@@ -73,7 +73,7 @@ class Source:
         spans = [n for n, (_, _, start) in enumerate(found) if start <= line]
         return spans[-1] if spans else 0
 
-    def _execute(self, function: str | None, names: set[str]) -> dict[str, Any]:
+    def _execute(self, function: str | None, names: set[str]) -> dict[str, object]:
         body = scope_body(self.tree, function)
         steps = backwards(body)
         body = before_call(body, self.until[function or ""]) if (function or "") in self.until else body

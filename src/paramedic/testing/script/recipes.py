@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Fields
 from paramedic.patching import Patches
 
 Recipe = dict[str, Any]
@@ -25,7 +26,7 @@ def remembered() -> Iterator[None]:
     """Inside this block the constructor arguments of every module are kept."""
     original = nn.Module.__init__
 
-    def remember(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+    def remember(module: nn.Module, *args: object, **kwargs: object) -> None:
         _remember(module)
         original(module, *args, **kwargs)
 
@@ -60,7 +61,7 @@ def _remember(module: nn.Module) -> None:
     _made[id(module)] = (module, [*args, *(values[given.varargs] if given.varargs else ())], named)
 
 
-def recipe(module: Any) -> Recipe | None:
+def recipe(module: object) -> Recipe | None:
     """None where an argument is something that cannot be written down."""
     known = _made.get(id(module))
     if known is None or known[0] is not module:
@@ -73,7 +74,7 @@ def recipe(module: Any) -> Recipe | None:
     return {"class": [kind.__module__, kind.__qualname__], "args": args, "kwargs": kwargs}
 
 
-def _written(value: Any) -> Any:
+def _written(value: object) -> object:
     """{"value": …} for plain data, {"code": …} for functions and classes, a recipe for a module."""
     if isinstance(value, nn.Module):
         return recipe(value)
@@ -82,7 +83,7 @@ def _written(value: Any) -> Any:
     return {"value": value} if _is_simple(value) else None
 
 
-def _is_simple(value: Any) -> bool:
+def _is_simple(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return type(value) in (list, tuple) and all(_is_simple(item) for item in value)
     if isinstance(value, dict):
@@ -103,7 +104,7 @@ def names_in(found: Recipe) -> set[str]:
     return names
 
 
-def cook(found: Recipe, names: dict[str, Any]) -> Any:
+def cook(found: Recipe, names: Fields) -> Any:
     """Make it again; classes of the script are looked up in `names`."""
     if "value" in found:
         return found["value"]
@@ -113,7 +114,7 @@ def cook(found: Recipe, names: dict[str, Any]) -> Any:
     return _lookup(found["class"], names)(*args, **{k: cook(v, names) for k, v in found["kwargs"].items()})
 
 
-def _lookup(place: list[str], names: dict[str, Any]) -> Any:
+def _lookup(place: list[str], names: dict[str, object]) -> Any:
     module, qualname = place
     first, *rest = qualname.split(".")
     value = names[first] if module == "__main__" else getattr(importlib.import_module(module), first)
@@ -136,7 +137,7 @@ def optimizer_recipe(optimizer: Any, model: nn.Module) -> Recipe | None:
     return {"class": [kind.__module__, kind.__qualname__], "groups": groups}
 
 
-def cook_optimizer(found: Recipe, model: nn.Module, names: dict[str, Any]) -> Any:
+def cook_optimizer(found: Recipe, model: nn.Module, names: Fields) -> Any:
     parameters = dict(model.named_parameters())
     accepted = set(inspect.signature((kind := _lookup(found["class"], names)).__init__).parameters) | {"params"}
     groups = [

@@ -15,8 +15,10 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn.modules import module as hooks
+from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from paramedic.aliases import Args, Fields, Kwargs
 from paramedic.errors import ParamedicError
 from paramedic.launch import Target, check
 from paramedic.patching import Patches
@@ -45,8 +47,8 @@ class FirstStep:
     """What the first step of a script was made of."""
 
     model: nn.Module
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: Args
+    kwargs: Fields
     scopes: list[Scope]  # at the model's call, innermost first
     random: tuple[Any, ...]
     state: dict[str, torch.Tensor]
@@ -54,7 +56,7 @@ class FirstStep:
     backward: Scope | None = None
     backward_scopes: list[Scope] = field(default_factory=list)
     loss: float = float("nan")
-    optimizer: Any = None
+    optimizer: object = None
     loop: Loop | None = None  # of a library, whose step this is
 
 
@@ -101,7 +103,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self.found: FirstStep | None = None
-        self.optimizer: Any = None
+        self.optimizer: object = None
         self._depth = 0
 
     @contextlib.contextmanager
@@ -109,7 +111,7 @@ class _Watch:
         original = torch.Tensor.backward
         watch, patches = self, Patches()
 
-        def backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def backward(tensor: torch.Tensor, *args: object, **kwargs: object) -> Any:
             watch.backward_began(tensor)
             return original(tensor, *args, **kwargs)
 
@@ -144,7 +146,7 @@ class _Watch:
                 loop=loop,
             )
 
-    def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
+    def _leave(self, module: nn.Module, args: Args, output: object) -> None:
         self._depth = max(self._depth - 1, 0)
 
     def backward_began(self, loss: torch.Tensor) -> None:
@@ -154,7 +156,7 @@ class _Watch:
             self.found.backward_scopes = scopes
             self.found.loss = float(loss.detach()) if loss.numel() == 1 else float("nan")
 
-    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _stepped(self, optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
         if self.found is not None and self.found.backward is not None:
             self.optimizer = optimizer
             raise _Enough

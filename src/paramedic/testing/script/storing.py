@@ -47,7 +47,7 @@ def store_training(
     return training, lines
 
 
-def _common(argv: list[str], step: FirstStep) -> dict[str, Any]:
+def _common(argv: list[str], step: FirstStep) -> dict[str, object]:
     size = sum(t.numel() * t.element_size() for t in step.state.values())
     return {
         "argv": argv,
@@ -59,7 +59,7 @@ def _common(argv: list[str], step: FirstStep) -> dict[str, Any]:
     }
 
 
-def _of_its_own(script: Path, argv: list[str], step: FirstStep) -> tuple[dict[str, Any], tuple[int, int]]:
+def _of_its_own(script: Path, argv: list[str], step: FirstStep) -> tuple[dict[str, object], tuple[int, int]]:
     """Of a script with a loop of its own: the statements between the model and backward()."""
     source, scope = _source(script, argv, step), _step_scope(script, step)
     values = _flat(scope.values)
@@ -123,7 +123,7 @@ def _of_a_library(script: Path, argv: list[str], step: FirstStep) -> dict[str, A
     }
 
 
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
+def _flat(values: dict[str, object]) -> dict[str, object]:
     """All names of a scope, and the attributes of `self` as `self.name`."""
     own = values.get("self")
     if own is None or isinstance(own, nn.Module):
@@ -132,7 +132,7 @@ def _flat(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, **attributes}
 
 
-def _used(source: Source, free: set[str], values: dict[str, Any]) -> list[str]:
+def _used(source: Source, free: set[str], values: dict[str, object]) -> list[str]:
     """The paths that the step needs and that are not code. Of `self`, all attributes that some method reads."""
     paths = [name for name in sorted(free & set(values)) if name != "self" and not _is_code(values[name])]
     if "self" in free:
@@ -145,10 +145,10 @@ def _used(source: Source, free: set[str], values: dict[str, Any]) -> list[str]:
     return paths
 
 
-def _makers(source: Source, step: FirstStep, objects: dict[str, Any]) -> tuple[dict[str, Origin], dict[str, Any]]:
+def _makers(source: Source, step: FirstStep, objects: dict[str, object]) -> tuple[dict[str, Origin], dict[str, object]]:
     """Objects by the statement that makes them, or by their recipe."""
     origins: dict[str, Origin] = {}
-    recipes: dict[str, Any] = {}
+    recipes: dict[str, object] = {}
     for path, value in objects.items():
         origin = _origin(source, step, value) if "." not in path else None
         made = recipe(value) if origin is None else None
@@ -176,7 +176,7 @@ def _optimizer(
     return None
 
 
-def _verify(training: Training, step: FirstStep, stored: dict[str, Any]) -> None:
+def _verify(training: Training, step: FirstStep, stored: dict[str, object]) -> None:
     with restored(training.model, training.optimizer):
         torch.set_rng_state(stored["random"])
         value = float(training.loss(training.model, training.batch).detach())
@@ -198,7 +198,7 @@ def _step_scope(script: Path, step: FirstStep) -> Scope:
     raise _untestable(script, "backward() is not called in the function of the script that calls the model")
 
 
-def _origin(source: Source, step: FirstStep, value: Any) -> Origin | None:
+def _origin(source: Source, step: FirstStep, value: object) -> Origin | None:
     """Where an object comes from: the outermost place that binds it by a statement of its own."""
     for place in reversed(step.scopes):
         if place.file != str(source.path):
@@ -231,11 +231,11 @@ def _plain(value: Any) -> Any:
     return type(value)(_plain(item) for item in value) if type(value) in (list, tuple) else value
 
 
-def _is_module(value: Any) -> bool:
+def _is_module(value: object) -> bool:
     return isinstance(value, nn.Module)
 
 
-def _is_code(value: Any) -> bool:
+def _is_code(value: object) -> bool:
     """Functions, classes and imported modules come with the definitions."""
     return isinstance(
         value, types.FunctionType | types.BuiltinFunctionType | types.ModuleType | types.MethodType | type

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Fields
 from paramedic.testing.case import Step
 from paramedic.testing.restore import restored, seed_all
 from paramedic.testing.script.loops import LightningLoss, TrainerLoss, configured, tested_path
@@ -31,7 +32,7 @@ class Training:
     inputs: tuple[tuple[Any, ...], dict[str, Any]]  # of the model
 
     @property
-    def arguments(self) -> Any:
+    def arguments(self) -> object:
         """The model's inputs, as assertions about outputs take them."""
         args, kwargs = self.inputs
         return kwargs if kwargs and not args else args
@@ -52,7 +53,7 @@ def load_training(script: str | os.PathLike[str], fixture: str | os.PathLike[str
     _equip(model, stored)
     value = compile(ast.Expression(body=loss), str(source.path), "eval")
 
-    def compute(used: Any, values: dict[str, Any]) -> torch.Tensor:
+    def compute(used: Any, values: Fields) -> torch.Tensor:
         space = {**names, **values}
         _set(space, stored["model"], used)
         exec(code, space)
@@ -83,7 +84,7 @@ def _of_a_library(script: Path, stored: dict[str, Any]) -> Training:
     return Training(holder.get_submodule(path), Step(loss), stored["batch"], configured(holder), inputs)
 
 
-def _objects(source: Source, stored: dict[str, Any], free: set[str]) -> dict[str, Any]:
+def _objects(source: Source, stored: Fields, free: set[str]) -> dict[str, Any]:
     """By the script's own statements where it gives them a name, else by what is known of their constructors."""
     origins = {name: (place, own) for name, (place, own) in stored["origins"].items()}
     recipes = stored["recipes"]
@@ -99,7 +100,7 @@ def _objects(source: Source, stored: dict[str, Any], free: set[str]) -> dict[str
     return names
 
 
-def _stand_in(kind: Any, attributes: dict[str, Any]) -> Any:
+def _stand_in(kind: object, attributes: dict[str, object]) -> Any:
     """For `self` in the method of a trainer: its methods, and the attributes that the step needs."""
     made = object.__new__(kind) if isinstance(kind, type) else SimpleNamespace()
     for name, value in attributes.items():
@@ -115,12 +116,12 @@ def _optimizer(names: dict[str, Any], stored: dict[str, Any], model: nn.Module) 
     return cook_optimizer(found, model, names) if found is not None else _get(names, path)
 
 
-def _get(names: dict[str, Any], path: str) -> Any:
+def _get(names: dict[str, object], path: str) -> Any:
     first, _, attribute = path.partition(".")
     return getattr(names[first], attribute) if attribute else names[first]
 
 
-def _set(names: dict[str, Any], path: str, value: Any) -> None:
+def _set(names: dict[str, object], path: str, value: object) -> None:
     first, _, attribute = path.partition(".")
     if attribute:
         names[first] = copy.copy(names[first])
@@ -129,7 +130,7 @@ def _set(names: dict[str, Any], path: str, value: Any) -> None:
         names[first] = value
 
 
-def _equip(model: nn.Module, stored: dict[str, Any]) -> None:
+def _equip(model: nn.Module, stored: Fields) -> None:
     """The weights and modes of the run. A model that has changed since then starts from its own weights, seeded."""
     state = stored["state"]
     mine = {name: value.shape for name, value in model.state_dict().items()}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.optim import Optimizer
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import address
@@ -57,8 +60,8 @@ class Forgotten:
         self._looks = 0
 
     def install(self) -> None:
-        def watched(original: Any) -> Any:
-            def load(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def load(*args: object, **kwargs: object) -> Any:
                 result = original(*args, **kwargs)
                 if type(result) is dict:
                     self.watcher.ask("forgotten", self._read, result)
@@ -85,7 +88,7 @@ class Forgotten:
         self._files = [*self._files[-MOST_FILES + 1 :], Checkpoint(_shapes(states[0]), counters, found)]
 
     @on(moments.model_loaded)
-    def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+    def given(self, model: nn.Module, state: Mapping[str, object], path: str, site: Site) -> None:
         """A model has loaded a state dict: out of one of the files?"""
         for file in self._files:
             tensors = [value for value in state.values() if isinstance(value, torch.Tensor) and value.numel()]
@@ -93,7 +96,7 @@ class Forgotten:
                 self._taken.append(Taken(file, weakref.ref(model), path, site))
 
     @on(moments.optimizer_loaded)
-    def restored(self, optimizer: Any) -> None:
+    def restored(self, optimizer: object) -> None:
         """An optimizer has loaded a state, so it was not forgotten."""
         self._files.clear()
         self._taken.clear()
@@ -110,7 +113,7 @@ class Forgotten:
             elif account.steps == 1 and account.empty:
                 self._suspect(taken, owners[-1])
 
-    def _suspect(self, taken: Taken, optimizer: Any) -> None:
+    def _suspect(self, taken: Taken, optimizer: Optimizer) -> None:
         """Its optimizer began without a state, although the file has one that fits. Does it count on?"""
         held = [list(p.shape) for group in optimizer.param_groups for p in group["params"]]
         saved = taken.checkpoint.shapes
@@ -132,7 +135,7 @@ class Forgotten:
                 self.watcher.state(fact, site=taken.site, module=taken.path, phase="setup")
 
 
-def _is_optimizer(value: Any) -> bool:
+def _is_optimizer(value: object) -> bool:
     return type(value) is dict and bool(value.get("state")) and isinstance(value.get("param_groups"), list)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
@@ -64,8 +65,8 @@ class LeftInFiles:
         self._suspects: list[tuple[File, LeftInFile, str, Site]] = []
 
     def install(self) -> None:
-        def watched(original: Any) -> Any:
-            def load(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def load(*args: object, **kwargs: object) -> Any:
                 content = original(*args, **kwargs)
                 self.watcher.ask("left_in_file", self._read, content)
                 return content
@@ -74,13 +75,13 @@ class LeftInFiles:
 
         self.watcher.patches.wrap(torch, "load", watched)
 
-    def _read(self, content: Any) -> None:
+    def _read(self, content: object) -> None:
         marks = list(_marks(content))[:MOST_TENSORS]
         if marks:
             self._files = [*self._files[-MOST_FILES + 1 :], File(marks, user_site())]
 
     @on(moments.model_loaded)
-    def _loaded(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+    def _loaded(self, model: nn.Module, state: object, path: str, site: Site) -> None:
         own = list(_marks(read_state(model))) if self._files else []
         known: dict[tuple[int, ...], list[tuple[float, ...]]] = {}
         for mark in own:
@@ -117,7 +118,7 @@ def _fact(file: File, lost: list[Mark], own: list[Mark]) -> LeftInFile:
     )
 
 
-def _marks(content: Any, prefix: str = "", depth: int = DEPTH) -> Iterator[Mark]:
+def _marks(content: object, prefix: str = "", depth: int = DEPTH) -> Iterator[Mark]:
     """The weights in a state dict, or in the dictionaries of a checkpoint, unless all values of one are the same."""
     for key, value in entries(content):
         if not isinstance(key, str):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
@@ -54,7 +55,7 @@ class OverwrittenWeights:
         self._from: Counter[Site] = Counter()  # a target network loads again and again
 
     @on(moments.model_loaded)
-    def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+    def given(self, model: nn.Module, state: Mapping[str, object], path: str, site: Site) -> None:
         """A model has loaded a state dict; a later load takes the place of an earlier one."""
         self._from[site] += 1
         inside = {id(module) for module in anatomy.modules(model)}
@@ -68,7 +69,7 @@ class OverwrittenWeights:
         self._waiting.append(Load(weakref.ref(model), path, site, names, values, addresses))
 
     @on_call_of(T.normal_, T.uniform_, T.zero_, T.fill_, T.copy_, T.mul_)
-    def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _wrote(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if not self._waiting or torch.is_grad_enabled() or not isinstance(args[0], T) or not readable(args[0]):
             return
         for load in self._waiting:

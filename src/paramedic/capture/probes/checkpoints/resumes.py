@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
@@ -23,17 +24,17 @@ class Resumes:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self._building = 0
-        self._restored: weakref.WeakKeyDictionary[Any, list[float]] = weakref.WeakKeyDictionary()
-        self._made: list[tuple[weakref.ref[Any], Site, str, list[float]]] = []
+        self._restored: weakref.WeakKeyDictionary[object, list[float]] = weakref.WeakKeyDictionary()
+        self._made: list[tuple[weakref.ref[object], Site, str, list[float]]] = []
 
     @on(moments.optimizer_loaded)
-    def restored(self, optimizer: Any) -> None:
+    def restored(self, optimizer: object) -> None:
         """An optimizer has loaded a saved state."""
         self._restored[optimizer] = _rates(optimizer)
 
     def install(self) -> None:
-        def watched_init(original: Any) -> Any:
-            def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+        def watched_init(original: Function) -> Function:
+            def init(scheduler: LRScheduler, *args: object, **kwargs: object) -> None:
                 rates = self.watcher.ask("resumes", self._as_restored, args, kwargs) if self._restored else None
                 self._building += 1  # a scheduler made of schedulers
                 try:
@@ -47,13 +48,13 @@ class Resumes:
 
         self.watcher.patches.wrap(LRScheduler, "__init__", watched_init)
 
-    def _as_restored(self, args: Any, kwargs: Any) -> list[float] | None:
+    def _as_restored(self, args: Args, kwargs: Kwargs) -> list[float] | None:
         """The restored learning rates of the optimizer that a scheduler is made for, unless they were changed since."""
         optimizer = kwargs.get("optimizer", args[0] if args else None)
         restored = self._restored.get(optimizer) if optimizer is not None else None
         return restored if restored == _rates(optimizer) else None
 
-    def _built(self, scheduler: Any, restored: list[float]) -> None:
+    def _built(self, scheduler: LRScheduler, restored: list[float]) -> None:
         name = type(scheduler).__name__
         self._made.append((weakref.ref(scheduler.optimizer), built_at(scheduler), name, restored))
 
@@ -67,5 +68,5 @@ class Resumes:
                 self.watcher.state(fact, site=site, phase="setup")
 
 
-def _rates(optimizer: Any) -> list[float]:
+def _rates(optimizer: Optimizer) -> list[float]:
     return [float(group["lr"]) for group in optimizer.param_groups] if optimizer is not None else []

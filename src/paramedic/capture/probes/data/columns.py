@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Fields, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
@@ -36,16 +36,19 @@ class Table:
     rows: int = 0
 
 
+Key = tuple[str, bool, int, int | None]  # the model's path, whether gradients are on, columns, the loader
+
+
 @probe("columns", states=[ColumnsFact])
 class Columns:
     """Keeps some rows of the tables that a first Linear layer gets, and sums them up."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._tables: dict[tuple[Any, ...], Table] = {}
+        self._tables: dict[Key, Table] = {}
 
     @on(moments.first_layer_called)
-    def fed(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def fed(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         x = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
         if x is None or not isinstance(call.module, nn.Linear) or x.dim() != 2 or not 2 <= x.shape[1] <= MOST_COLUMNS:
             return
@@ -68,7 +71,7 @@ class Columns:
             if table.rows < MOST_ROWS:
                 self._tell(key, table)
 
-    def _tell(self, key: tuple[Any, ...], table: Table) -> None:
+    def _tell(self, key: Key, table: Table) -> None:
         path, grad, columns, loader = key
         if table.rows < 2:
             return
@@ -77,7 +80,7 @@ class Columns:
 
         def use(found: list[float]) -> None:
             parts = [found[i * columns : (i + 1) * columns] for i in range(len(NAMES))]
-            numbers: dict[str, Any] = dict(zip(NAMES, parts, strict=True))
+            numbers: Fields = dict(zip(NAMES, parts, strict=True))
             fact = ColumnsFact(rows=table.rows, loader=loader, **numbers)
             phase = "train" if grad else "eval"
             self.watcher.state(fact, site=table.site, module=path, phase=phase, step=table.step)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.reshapes import only_reshape
@@ -49,11 +49,11 @@ class Inputs:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._seen: dict[tuple[Any, ...], Seen] = {}
-        self._about: dict[tuple[Any, ...], tuple[Call, dict[str, Any]]] = {}
+        self._seen: dict[tuple[object, ...], Seen] = {}
+        self._about: dict[tuple[object, ...], tuple[Call, dict[str, object]]] = {}
 
     @on(moments.first_layer_called)
-    def fed(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def fed(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """The first module with weights in a top-level call has got its input."""
         x = next((tensor for _, tensor in tensors_in((args, kwargs))), None)
         layers = (nn.Linear, nn.modules.conv._ConvNd)
@@ -80,7 +80,7 @@ class Inputs:
         if self._seen[key].calls == LOOKS:
             self._tell(key)
 
-    def _add(self, key: tuple[Any, ...], seen: Seen | None, x: torch.Tensor, texture: torch.Tensor) -> None:
+    def _add(self, key: tuple[object, ...], seen: Seen | None, x: torch.Tensor, texture: torch.Tensor) -> None:
         whole = (x == x.round()).float().mean()
         typical = x.double().square().mean(1).sqrt().median()
         parts = (x.amin(0), x.amax(0), x.sum(0, dtype=torch.float64), x.double().square().sum(0), whole, texture)
@@ -101,7 +101,7 @@ class Inputs:
             if seen.calls < LOOKS:
                 self._tell(key)
 
-    def _tell(self, key: tuple[Any, ...]) -> None:
+    def _tell(self, key: tuple[object, ...]) -> None:
         seen, (call, facts) = self._seen[key], self._about[key]
         mean = seen.total / seen.count
         spread = (seen.squares / seen.count - mean.square()).clamp(min=0).sqrt()

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Function
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 
@@ -28,8 +29,8 @@ class Margins:
         if not self.watcher.settings.audit:
             return
 
-        def watched(original: Any) -> Any:
-            def cross_entropy(input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def cross_entropy(input: object, target: object, *args: object, **kwargs: object) -> object:
                 if self._inside:
                     return original(input, target, *args, **kwargs)
                 if torch.is_grad_enabled():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
@@ -38,7 +38,7 @@ class Mirrors:
         self._looks: Counter[Site] = Counter()
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if call.grad and call.training:
             pictures = [t for _, t in tensors_in((args, kwargs)) if t.dim() == 4 and t.dtype.is_floating_point]
             self._picture = weakref.ref(pictures[0]) if len(pictures) == 1 else None

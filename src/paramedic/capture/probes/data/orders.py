@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any
 
-from torch.utils.data import DistributedSampler, RandomSampler
+from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
@@ -28,12 +28,12 @@ class Orders:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._samplers: dict[int, tuple[weakref.ref[Any], int | None]] = {}  # and batches of a pass, by loader
+        self._samplers: dict[int, tuple[weakref.ref[object], int | None]] = {}  # and batches of a pass, by loader
         self._set: Counter[int] = Counter()  # calls of set_epoch, by identity of the sampler
 
     def install(self) -> None:
-        def watched_set_epoch(original: Any) -> Any:
-            def set_epoch(sampler: Any, epoch: int) -> None:
+        def watched_set_epoch(original: Function) -> Function:
+            def set_epoch(sampler: object, epoch: int) -> None:
                 original(sampler, epoch)
                 self._set[id(sampler)] += 1
 
@@ -42,7 +42,7 @@ class Orders:
         self.watcher.patches.wrap(DistributedSampler, "set_epoch", watched_set_epoch)
 
     @on(moments.pass_began)
-    def started(self, number: int, loader: Any) -> None:
+    def started(self, number: int, loader: DataLoader) -> None:
         sampler = _told_the_epoch(loader)
         if sampler is None and isinstance(loader.sampler, RandomSampler) and not loader.sampler.replacement:
             sampler = loader.sampler
@@ -50,7 +50,7 @@ class Orders:
             self._samplers[number] = weakref.ref(sampler), size_of(loader)
 
     @on(moments.first_batch_given)
-    def began(self, number: int, epoch: int, index: Any) -> None:
+    def began(self, number: int, epoch: int, index: object) -> None:
         """The first batch of a pass was given, of samples with these indices."""
         if number not in self._samplers or epoch >= MOST_TOLD or (first := integers(index)) is None:
             return
@@ -73,7 +73,7 @@ class Orders:
         self.watcher.state(data, site=user_site())
 
 
-def _told_the_epoch(loader: Any) -> Any:
+def _told_the_epoch(loader: DataLoader) -> object:
     """The sampler of a loader that shuffles anew only when its epoch changes, if it has one."""
     batches = loader.batch_sampler
     for sampler in (loader.sampler, batches, stored(batches, "sampler")):

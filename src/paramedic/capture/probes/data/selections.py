@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from json import dumps  # now: the script may put a function of its own in its place
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy
 import torch
 from torch import distributed
 from torch.utils import data as torch_data
+from torch.utils.data import DataLoader
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import content_hash
@@ -41,8 +43,8 @@ class Selections:
         self._births: Notes[Site] = Notes()
 
     def install(self) -> None:
-        def watched_init(original: Any) -> Any:
-            def init(subset: Any, *args: Any, **kwargs: Any) -> None:
+        def watched_init(original: Function) -> Function:
+            def init(subset: object, *args: object, **kwargs: object) -> None:
                 original(subset, *args, **kwargs)
                 self.watcher.ask("selections", self._born, subset)
 
@@ -50,12 +52,12 @@ class Selections:
 
         self.watcher.patches.wrap(torch_data.Subset, "__init__", watched_init)
 
-    def _born(self, subset: Any) -> None:
+    def _born(self, subset: object) -> None:
         self.transforms.born(subset)
         self._births[subset] = built_at(subset)
 
     @on(moments.pass_began)
-    def _pass_began(self, number: int, loader: Any) -> None:
+    def _pass_began(self, number: int, loader: DataLoader) -> None:
         self.transforms.started(number, loader)
 
     @on(moments.loader_met)
@@ -83,7 +85,7 @@ def together() -> bool:
     return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
 
 
-def _selected(loader: Any) -> Any:
+def _selected(loader: DataLoader) -> Any:
     """Indices in the dataset at the bottom; None when a loader reads all of it."""
     dataset, listed = loader.dataset, integers(stored(loader.sampler, "indices"))
     chosen = None if listed is None else numpy.asarray(listed)
@@ -113,20 +115,20 @@ def prints(dataset: Any, depth: int = 0) -> dict[str, list[Any]]:
     return found
 
 
-def _print_of(values: Any, size: int | None) -> list[Any] | None:
+def _print_of(values: Any, size: int | None) -> list[object] | None:
     if type(values) not in (list, tuple, numpy.ndarray, torch.Tensor) or not size or length_of(values) != size:
         return None
     if isinstance(values, torch.Tensor) and (values.device.type != "cpu" or values.layout != torch.strided):
         return None
     step = max(1, size // LOOKED_AT)
     try:
-        elements = [json.dumps(values[i], default=_plain) for i in range(0, size, step)]
+        elements = [dumps(values[i], default=_plain) for i in range(0, size, step)]
     except (TypeError, ValueError, RuntimeError):  # objects of the user's own making
         return None
     return [_digest("\n".join(elements)), len(set(elements)) > len(elements) / 2]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if type(value) is torch.Tensor:
         return content_hash(value)
     if type(value) is numpy.ndarray and value.dtype != object:

@@ -6,9 +6,10 @@ import ast
 import linecache
 import weakref
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torch.utils import data as torch_data
+from torch.utils.data import DataLoader
 
 from paramedic.capture.sources.datasets import root_of
 from paramedic.capture.watcher import Watcher
@@ -23,8 +24,8 @@ MOST_TOLD = 4  # passes of a loader
 class Whole(NamedTuple):
     """A dataset as it was when its first part was made."""
 
-    dataset: weakref.ref[Any]
-    transforms: dict[str, Any]
+    dataset: weakref.ref[object]
+    transforms: dict[str, object]
     file: str
     line: int
 
@@ -38,14 +39,14 @@ class Transforms:
         self._told: Counter[int] = Counter()
         self._objects: dict[tuple[int, int], int] = {}  # numbers for pairs of a dataset and a transform
 
-    def born(self, subset: Any) -> None:
+    def born(self, subset: object) -> None:
         root, frame = root_of(subset), user_frame()
         found = _transforms(root)
         known = self._wholes.get(id(root))
         if found and frame is not None and (known is None or known.dataset() is not root):
             self._wholes[id(root)] = Whole(weakref.ref(root), found, frame.f_code.co_filename, frame.f_lineno)
 
-    def started(self, number: int, loader: Any) -> None:
+    def started(self, number: int, loader: DataLoader) -> None:
         if not isinstance(loader.dataset, torch_data.Subset) or self._told[number] >= MOST_TOLD:
             return
         root = root_of(loader.dataset)
@@ -63,7 +64,7 @@ class Transforms:
                 self.watcher.state(data, site=site, phase="setup")
 
 
-def _transforms(dataset: Any) -> dict[str, Any]:
+def _transforms(dataset: object) -> dict[str, object]:
     own = attributes(dataset)
     return {name: value for name, value in own.items() if "transform" in name or "augment" in name}
 

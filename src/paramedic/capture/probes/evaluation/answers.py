@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -30,7 +30,7 @@ class Answers:
         self.watcher.known.is_answer = self.knows
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if not call.grad:
             self._remember(output, call)
             self.ops.on_result = self._used
@@ -40,7 +40,7 @@ class Answers:
         known = self._known.get(id(tensor))
         return known is not None and known[0]() is tensor
 
-    def _used(self, args: Any, kwargs: Any, result: Any) -> None:
+    def _used(self, args: Args, kwargs: Kwargs, result: object) -> None:
         for _, tensor in tensors_in((args, kwargs)):
             known = self._known.get(id(tensor))  # ids are used again: the tensor must still be the one meant
             if known is None or known[0]() is not tensor:
@@ -50,7 +50,7 @@ class Answers:
             else:
                 self._remember(result, known[1])
 
-    def _remember(self, value: Any, call: Call) -> None:
+    def _remember(self, value: object, call: Call) -> None:
         for _, tensor in tensors_in(value):
             if len(self._known) < MOST_TENSORS:
                 self._known[id(tensor)] = (weakref.ref(tensor), call)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.inquest.inquest import Conclusion, hold
@@ -51,7 +52,7 @@ class Evaluation:
             for name in READINGS:
                 self.watcher.patches.take_back(torch.Tensor, name)
 
-    def _watch(self, name: str, original: Any) -> None:
+    def _watch(self, name: str, original: Function) -> None:
         @functools.wraps(original)
         def read(tensor: torch.Tensor) -> Any:
             value = original(tensor)
@@ -75,7 +76,7 @@ class Evaluation:
             self._inquire("loss", result, value)
 
     @on(moments.model_called)
-    def answered(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def answered(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A top-level call of a model is over."""
         if not call.grad and call.module is not None and (bad := only_nan(output)) and self._evaluating():
             self._inquire("answer", bad[0], math.nan)

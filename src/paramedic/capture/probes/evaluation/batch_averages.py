@@ -6,7 +6,6 @@ import ast
 import linecache
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
 
 import torch
 
@@ -36,11 +35,11 @@ class BatchAverages:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._places: dict[tuple[Any, int], Average | None] = {}
-        self._helpers: dict[tuple[Any, int], bool] = {}  # comparisons in functions that return a share
-        self._passes: dict[tuple[Any, int], Pass] = {}
+        self._places: dict[tuple[object, int], Average | None] = {}
+        self._helpers: dict[tuple[object, int], bool] = {}  # comparisons in functions that return a share
+        self._passes: dict[tuple[object, int], Pass] = {}
 
-    def compared(self, frame: FrameType | None, result: Any) -> None:
+    def compared(self, frame: FrameType | None, result: object) -> None:
         if frame is None or torch.is_grad_enabled() or not isinstance(result, torch.Tensor) or result.dim() != 1:
             return
         place = (frame.f_code, frame.f_lineno)

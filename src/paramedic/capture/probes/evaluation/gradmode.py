@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Function
 from paramedic.capture.gears import AFTER_NEWS
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
@@ -22,15 +22,15 @@ class GradMode:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._entered: dict[tuple[Any, int], int] = {}
+        self._entered: dict[tuple[object, int], int] = {}
 
     def install(self) -> None:
         for kind in (torch.no_grad, torch.inference_mode):
             self._watch(kind)
 
-    def _watch(self, kind: Any) -> None:
-        def watched(original: Any) -> Any:
-            def enter(block: Any) -> Any:
+    def _watch(self, kind: object) -> None:
+        def watched(original: Function) -> Function:
+            def enter(block: object) -> object:
                 frame: FrameType | None = sys._getframe(2)
                 if frame is not None and frame.f_code.co_filename.endswith("_contextlib.py"):
                     frame = frame.f_back  # used as a decorator

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
@@ -90,12 +91,12 @@ class Metrics:
         if len(self._decided) < 10_000:
             self._decided[id(tensor)] = (weakref.ref(tensor), decision)
 
-    def _known(self, value: Any) -> Decision | None:
+    def _known(self, value: object) -> Decision | None:
         known = self._decided.get(id(value))
         return known[1] if known is not None and known[0]() is value else None
 
     @on_call_of(*_DECISIONS)
-    def _decide(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _decide(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if not isinstance(result, T) or not args or not isinstance(args[0], T):
             return
         scores, how = args[0], func.__name__.strip("_")
@@ -106,7 +107,7 @@ class Metrics:
         self._remember(result, Decision(how, list(scores.shape) if flat else None, across))
 
     @on_call_of(*_LARGEST)
-    def _largest(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _largest(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """torch.max(scores, 1) gives two things: the largest scores, and where they are."""
         scores = result[0] if isinstance(result, tuple) and len(result) == 2 else None
         if scores is None or torch.is_grad_enabled() or not scores.dtype.is_floating_point or not readable(scores):
@@ -115,7 +116,7 @@ class Metrics:
             self._remember(scores, Decision("max", broken=(scores != scores.round()).any()))
 
     @on_call_of(*_ABOVE)
-    def _threshold(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _threshold(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Outputs of a model are cut at one half, or rounded, although they leave the range of probabilities."""
         x = args[0] if args and isinstance(args[0], T) else None
         if (
@@ -140,14 +141,14 @@ class Metrics:
         self.watcher.read(torch.stack([x.min(), x.max()]).float(), use)
 
     @on_call_of(*_CASTS)
-    def _cast(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _cast(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if self._decided and isinstance(result, T):
             decision = self._known(args[0])
             if decision is not None:
                 self._remember(result, decision)
 
     @on_call_of(*_EQUAL)
-    def _compare(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _compare(self, func: Function, args: Args, kwargs: Kwargs, result: torch.Tensor) -> None:
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T)):
             return
         for mine, other in ((args[0], args[1]), (args[1], args[0])):
@@ -193,12 +194,12 @@ class Metrics:
         self.watcher.read(broken.reshape(1).float(), use)
 
 
-def _axis(args: Any, kwargs: Any) -> int | None:
+def _axis(args: Args, kwargs: Kwargs) -> int | None:
     axis = args[1] if len(args) > 1 else kwargs.get("dim", kwargs.get("axis"))
     return axis if isinstance(axis, int) else None
 
 
-def _pairs_up(a: torch.Tensor, b: torch.Tensor, result: Any) -> bool:
+def _pairs_up(a: torch.Tensor, b: torch.Tensor, result: object) -> bool:
     """(N, 1) == (N,) gives (N, N): every prediction with every label."""
     if not isinstance(result, T) or a.dim() == b.dim() or result.numel() <= max(a.numel(), b.numel()):
         return False

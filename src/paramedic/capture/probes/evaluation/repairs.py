@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.active.questions import Batch, Subject, cloned
 from paramedic.capture.active.repairs import first_input, repairs
@@ -42,7 +42,7 @@ class Repairs:
         self._rounds, self._asked_at = 0, -1
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A model was called while examining: in training, or in an evaluation."""
         self._given = None
         if self._rounds >= ROUNDS or not self.watcher.settings.probes or self.watcher.gears.compiled:
@@ -68,13 +68,13 @@ class Repairs:
         self._given = None
 
     @on_call_of(torch.eq, T.eq, T.__eq__)
-    def compared(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def compared(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Answers beside labels: which of the two is which shows when the model is asked again."""
         if self._given is not None and len(args) == 2:
             self._met([value for value in args if isinstance(value, T)])
 
     @on_call_of(F.cross_entropy, F.nll_loss)
-    def scored(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def scored(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         target = args[1] if len(args) > 1 else (kwargs or {}).get("target")
         if self._given is not None and isinstance(target, T):
             self._met([target])
@@ -99,7 +99,7 @@ class Repairs:
 
 def _asked(
     model: nn.Module, batch: Batch, candidates: list[torch.Tensor], trained: torch.Tensor, training: bool
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Runs in a process of its own. Of two candidates for the labels, one is what the model answers."""
     subject = Subject(model, batch)
     with torch.no_grad():

@@ -10,12 +10,13 @@ import ast
 import linecache
 import weakref
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import distributed
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
+from paramedic.aliases import Function
 from paramedic.capture.code.tallies import Counter, counter_at
 from paramedic.capture.sizes import size_of
 from paramedic.capture.watcher import Watcher
@@ -32,7 +33,7 @@ class Pass(NamedTuple):
     """A walk over a loader, without gradients, in which right answers were counted."""
 
     counter: Counter
-    loader: weakref.ref[Any]
+    loader: weakref.ref[object]
     step: int
 
 
@@ -41,12 +42,12 @@ class Tallies:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._counters: dict[tuple[Any, int], Counter | None] = {}
-        self._passes: dict[tuple[Any, int], Pass] = {}  # by the code, and the line of the loop
+        self._counters: dict[tuple[object, int], Counter | None] = {}
+        self._passes: dict[tuple[object, int], Pass] = {}  # by the code, and the line of the loop
 
     def install(self) -> None:
-        def watched(original: Any) -> Any:
-            def iterate(loader: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def iterate(loader: DataLoader) -> object:
                 if self._passes:
                     self.watcher.ask("tallies", self._starts, loader)
                 return original(loader)
@@ -74,7 +75,7 @@ class Tallies:
             self._passes[key] = Pass(counter, weakref.ref(loader), self.watcher.step)
         self._look_at_denominators(frame, counter, loader, names)
 
-    def _starts(self, loader: Any) -> None:
+    def _starts(self, loader: DataLoader) -> None:
         """The next pass over the same data, after training: it should begin with nothing counted."""
         frame = user_frame()
         before = self._passes.get((frame.f_code, frame.f_lineno)) if frame is not None else None
@@ -93,7 +94,9 @@ class Tallies:
         site = frame_site(frame)
         self.watcher.state(data, site=site, step=self.watcher.step, key=("counter not reset", site))
 
-    def _look_at_denominators(self, frame: FrameType, counter: Counter, loader: Any, names: dict[str, Any]) -> None:
+    def _look_at_denominators(
+        self, frame: FrameType, counter: Counter, loader: DataLoader, names: dict[str, object]
+    ) -> None:
         samples = _samples(loader)
         for denominator in counter.denominators if not counter.may_stop_early else ():
             sized = look_up(denominator.sized, names)
@@ -115,7 +118,7 @@ class Tallies:
 _SIZED = (DataLoader, torch.utils.data.Dataset, list, tuple, range, torch.Tensor)
 
 
-def look_up(expression: ast.expr, names: dict[str, Any]) -> object:
+def look_up(expression: ast.expr, names: dict[str, object]) -> object:
     """What a name, or an attribute of one, stands for; nothing is called for it but what the object itself holds."""
     if isinstance(expression, ast.Name):
         return names.get(expression.id)
@@ -125,7 +128,7 @@ def look_up(expression: ast.expr, names: dict[str, Any]) -> object:
     return None
 
 
-def _samples(loader: Any) -> int | None:
+def _samples(loader: DataLoader) -> int | None:
     """How many samples one pass gives."""
     if loader.batch_sampler is None or isinstance(loader.sampler, DistributedSampler):
         return None

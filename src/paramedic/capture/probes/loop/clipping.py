@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_site
@@ -26,8 +27,8 @@ class Clipping:
             self._watch(name)
 
     def _watch(self, name: str) -> None:
-        def watched(original: Any) -> Any:
-            def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def clip(parameters: Any, *args: object, **kwargs: object) -> torch.Tensor:
                 if self.watcher.gears.matching and self.loop.as_before("clip"):
                     return original(parameters, *args, **kwargs)
                 if not isinstance(parameters, (torch.Tensor, list, tuple)):
@@ -43,12 +44,12 @@ class Clipping:
         self.watcher.patches.wrap(nn.utils.clip_grad, name, watched)
         self.watcher.patches.set(nn.utils, name, getattr(nn.utils.clip_grad, name))
 
-    def _fresh(self, parameters: Any) -> bool:
+    def _fresh(self, parameters: object) -> bool:
         """Whether gradients are there that no step has used, be they from a backward pass or written by hand."""
         accounts = {a.number: a for p in _listed(parameters) for a in self.loop.books.accounts_of(id(p))}
         return any(account.pending or account.new_by_hand() for account in accounts.values())
 
-    def _clipped(self, name: str, parameters: Any, fresh: bool, args: Any, kwargs: Any, result: Any) -> None:
+    def _clipped(self, name: str, parameters: object, fresh: bool, args: Args, kwargs: Kwargs, result: Any) -> None:
         loop, site = self.loop, user_site()
         tensors = _listed(parameters)
         with_gradient = [p for p in tensors if p.grad is not None]

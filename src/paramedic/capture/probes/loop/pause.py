@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_frame
@@ -23,7 +23,7 @@ class Pause:
         if not self._over:
             self.watcher.patches.on_undo(register_optimizer_step_pre_hook(self._before_step).remove)
 
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _before_step(self, optimizer: Optimizer, args: Args, kwargs: Kwargs) -> None:
         wanted = self.watcher.settings.shell_at
         if self._over or wanted is None or self.watcher.step < wanted:
             return

@@ -19,7 +19,7 @@ _FALLING = {"loss", "losses", "error", "err", "mse", "rmse", "mae", "nll", "ppl"
 _GIVEN = re.compile(r"\.step\((.*)\)")
 
 
-def meaning(value: Any) -> tuple[str, str] | None:
+def meaning(value: object) -> tuple[str, str] | None:
     """The name of the number that a scheduler was given, and whether such a number should rise or fall."""
     frame = user_frame()
     name = variable_name(frame, value)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.written import calls_method
@@ -34,7 +36,7 @@ class Course:
     kind: str
     born: Site
     file: str = ""  # of the user's, in which it was built
-    optimizer: weakref.ref[Any] | None = None
+    optimizer: weakref.ref[Optimizer] | None = None
     number: int | None = None  # of the optimizer
     steps: int = 0  # that the optimizer had taken when it was last looked at
     settings: dict[str, float] = field(default_factory=dict)
@@ -68,8 +70,8 @@ class Schedulers:
         self._all: list[Course] = []  # also of schedulers that are gone
 
     def install(self) -> None:
-        def watched_init(original: Any) -> Any:
-            def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+        def watched_init(original: Function) -> Function:
+            def init(scheduler: LRScheduler, *args: object, **kwargs: object) -> None:
                 self._watch(type(scheduler))
                 self._building += 1
                 try:
@@ -90,8 +92,8 @@ class Schedulers:
             return
         self._watched.add(owner)
 
-        def watched(original: Any) -> Any:
-            def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def step(scheduler: LRScheduler, *args: object, **kwargs: object) -> object:
                 self._building += 1  # a scheduler made of schedulers steps them itself
                 try:
                     result = original(scheduler, *args, **kwargs)
@@ -110,7 +112,7 @@ class Schedulers:
 
         self.watcher.patches.wrap(owner, "step", watched)
 
-    def _born(self, scheduler: Any) -> None:
+    def _born(self, scheduler: LRScheduler) -> None:
         frame = user_frame()
         course = Course(type(scheduler).__name__, user_site(), frame.f_code.co_filename if frame is not None else "")
         if (optimizer := stored(scheduler, "optimizer")) is not None:
@@ -130,7 +132,7 @@ class Schedulers:
             if account is not None:
                 course.number, course.steps = account.number, account.steps
 
-    def _count(self, scheduler: Any, inner: bool) -> None:
+    def _count(self, scheduler: LRScheduler, inner: bool) -> None:
         course = self._courses.get(scheduler)
         if course is None:
             return
@@ -152,7 +154,7 @@ class Schedulers:
         elif course.low_since is None:
             course.low_since = self.watcher.step
 
-    def _look_for_heir(self, course: Course, account: Account, optimizer: Any) -> None:
+    def _look_for_heir(self, course: Course, account: Account, optimizer: Optimizer) -> None:
         """The script may have made a new optimizer, and this schedule still moves the rate of the old one."""
         before, course.seen = course.seen, (self.watcher.step, account.steps)
         if account.steps == 0 or account.steps != before[1]:
@@ -163,7 +165,7 @@ class Schedulers:
             others = [a for p in shared for a in self.loop.books.accounts_of(id(p)) if a is not account and a.steps]
             course.heir, course.heir_steps = (others[-1].number, others[-1].steps) if others else (None, 0)
 
-    def _hear(self, scheduler: Any, args: Any, kwargs: Any) -> None:
+    def _hear(self, scheduler: LRScheduler, args: Any, kwargs: Any) -> None:
         course, given = self._courses.get(scheduler), args[0] if args else kwargs.get("metrics")
         value = number(given)
         if course is None or value is None or len(course.told) >= MOST_VALUES:
@@ -172,7 +174,7 @@ class Schedulers:
         if len(course.told) == 1:
             course.meaning = meaning(given)
 
-    def _stepped(self, scheduler: Any) -> None:
+    def _stepped(self, scheduler: LRScheduler) -> None:
         optimizer = stored(scheduler, "optimizer")
         account = self.loop.books.account_behind(optimizer)
         site = user_site()
@@ -234,13 +236,13 @@ def _stepped_by_library(course: Course) -> bool:
     return bool(course.site.file and line) and "step(" not in line[0]
 
 
-def _rates(optimizer: Any) -> list[float]:
+def _rates(optimizer: Optimizer) -> list[float]:
     """The rates of all groups; none if one of them is a tensor, which may live on an accelerator."""
     rates = [group.get("lr") for group in optimizer.param_groups]
     return [float(rate) for rate in rates] if all(isinstance(rate, (int, float)) for rate in rates) else []
 
 
-def _settings(scheduler: Any) -> dict[str, float]:
+def _settings(scheduler: LRScheduler) -> dict[str, float]:
     """The numbers that say how long the schedule is meant to last."""
     found = {name: stored(scheduler, name) for name in _HORIZONS}
     if isinstance(found["milestones"], dict):
@@ -259,7 +261,7 @@ def _in_constructor() -> bool:
     return False
 
 
-def _target(optimizer: Any) -> float | None:
+def _target(optimizer: Optimizer) -> float | None:
     """OneCycleLR rises to what it has written into the groups; others to the rate that the optimizer was given."""
     highest = [group.get("max_lr", group.get("initial_lr")) for group in optimizer.param_groups]
     return max((float(rate) for rate in highest if isinstance(rate, int | float)), default=None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import Any
 
 import torch
+from torch.autograd.graph import Node
 from torch.optim import Optimizer
 
 from paramedic.capture import moments
@@ -42,7 +42,7 @@ class UnsteppedOptimizers:
         self._stepped = False
 
     @on(moments.pass_followed)
-    def followed(self, nodes: set[Any]) -> None:
+    def followed(self, nodes: set[Node]) -> None:
         if self._stepped:
             return
         for optimizer in list(self.loop.accounts):

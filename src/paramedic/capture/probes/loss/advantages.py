@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import distributions
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.graph import kinds_behind, reach
@@ -25,8 +27,8 @@ MOST_PRODUCTS = 64  # per cycle
 class Product(NamedTuple):
     """log-probability × advantage, both with a graph."""
 
-    node: Any
-    weight: Any  # the node of the advantage
+    node: Node
+    weight: Node  # the node of the advantage
     parameters: list[torch.Tensor]  # behind the advantage and not behind the log-probability: the critic's
     site: Site
 
@@ -37,8 +39,8 @@ class Advantages:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._sampled: weakref.WeakSet[Any] = weakref.WeakSet()  # distributions that an action was drawn from
-        self._chosen: set[Any] = set()  # nodes of the log-probabilities of this cycle
+        self._sampled: weakref.WeakSet[object] = weakref.WeakSet()  # distributions that an action was drawn from
+        self._chosen: set[object] = set()  # nodes of the log-probabilities of this cycle
         self._products: list[Product] = []
 
     def install(self) -> None:
@@ -50,17 +52,17 @@ class Advantages:
         self._chosen.clear()
         self._products.clear()
 
-    def _watch(self, kind: Any) -> None:
-        def watched_sample(original: Any) -> Any:
-            def sample(distribution: Any, *args: Any, **kwargs: Any) -> Any:
+    def _watch(self, kind: object) -> None:
+        def watched_sample(original: Function) -> Function:
+            def sample(distribution: object, *args: object, **kwargs: object) -> Any:
                 if self.watcher.gears.examining:
                     self._sampled.add(distribution)
                 return original(distribution, *args, **kwargs)
 
             return sample
 
-        def watched_likelihood(original: Any) -> Any:
-            def log_prob(distribution: Any, value: Any) -> Any:
+        def watched_likelihood(original: Function) -> Function:
+            def log_prob(distribution: object, value: object) -> object:
                 result = original(distribution, value)
                 if self.watcher.gears.examining and distribution in self._sampled and len(self._chosen) < MOST_PRODUCTS:
                     self._chosen.add(getattr(result, "grad_fn", None))
@@ -72,7 +74,7 @@ class Advantages:
         self.watcher.patches.wrap(kind, "log_prob", watched_likelihood)
 
     @on_call_of(*_PRODUCTS)
-    def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _multiplied(self, func: Function, args: Args, kwargs: Kwargs, result: torch.Tensor) -> None:
         if not self._chosen or len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T)):
             return
         if not (args[0].requires_grad and args[1].requires_grad) or len(self._products) >= MOST_PRODUCTS:
@@ -90,7 +92,7 @@ class Advantages:
             self._products.append(Product(result.grad_fn, weight.grad_fn, foreign, user_site()))
 
     @on(moments.pass_followed)
-    def passed(self, nodes: set[Any]) -> None:
+    def passed(self, nodes: set[Node]) -> None:
         """A backward pass: does the critic learn from the product and from a loss of its own at once?"""
         for product in [product for product in self._products if product.node in nodes]:
             loss = max((n for n in nodes if type(n).__name__ != "AccumulateGrad"), key=lambda n: n._sequence_nr())

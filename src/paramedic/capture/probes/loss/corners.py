@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.facts import readable, sample
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
@@ -39,7 +39,7 @@ class Corners:
         self.ops.handle(_MOST, lambda *call: self._compared(BEGIN, *call), "corners")
         self.ops.handle(_LEAST, lambda *call: self._compared(END, *call), "corners")
 
-    def _compared(self, column: int, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _compared(self, column: int, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         pair = args[:2]
         if len(pair) < 2 or not all(isinstance(x, T) for x in pair):
             return

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Fields, Function
 from paramedic.capture.nearby import nearby
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
@@ -31,8 +32,8 @@ class Ctc:
     def install(self) -> None:
         signature = inspect.signature(F.ctc_loss)
 
-        def watched(original: Any) -> Any:
-            def ctc_loss(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def ctc_loss(*args: object, **kwargs: object) -> object:
                 self.watcher.ask("ctc", self._called, signature.bind(*args, **kwargs).arguments)
                 return original(*args, **kwargs)
 
@@ -40,7 +41,7 @@ class Ctc:
 
         self.watcher.patches.wrap(F, "ctc_loss", watched)
 
-    def _called(self, given: dict[str, Any]) -> None:
+    def _called(self, given: Fields) -> None:
         site = user_site()
         self._looks[site] += 1
         if self._looks[site] > LOOKS:
@@ -71,7 +72,7 @@ class Ctc:
         self.watcher.state(fact, site=site, key=(site, bool(short), bool(fact.blanks)))
 
 
-def _total(log_probs: Any) -> float | None:
+def _total(log_probs: object) -> float | None:
     """What the exponentials of the first frames add up to: 1 for log-probabilities. The one farthest from it."""
     if not isinstance(log_probs, torch.Tensor) or not log_probs.numel():
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from torch.autograd.graph import Node
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
@@ -27,7 +27,7 @@ class Leftovers:
         self._before, self._now = self._now, set()
 
     @on(moments.pass_followed)
-    def passed(self, nodes: set[Any]) -> None:
+    def passed(self, nodes: set[Node]) -> None:
         """A backward pass goes through these nodes; the loss is the one that was made last."""
         made = [node for node in nodes if type(node).__name__ != "AccumulateGrad"]
         if not made:
@@ -39,7 +39,7 @@ class Leftovers:
         self._now.add(loss._sequence_nr())
 
 
-def _summed(loss: Any) -> set[int]:
+def _summed(loss: Node) -> set[int]:
     """The sequence numbers of what a loss was put together from."""
     sums = terms(loss)
     parts = [loss, *sums, *(part for node in sums for part, _ in node.next_functions if part is not None)]

@@ -6,9 +6,10 @@ generator's own pass lets it step on the sum of both. A shared encoder, on the o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
+from torch.autograd.graph import Node
 
 from paramedic.capture import moments
 from paramedic.capture.bus import on
@@ -44,8 +45,10 @@ class Mixtures:
         self._told = 0
 
     @on(moments.pass_followed)
-    def passed(self, nodes: set[Any]) -> None:
+    def passed(self, nodes: set[Node]) -> None:
         """A backward pass goes through these nodes."""
+        if len(self.loop.accounts) < 2:
+            return
         leaves = {id(variable) for node in nodes if (variable := getattr(node, "variable", None)) is not None}
         reached = {account.number for leaf in leaves for account in self.loop.books.accounts_of(leaf)}
         site = user_site()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.bus import on_call_of
 from paramedic.capture.graph import serial, terms
 from paramedic.capture.probe import probe
@@ -32,7 +32,7 @@ class Numbers:
         self._known: dict[tuple[Site, Site], tuple[float, float] | None] = {}  # factor, value; None: no multiple of it
 
     @on_call_of(*_SUMS)
-    def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _added(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if (
             not self.ops.cuts.made
             or len(args) < 2

@@ -9,7 +9,9 @@ from typing import Any
 
 import torch
 from torch import distributions
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable
@@ -43,8 +45,8 @@ class Objectives:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.ops = watcher.known.ops
-        self._scalars: dict[int, tuple[weakref.ref[torch.Tensor], Site, Any]] = {}  # made where, a multiple of what
-        self._looks: Counter[Any] = Counter()
+        self._scalars: dict[int, tuple[weakref.ref[torch.Tensor], Site, object]] = {}  # made where, a multiple of what
+        self._looks: Counter[object] = Counter()
 
     @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
@@ -63,7 +65,7 @@ class Objectives:
 
     # Clipped surrogate objectives -------------------------------------------------------------------------------
 
-    def _chosen(self, which: str, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _chosen(self, which: str, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """The smaller (or larger) of a ratio's product and the clipped ratio's product, as in PPO."""
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
             return
@@ -86,9 +88,10 @@ class Objectives:
         watcher, step = self.watcher, self.watcher.step
 
         def came_by(gradient: torch.Tensor) -> None:
-            watcher.ask("objectives", look, gradient.detach())
+            watcher.ask("objectives", look, gradient)
 
-        def look(slopes: torch.Tensor) -> None:
+        def look(gradient: torch.Tensor) -> None:
+            slopes = gradient.detach()
             watcher.read(torch.stack([slopes.sum(), slopes.min(), slopes.max()]).float(), tell)
 
         def tell(numbers: list[float]) -> None:
@@ -110,7 +113,10 @@ class Objectives:
         value = result.detach()
 
         def came_by(slope: torch.Tensor) -> None:
-            watcher.ask("objectives", watcher.read, torch.stack([slope.detach(), value]).float(), tell)
+            watcher.ask("objectives", look, slope)
+
+        def look(slope: torch.Tensor) -> None:
+            watcher.read(torch.stack([slope.detach(), value]).float(), tell)
 
         def tell(numbers: list[float]) -> None:
             data = Pushed(function=function, slope=numbers[0], value=numbers[1])
@@ -120,9 +126,9 @@ class Objectives:
 
     # Entropies --------------------------------------------------------------------------------------------------
 
-    def _watch_entropy(self, kind: Any) -> None:
-        def watched(original: Any) -> Any:
-            def entropy(distribution: Any) -> Any:
+    def _watch_entropy(self, kind: object) -> None:
+        def watched(original: Function) -> Function:
+            def entropy(distribution: object) -> object:
                 result = original(distribution)
                 if self.watcher.gears.examining and isinstance(result, T) and result.grad_fn is not None:
                     made = partial(Entropy, class_=type(distribution).__name__)
@@ -131,8 +137,8 @@ class Objectives:
 
             return entropy
 
-        def watched_likelihood(original: Any) -> Any:
-            def log_prob(distribution: Any, value: Any) -> Any:
+        def watched_likelihood(original: Function) -> Function:
+            def log_prob(distribution: object, value: object) -> object:
                 result = original(distribution, value)
                 if self.watcher.gears.examining and isinstance(result, T) and result.grad_fn is not None:
                     made = partial(LogProb, class_=type(distribution).__name__)
@@ -147,7 +153,7 @@ class Objectives:
     # Terms with a name ------------------------------------------------------------------------------------------
 
     @on_call_of(*_PRODUCTS, *_REDUCTIONS)
-    def _scalar(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _scalar(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """A number of the loss is made: where, and of which other number it is a multiple."""
         if isinstance(result, T) and result.dim() == 0 and result.grad_fn is not None and len(self._scalars) < 256:
             source = next((value for value in args[:2] if self._known(value) is not None), None)
@@ -171,12 +177,12 @@ class Objectives:
 
         self.watcher.read(result.detach().reshape(1).float(), tell)
 
-    def _known(self, value: Any) -> tuple[Site, Any] | None:
+    def _known(self, value: object) -> tuple[Site, Any] | None:
         known = self._scalars.get(id(value))
         return (known[1], known[2]) if known is not None and known[0]() is value else None
 
     @on_call_of(*_SUMS)
-    def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _added(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Terms of a loss: is one of them called a divergence, and below zero?"""
         if not isinstance(result, T) or result.dim() != 0 or result.grad_fn is None:
             return
@@ -209,7 +215,7 @@ class Objectives:
         self.watcher.read(measured.detach().reshape(1).float(), tell)
 
 
-def is_closed_form(node: Any) -> bool:
+def is_closed_form(node: object) -> bool:
     """A square of something that is no difference, and an exponential: 1 + logvar - mu² - exp(logvar).
 
     An estimate from samples squares a difference (z - mu), and may well be negative.
@@ -220,6 +226,6 @@ def is_closed_form(node: Any) -> bool:
     return bool(plain) and len(plain) == len(squared) and "Exp" in kinds.values()
 
 
-def _same_factors(node: Any) -> bool:
+def _same_factors(node: Node) -> bool:
     factors = [following for following, _ in node.next_functions]
     return len(factors) == 2 and factors[0] is not None and factors[0] is factors[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.bus import on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind, producer, serial
@@ -42,10 +43,10 @@ class Overlaps:
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
         self.ops = watcher.known.ops
-        self._looks: Counter[Any] = Counter()
+        self._looks: Counter[object] = Counter()
 
     @on_call_of(*_USES)
-    def _used(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _used(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         for value in args[:2]:
             if isinstance(value, T) and isinstance(result, T) and result.grad_fn is not None and _is_quotient(value):
                 self._look(value, result)
@@ -66,7 +67,10 @@ class Overlaps:
 
         def came_by(gradient: torch.Tensor) -> None:
             if is_term[0]:
-                watcher.ask("overlaps", watcher.read, torch.stack([gradient.detach().sum().float(), highest]), use)
+                watcher.ask("overlaps", look, gradient)
+
+        def look(gradient: torch.Tensor) -> None:
+            watcher.read(torch.stack([gradient.detach().sum().float(), highest]), use)
 
         def use(found: list[float]) -> None:
             slope = (found[0] > 0) - (found[0] < 0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.bus import on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import kinds_behind, producer
@@ -32,10 +32,10 @@ class Rankings:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._looks: Counter[Any] = Counter()
+        self._looks: Counter[object] = Counter()
 
     @on_call_of(*_USES)
-    def _used(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _used(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         for value in args[:2]:
             if isinstance(value, T) and value.grad_fn is not None and value.dim() <= 2 and _is_distance(value):
                 self._look(value)
@@ -49,7 +49,10 @@ class Rankings:
             return
 
         def came_by(gradient: torch.Tensor) -> None:
-            watcher.ask("rankings", watcher.read, gradient.detach().sum().float().reshape(1), tell)
+            watcher.ask("rankings", look, gradient)
+
+        def look(gradient: torch.Tensor) -> None:
+            watcher.read(gradient.detach().sum().float().reshape(1), tell)
 
         def tell(numbers: list[float]) -> None:
             slope = (numbers[0] > 0) - (numbers[0] < 0)

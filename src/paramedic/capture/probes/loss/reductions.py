@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.bus import on_call_of
 from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.probe import probe
@@ -27,7 +29,7 @@ class Reduction(NamedTuple):
     how: str  # "mean" or "sum"
     samples: int | None  # along the first dimension, where that is known
     weight: float
-    node: Any
+    node: Node
 
 
 @probe("reductions", states=[MixedReductions])
@@ -38,7 +40,7 @@ class Reductions:
         self.watcher = watcher
 
     @on_call_of(*_SUMS)
-    def _added(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _added(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if len(args) < 2 or not all(isinstance(a, T) and a.dim() == 0 and a.grad_fn is not None for a in args[:2]):
             return
         found = [_reduction(term.grad_fn) for term in args[:2]]
@@ -82,7 +84,7 @@ def _reduction(node: Any) -> Reduction | None:
     return None
 
 
-def _number(saved: Any) -> float | None:
+def _number(saved: object) -> float | None:
     """A factor that the graph keeps: a plain number, or a tensor of one on the host."""
     if isinstance(saved, T):
         return float(saved) if saved.numel() == 1 and saved.device.type == "cpu" else None

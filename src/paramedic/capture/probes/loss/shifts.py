@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -36,7 +37,7 @@ class Shifts:
         self.watcher.known.embedded = self.last
 
     @on(moments.module_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], torch.Tensor) and args[0].dim() == 2:
             known = self.last()
             if known is not None and known.shape[0] > 1 == args[0].shape[0] and known.shape[1] == args[0].shape[1]:

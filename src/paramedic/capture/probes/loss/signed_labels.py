@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.bus import on_call_of
 from paramedic.capture.facts import readable
 from paramedic.capture.graph import serial
@@ -41,8 +42,8 @@ class SignedLabels:
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
 
-        def watched(original: Any) -> Any:
-            def loss(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def loss(*args: object, **kwargs: object) -> object:
                 if not self.watcher.gears.matching:
                     self.watcher.ask("signed_labels", self._called, name, signature, args, kwargs)
                 return original(*args, **kwargs)
@@ -51,13 +52,13 @@ class SignedLabels:
 
         self.watcher.patches.wrap(F, name, watched)
 
-    def _called(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+    def _called(self, name: str, signature: inspect.Signature, args: Args, kwargs: Kwargs) -> None:
         target = signature.bind(*args, **kwargs).arguments.get("target")
         if isinstance(target, T):
             self._look(f"F.{name}", user_site(), target)
 
     @on_call_of(*_CUT_AT_ZERO)
-    def _cut_at_zero(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _cut_at_zero(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """max(0, 1 - label * score), told only if a backward pass goes through it."""
         if not isinstance(result, T) or result.grad_fn is None or not args or not isinstance(args[0], T):
             return

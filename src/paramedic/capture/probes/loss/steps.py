@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import suppress
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.capture import moments
 from paramedic.capture.apart.process import Refused, apart
 from paramedic.capture.bus import on
@@ -16,6 +15,8 @@ from paramedic.capture.facts import readable
 from paramedic.capture.inquest.excerpt import excerpt
 from paramedic.capture.inquest.inquest import frames
 from paramedic.capture.probe import probe
+from paramedic.capture.step.left_out import calls, idle_inputs, passed_over_at
+from paramedic.capture.step.price import Price
 from paramedic.capture.step.step import NotAgain, Step, TooLong
 from paramedic.capture.step.targets import targets
 from paramedic.capture.watcher import Watcher
@@ -42,14 +43,11 @@ class Steps:
         self.watcher = watcher
         self._rounds: Counter[Site] = Counter()
         self._given_up: set[Site] = set()
-        self._last = 0.0
-        self._step_time = float("inf")  # seconds of the processor, whoever else uses it; of the fastest step so far
+        self._price = Price(watcher)
 
     @on(moments.step_taken)
     def _stepped(self) -> None:
-        now, before = time.process_time(), self._last
-        self._last = now
-        self._step_time = min(self._step_time, now - before)
+        self._price.stepped()
 
     @on(moments.loss_ready)
     def ready(self, loss: torch.Tensor, site: Site) -> None:
@@ -59,7 +57,7 @@ class Steps:
             return
         if self.watcher.step < (FIRST if rounds == 0 else SECOND) or len(self._rounds) > MOST_PLACES:
             return
-        if not self._affordable() or self.watcher.gears.compiled or not loss.is_cpu:
+        if not self._price.allows(RUNS, GRACE) or self.watcher.gears.compiled or not loss.is_cpu:
             return
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return  # a pass of one process alone might wait for the others
@@ -69,28 +67,24 @@ class Steps:
             self._given_up.add(site)
         data["round"] = self._rounds[site]
         self.watcher.state(restored(StepAsked, data), site=site, phase="train")
-        self._last = time.process_time()
+        self._price.forget()
 
-    def _affordable(self) -> bool:
-        elapsed = time.perf_counter() - self.watcher.started
-        return RUNS * self._step_time < GRACE + self.watcher.settings.budget * elapsed
-
-    def _ask(self, loss: torch.Tensor) -> dict[str, Any]:
+    def _ask(self, loss: torch.Tensor) -> dict[str, object]:
         roots = self.watcher.registry.roots()
         if sum(p.numel() for root in roots for p in anatomy.parameters(root)) > MOST_PARAMETERS:
             return {"reason": "the models are too large for a step to be run again"}
         try:
-            found: dict[str, Any] = apart(lambda: self._again(float(loss.detach())), PATIENCE, differentiates=True)
+            found: Fields = apart(lambda: self._again(float(loss.detach())), PATIENCE, differentiates=True)
         except Refused as reason:
             return {"reason": str(reason)}
         return found
 
-    def _again(self, before: float) -> dict[str, Any]:
+    def _again(self, before: float) -> dict[str, object]:
         """All relations of one step. Runs in a process of its own: whatever it does is lost."""
         modules = [module for root in self.watcher.registry.roots() for module in anatomy.modules(root)]
         reason = "the lines before backward() cannot be run by themselves"
         for frame in frames():
-            statements = excerpt(frame)
+            statements = excerpt(frame, parts=True)
             if statements is None:
                 continue
             step = Step(statements, modules, MOST_SECONDS)
@@ -107,17 +101,22 @@ class Steps:
         return {"reason": reason}
 
 
-def _told(step: Step, loss: float, before: float) -> dict[str, Any]:
+def _told(step: Step, loss: float, before: float) -> dict[str, object]:
     found = targets(step)
     again = float(step.whole().detach())
     if again != loss:
         return {"reason": "the step gives another loss when it is run a second time"}
+    inputs, called = _inputs(step), calls(step)
+    left = any(not used for call in called for used in call["used"])
     return {
         "loss": loss,
         "same": abs(loss - before) <= 1e-5 * max(abs(loss), abs(before)),
         "answers": [list(answer.shape) for answer in step.answers],
-        "inputs": _inputs(step),
+        "inputs": inputs,
         "targets": found,
+        "calls": called,
+        "idle": idle_inputs(step, inputs) if left else [],
+        "passed_over_at": passed_over_at(step) if left else None,
     }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import describe, same_up_to_ones
@@ -55,7 +57,7 @@ class Tables:
         self._tables.clear()
 
     @on_call_of(*_SYMBOLS)
-    def _combined(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _combined(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """What the model said, without its history, against plain numbers of as many samples."""
         if len(args) < 2 or not (isinstance(args[0], T) and isinstance(args[1], T) and isinstance(result, T)):
             return
@@ -83,7 +85,7 @@ class Tables:
         return self.ops.cuts.of(value) is not None or self.watcher.known.is_answer(value)
 
     @on_call_of(*_KEEPING)
-    def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _changed(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Normalised, clipped, discounted: still the table."""
         if not self._tables or not isinstance(result, T) or result.requires_grad:
             return
@@ -93,12 +95,12 @@ class Tables:
                 self._tables[id(result)] = table._replace(tensor=weakref.ref(result))
                 return
 
-    def _known(self, value: Any) -> Table | None:
+    def _known(self, value: object) -> Table | None:
         table = self._tables.get(id(value))
         return table if table is not None and table.tensor() is value else None
 
     @on_call_of(*_PRODUCTS)
-    def _weighted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _weighted(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         node = getattr(result, "grad_fn", None)
         for value in args[:2] if self._tables and node is not None else ():
             table = self._known(value)
@@ -107,7 +109,7 @@ class Tables:
                 return
 
     @on_call_of(*_DIFFERENCES)
-    def _compared(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _compared(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """N predictions against the N × N values."""
         node = getattr(result, "grad_fn", None)
         if not self._tables or node is None or len(args) < 2:
@@ -120,13 +122,13 @@ class Tables:
         """A loss function, too, may be given such a target."""
         self._met(prediction, target, prediction.grad_fn)
 
-    def _met(self, prediction: Any, target: Any, node: Any) -> None:
+    def _met(self, prediction: object, target: torch.Tensor, node: Node | None) -> None:
         table = self._known(target) if self._tables else None
         if table is None or not isinstance(prediction, T) or not prediction.requires_grad:
             return
         if prediction.numel() ** 2 == target.numel() and prediction.numel() > 1 and max(prediction.shape) > 1:
             self._wait(table, node)
 
-    def _wait(self, table: Table, node: Any) -> None:
+    def _wait(self, table: Table, node: Node) -> None:
         tell = lambda: self.watcher.state(table.fact, site=table.site, key=table.site)  # noqa: E731
         self.ops.waiting.append(Waiting(serial(node), tell, unless_pairwise=True))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
@@ -34,7 +34,7 @@ class TargetAmongInputs:
         self._looks: Counter[Site] = Counter()
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if call.grad and call.training:
             tensors = [t for _, t in tensors_in((args, kwargs)) if t.dtype.is_floating_point and t.dim() in (2, 3)]
             self._input = weakref.ref(tensors[0]) if len(tensors) == 1 else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import os
 from collections import Counter
-from typing import Any
 
 import torch
 
+from paramedic.aliases import Fields
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.trees import tree
@@ -50,7 +50,7 @@ class Turned:
         count, mirrored = len(rows), _mirrored_at(site)
 
         def use(found: list[float]) -> None:
-            numbers: dict[str, Any] = dict(zip(NAMES, found, strict=True))
+            numbers: Fields = dict(zip(NAMES, found, strict=True))
             self.watcher.state(Edges(rows=count, mirrored_at=mirrored, **numbers), site=site, step=step, phase="train")
 
         self.watcher.read(torch.cat([bad.sum(0).to(size), straight, turned, narrowest]), use)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.code.storing import assigned_at
@@ -42,7 +43,7 @@ class Twins:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._looks: Counter[Any] = Counter()
+        self._looks: Counter[object] = Counter()
         self._given: list[Given] = []
 
     @on(moments.step_taken, moments.round_over)
@@ -50,7 +51,7 @@ class Twins:
         self._given.clear()
 
     @on_call_of(*_DIFFERENCES)
-    def _subtracted(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _subtracted(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if (
             len(args) < 2
             or not (isinstance(args[0], T) and isinstance(args[1], T))
@@ -73,7 +74,7 @@ class Twins:
         self.watcher.read((a.detach() != b.detach()).any().reshape(1).float(), use)
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A model was given a batch: did one get the same numbers in this step, under another name?"""
         frame = user_frame()
         batch = next((t for _, t in tensors_in((args, kwargs)) if t.dtype.is_floating_point), None)

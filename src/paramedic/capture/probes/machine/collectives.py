@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 import traceback
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import distributed
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments, stacks
 from paramedic.capture.bus import on
 from paramedic.capture.failures import raised_at
@@ -28,8 +30,8 @@ OPERATIONS = (
     "gather_object", "scatter", "scatter_object_list", "reduce_scatter", "reduce_scatter_tensor", "all_to_all",
     "all_to_all_single", "barrier", "monitored_barrier", "broadcast_object_list",
 )  # fmt: skip
-LEAST = 5.0  # seconds in which nothing moved
-TIMES_A_STEP = 20
+LEAST, TIMES_A_STEP = 5.0, 20  # seconds in which nothing moved, and as many times as long as a step takes
+LONG, TIMES_BUSY = 15.0, 100  # the same for a rank that is at work, but takes no step and makes no collective call
 DEEPEST = 30  # frames of a failed call
 _COLLECTIVES = os.path.join("torch", "distributed", "distributed_c10d.py")
 
@@ -52,6 +54,7 @@ class Collectives:
         self._call: Call | None = None
         self._failed: Call | None = None
         self._number = 0
+        self._progress, self._since = (0, 0), time.monotonic()
         self._told = False  # that nothing moves
         self._over = False  # an exception is about to end this process
 
@@ -61,9 +64,9 @@ class Collectives:
                 if hasattr(distributed, name):
                     self.watcher.patches.wrap(distributed, name, self._watched(name))
 
-    def _watched(self, name: str) -> Any:
-        def make(original: Any) -> Any:
-            def collective(*args: Any, **kwargs: Any) -> Any:
+    def _watched(self, name: str) -> Function:
+        def make(original: Function) -> Function:
+            def collective(*args: object, **kwargs: object) -> object:
                 self.watcher.ask("collectives", self._began, name, args, kwargs)
                 try:
                     result = original(*args, **kwargs)
@@ -78,7 +81,7 @@ class Collectives:
 
         return make
 
-    def _began(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _began(self, name: str, args: Args, kwargs: Kwargs) -> None:
         given = next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), None)
         self._call = Call(name, None if given is None else tuple(given.shape))
         self._number += 1
@@ -94,13 +97,20 @@ class Collectives:
     @on(moments.nothing_moved)
     def look(self, frame: FrameType, quiet: float) -> None:
         """Called a few times per second, with the time for which nothing has moved."""
-        if quiet < max(LEAST, TIMES_A_STEP * (self.clock.typical or 0.0)):
+        if not self._is_stuck(quiet):
             if self._told and not self._over:
                 self._told = False
                 self.watcher.state(Waiting(over=True))
         elif not self._told and distributed.is_initialized() and distributed.get_world_size() > 1:
             self._told = True
             self._tell(frame, quiet)
+
+    def _is_stuck(self, quiet: float) -> bool:
+        progress, typical = (self.watcher.step, self._number), self.clock.typical or 0.0
+        if progress != self._progress:
+            self._progress, self._since = progress, time.monotonic()
+        busy = time.monotonic() - self._since if self.watcher.step else 0.0  # much is prepared before the first one
+        return quiet >= max(LEAST, TIMES_A_STEP * typical) or busy >= max(LONG, TIMES_BUSY * typical)
 
     def _tell(self, frame: FrameType, quiet: float) -> None:
         call, inner = self._call, frame

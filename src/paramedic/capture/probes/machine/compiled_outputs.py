@@ -11,11 +11,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
@@ -27,7 +27,7 @@ _receiver: list[_Receive] = []  # the probe of this process; what was compiled f
 
 
 @cache
-def _note() -> Any:
+def _note() -> Function:
     """The operation; torch lets a name be given only once."""
 
     def note(output: torch.Tensor, mailbox: torch.Tensor, place: int) -> None:
@@ -58,7 +58,7 @@ class CompiledOutputs:
         self.watcher.bus.tell(moments.output_handed_over, name, output)
 
     @on(moments.about_to_compile)
-    def about_to_compile(self, target: Any) -> None:
+    def about_to_compile(self, target: object) -> None:
         """torch.compile(target): a module, or a function that calls some."""
         if not self.watcher.settings.compiled_outputs:
             return
@@ -82,10 +82,10 @@ class CompiledOutputs:
             self.watcher.ask("statistics", self.watcher.guard.take_statistics, self._tell, name, output)
 
 
-def _hook(place: int, mailbox: torch.Tensor) -> Callable[[nn.Module, Any, Any], None]:
+def _hook(place: int, mailbox: torch.Tensor) -> Callable[[nn.Module, object, object], None]:
     note = _note()
 
-    def hook(module: nn.Module, args: Any, output: Any) -> None:
+    def hook(module: nn.Module, args: object, output: object) -> None:
         if isinstance(output, torch.Tensor) and output.is_floating_point():
             note(output, mailbox, place)
 

@@ -24,11 +24,11 @@ class Compiles:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._last: Any = None
+        self._last: object = None
         self._told = 0
 
     @on(moments.about_to_compile)
-    def called(self, target: Any) -> None:
+    def called(self, target: object) -> None:
         """torch.compile(target) or module.compile()."""
         function = type(target).forward if isinstance(target, nn.Module) else target
         code = getattr(function, "__code__", None)

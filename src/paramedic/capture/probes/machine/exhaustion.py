@@ -6,13 +6,14 @@ import gc
 import re
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.aliases import Fields
 from paramedic.capture.code.storing import assigned_at
 from paramedic.capture.host import address_space, limit
 from paramedic.capture.watcher import Watcher
@@ -179,7 +180,7 @@ def _largest(device: str, kept: set[int], frames: list[tuple[FrameType, int]], m
     ]
 
 
-def _variables(frames: list[tuple[FrameType, int]]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _variables(frames: list[tuple[FrameType, int]]) -> Iterator[tuple[int, Fields]]:
     """Storage -> the variable that holds it and the line that made it; inner functions overrule outer ones."""
     for frame, line in reversed(frames):
         code = frame.f_code

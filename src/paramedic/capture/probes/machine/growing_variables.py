@@ -8,7 +8,6 @@ import weakref
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy
 import torch
@@ -87,7 +86,7 @@ class GrowingVariables:
 
     def _look(self, step: int) -> None:
         names: dict[int, list[Holder]] = {}
-        found: dict[int, Any] = {}
+        found: dict[int, object] = {}
         registry = self.watcher.registry
         for holder, value in holders((registry.root_name(root), root) for root in registry.roots()):
             if id(value) in names:
@@ -111,7 +110,7 @@ class GrowingVariables:
         if track is not None and track.growth >= ENOUGH_GROWTH and is_spent(tensor):
             self._tell_retained(track, tensor, names, "sum")
 
-    def _look_at_container(self, step: int, value: Any, names: list[Holder]) -> None:
+    def _look_at_container(self, step: int, value: object, names: list[Holder]) -> None:
         first = _first_graph(value)
         if first is not None:
             if (_maxlen(value) or WINDOW) < WINDOW:
@@ -170,7 +169,7 @@ class GrowingVariables:
         )
         self._state(retained, site if site.file else user_site())
 
-    def _tell_hoard(self, track: Track, value: Any, each: int, device: str, names: list[Holder]) -> None:
+    def _tell_hoard(self, track: Track, value: object, each: int, device: str, names: list[Holder]) -> None:
         (first_step, first_count), (last_step, count) = track.counts[0], track.counts[-1]
         track.told = count
         bounded = _maxlen(value) is not None or max(holder.room for holder in names) > count
@@ -193,11 +192,11 @@ class GrowingVariables:
             self.watcher.state(fact, site=site, phase="train")
 
 
-def _maxlen(value: Any) -> int | None:
+def _maxlen(value: object) -> int | None:
     return value.maxlen if isinstance(value, deque) else None
 
 
-def _first_graph(value: Any) -> torch.Tensor | None:
+def _first_graph(value: object) -> torch.Tensor | None:
     """The first tensor with a graph among a container's elements, itself or one level down."""
     for item in ends(dict.values(value) if isinstance(value, dict) else value):
         if isinstance(item, (torch.Tensor, tuple, dict)):
@@ -207,7 +206,7 @@ def _first_graph(value: Any) -> torch.Tensor | None:
     return None
 
 
-def _weight(value: Any) -> tuple[int, str]:
+def _weight(value: object) -> tuple[int, str]:
     """Bytes per element, judged by the first and the last one, and the device that they lie on."""
     items = ends(dict.values(value) if isinstance(value, dict) else value)
     first, last = items[0], items[-1]
@@ -217,14 +216,14 @@ def _weight(value: Any) -> tuple[int, str]:
     return min(_bytes(first, 2), _bytes(last, 2)), tensor.device.type if tensor is not None else "cpu"
 
 
-def _storage(tensor: torch.Tensor) -> Any:
+def _storage(tensor: torch.Tensor) -> object:
     try:
         return tensor.untyped_storage().data_ptr()
     except (RuntimeError, NotImplementedError):  # sparse and other tensors without one
         return id(tensor)
 
 
-def _bytes(value: Any, depth: int) -> int:
+def _bytes(value: object, depth: int) -> int:
     if isinstance(value, torch.Tensor):
         return value.numel() * value.element_size()
     if isinstance(value, numpy.ndarray):

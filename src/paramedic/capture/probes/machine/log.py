@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
+from json import dumps  # now: the script may put a function of its own in its place
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from paramedic import descriptors, voice
+from paramedic.aliases import Fields
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Lap
@@ -47,9 +47,11 @@ class Log:
         self._counted = 0.0  # seconds of evaluation since the last step that were added up
         self._step = {"train": 0, "eval": 0}
         self._memory: tuple[float, int | None] = (float("-inf"), None)
+        self._waiting: Fields | None = None  # a line that is complete but for the gradients of its step
 
     @on(moments.lap_over)
     def stepped(self, lap: Lap) -> None:
+        self._write_waiting()
         evaluation = lap.parts.get(EVALUATION, 0.0)
         if self._steps["eval"]:
             self._seconds["eval"] += max(evaluation - self._counted, 0.0)
@@ -82,6 +84,7 @@ class Log:
 
     @on(moments.run_over)
     def finish(self) -> None:
+        self._write_waiting()
         for phase in ("eval", "train"):
             if self._steps[phase]:
                 self._write(phase)
@@ -94,7 +97,12 @@ class Log:
         self._steps = {"train": 0, "eval": 0}
 
     def _write_if_due(self, phase: str) -> None:
-        now = time.perf_counter()
+        now, every = time.perf_counter(), self.watcher.settings.log_every
+        if every is not None and phase == "train":
+            step = self._step["train"]
+            if step // every > (step - self._steps["train"]) // every:
+                self._write("train")
+            return
         if now - self._written[phase] >= max(SHORTEST, SHARE * (now - self._began)):
             self._write(phase)
 
@@ -102,6 +110,20 @@ class Log:
         line = self._line(phase)
         self._written[phase] = time.perf_counter()
         self._steps[phase], self._seconds[phase], self._samples[phase], self._watched[phase] = 0, 0.0, 0, 0.0
+        if self.watcher.settings.log_every is not None and phase == "train":
+            self._waiting = line  # statistics of a step are read one step later
+        else:
+            self._put(line)
+
+    def _write_waiting(self) -> None:
+        line, self._waiting = self._waiting, None
+        if line is not None:
+            step, norm = self.watcher.writer.latest.get("gradient_norm", (-1, None))
+            if line["step"] - line["steps"] <= step < line["step"]:
+                line["gradient_norm"] = norm
+            self._put(line)
+
+    def _put(self, line: Fields) -> None:
         if self.human:
             voice.say(for_people(line))
         if self._failed:
@@ -111,7 +133,7 @@ class Log:
                 path = Path(self.watcher.writer.path).parent / self.file_name
                 make_private_folder(path.parent)
                 self._file = descriptors.keep(append_private(path))
-            os.write(self._file, (json.dumps(line) + "\n").encode())
+            os.write(self._file, (dumps(line) + "\n").encode())
         except OSError:  # the record says what is wrong with the folder
             self._failed = True
             self._close()
@@ -121,7 +143,7 @@ class Log:
         if file is not None:
             descriptors.close(file)
 
-    def _line(self, phase: str) -> dict[str, Any]:
+    def _line(self, phase: str) -> Fields:
         seconds, steps = self._seconds[phase], self._steps[phase]
         watched, samples = self._watched[phase], self._samples[phase]
         latest = self.watcher.writer.latest
@@ -131,7 +153,7 @@ class Log:
             "phase": phase,
             "step": self._step[phase],
             "steps": steps,
-            "loss": {name.removeprefix(losses): latest[name][1] for name in list(latest) if name.startswith(losses)},
+            "loss": self._fresh_ones(losses, phase),
             "learning_rate": [latest[name][1] for name in sorted(latest) if name.startswith("lr:")],
             "gradient_norm": self._fresh("gradient_norm", phase),
             "seconds_per_step": round(seconds / steps, 6) if steps else None,
@@ -139,12 +161,13 @@ class Log:
             "batch": self._shapes[phase],
             "padding": self.watcher.known.loaders.last_padding() if phase == self._phase else None,
             "memory": self._memory_now(),
-            "logged": {
-                name.removeprefix(LOGGED): value
-                for name in list(latest)
-                if name.startswith(LOGGED) and (value := self._fresh(name, phase)) is not None
-            },
+            "logged": self._fresh_ones(LOGGED, phase),
         }
+
+    def _fresh_ones(self, prefix: str, phase: str) -> dict[str, float]:
+        series = [name for name in list(self.watcher.writer.latest) if name.startswith(prefix)]
+        values = {name.removeprefix(prefix): self._fresh(name, phase) for name in series}
+        return {name: value for name, value in values.items() if value is not None}
 
     def _fresh(self, series: str, phase: str) -> float | None:
         """The last value, if it is of the steps that this line is about."""
@@ -160,10 +183,10 @@ class Log:
         if time.perf_counter() - taken > MEMORY_EVERY:
             size = psutil.Process().memory_info().rss
             self._memory = (time.perf_counter(), size)
-        return {} if size is None else {"host": size}
+        return {} if size is None else {"rss:main": size}
 
 
-def for_people(line: dict[str, Any]) -> str:
+def for_people(line: Fields) -> str:
     """The line as somebody reads it while it scrolls by; what is not known is left out."""
     words = [f"{line['phase']:5} step {line['step']:,}"]
     if line["loss"]:
@@ -181,5 +204,13 @@ def for_people(line: dict[str, Any]) -> str:
     if line["padding"]:
         words.append(f"{100 * line['padding']:.0f} % padding")
     words += [f"{name} {value:.4g}" for name, value in line["logged"].items()]
-    words += [f"{place} {size / 2**30:.2f} GiB" for place, size in list(line["memory"].items())[:2]]
+    words += [f"{place} {size / 2**30:.2f} GiB" for place, size in _places(line["memory"])]
     return "  ".join(words)
+
+
+def _places(memory: dict[str, float]) -> list[tuple[str, float]]:
+    """What the process holds, and what it holds on each device."""
+    host = [("memory", memory["rss:main"])] if "rss:main" in memory else []
+    return host + [
+        (name.removeprefix("allocated:"), size) for name, size in memory.items() if name.startswith("allocated:")
+    ]

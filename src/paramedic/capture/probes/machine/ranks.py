@@ -9,12 +9,12 @@ import re
 import time
 import weakref
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.code.written import assigns_attribute
@@ -53,29 +53,29 @@ class Ranks:
             return
         patches, ask = self.watcher.patches, self.watcher.ask
 
-        def watched_group(original: Any) -> Any:
-            def init_process_group(*args: Any, **kwargs: Any) -> None:
+        def watched_group(original: Function) -> Function:
+            def init_process_group(*args: object, **kwargs: object) -> None:
                 original(*args, **kwargs)
                 ask("ranks", self._joined, kwargs.get("init_method") or next((str(a) for a in args[1:2]), None))
 
             return init_process_group
 
-        def watched_wrapper(original: Any) -> Any:
-            def init(wrapper: Any, *args: Any, **kwargs: Any) -> None:
+        def watched_wrapper(original: Function) -> Function:
+            def init(wrapper: nn.Module, *args: object, **kwargs: object) -> None:
                 original(wrapper, *args, **kwargs)
                 ask("ranks", self._wrapped, wrapper)
 
             return init
 
-        def watched_no_sync(original: Any) -> Any:
-            def no_sync(wrapper: Any) -> Any:
+        def watched_no_sync(original: Function) -> Function:
+            def no_sync(wrapper: object) -> object:
                 self._apart.add(id(wrapper))
                 return original(wrapper)
 
             return no_sync
 
-        def watched_forward(original: Any) -> Any:
-            def pre_forward(wrapper: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched_forward(original: Function) -> Function:
+            def pre_forward(wrapper: nn.Module, *args: object, **kwargs: object) -> object:
                 if torch.is_grad_enabled():
                     self._entered.add(id(wrapper))
                 try:
@@ -87,8 +87,8 @@ class Ranks:
 
             return pre_forward
 
-        def watched_sum(original: Any) -> Any:
-            def all_reduce(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched_sum(original: Function) -> Function:
+            def all_reduce(tensor: object, *args: object, **kwargs: object) -> object:
                 everybody = kwargs.get("group") is None and len(args) < 2
                 if everybody and isinstance(tensor, torch.Tensor) and len(self._summed) < MOST_SUMMED:
                     self._summed.add(address(tensor))
@@ -113,7 +113,7 @@ class Ranks:
             joined=time.time(),
         )
 
-    def _wrapped(self, wrapper: Any) -> None:
+    def _wrapped(self, wrapper: nn.Module) -> None:
         self._reduced[wrapper] = [id(p) for p in wrapper._module_parameters if p.requires_grad]
         site, frame = built_at(wrapper), user_frame()
         source = "".join(linecache.getlines(frame.f_code.co_filename)) if frame is not None else ""
@@ -154,7 +154,7 @@ class Ranks:
         data = Exchange(name=registry.root_name(root), entered=True, apart=False, ignored=[], by_hand=True)
         self.watcher.state(data, site=registry.birth_site(root))
 
-    def _unfinished(self, wrapper: Any, error: RuntimeError) -> None:
+    def _unfinished(self, wrapper: nn.Module, error: RuntimeError) -> None:
         """A new step began while gradients of the last one were still being waited for."""
         found = _INDICES.search(message_of(error))
         reduced = self._reduced.get(wrapper, [])

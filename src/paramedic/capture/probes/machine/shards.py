@@ -56,7 +56,7 @@ def divided(root: nn.Module) -> tuple[str, Sequence[int]]:
     return "", ()
 
 
-def _fsdp2_group(module: nn.Module) -> Any:
+def _fsdp2_group(module: nn.Module) -> object:
     """The ranks among which `fully_shard` has divided a module's parameters."""
     if not any(base.__name__ == "FSDPModule" for base in type(module).__mro__):
         return None
@@ -65,7 +65,7 @@ def _fsdp2_group(module: nn.Module) -> Any:
     return next((group.mesh_info.shard_process_group for group in groups if group is not None), None)
 
 
-def _fsdp_group(module: nn.Module) -> Any:
+def _fsdp_group(module: nn.Module) -> object:
     legacy = any(base.__name__ == "FullyShardedDataParallel" for base in type(module).__mro__)
     return attributes(module).get("process_group") if legacy else None
 

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
 
 from paramedic import voice
 from paramedic.capture import moments, stacks
@@ -45,7 +44,7 @@ class StallWatch:
         self.children = stacks.Children()
         self._loops: dict[CodeType, set[int]] = {}  # functions on the stack of a step, and the lines they were at
         self._asked = -1
-        self._place: tuple[Any, ...] = ()
+        self._place: tuple[object, ...] = ()
         self._since, self._cpu = time.monotonic(), time.process_time()
         self._longest = 0.0
         self._stalled = self._spoken = False
@@ -140,7 +139,7 @@ class StallWatch:
         return False
 
 
-def _place(frame: FrameType | None) -> tuple[Any, ...]:
+def _place(frame: FrameType | None) -> tuple[object, ...]:
     """What changes as soon as any function on the stack goes on."""
     found: list[int] = []
     while frame is not None and len(found) < 2 * DEEPEST:

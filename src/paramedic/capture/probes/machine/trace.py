@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from paramedic import voice
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.gears import FIRST_STEPS
@@ -42,8 +43,8 @@ class Trace:
         if self._over:
             return
 
-        def watched(original: Any) -> Any:
-            def start(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def start(*args: object, **kwargs: object) -> Any:
                 if not self.watcher.guard.busy:
                     self.watcher.ask("trace", self._make_way)
                 return original(*args, **kwargs)

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture.probe import probe
 from paramedic.capture.sources.clock import MOVE
 from paramedic.capture.watcher import Watcher
@@ -38,16 +39,16 @@ class Transfers:
         self.ops.timers |= dict.fromkeys(MOVES, self._move)
         self.ops.timers |= dict.fromkeys(WAITS, self._wait)
 
-    def _move(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _move(self, func: Function, args: Any, kwargs: Kwargs) -> torch.Tensor:
         if self.watcher.guard.busy or not self.watcher.gears.examining:
             return func(*args, **kwargs)
         result = self.clock.timed(MOVE, func, *args, **kwargs)
-        if args[0].device.type != "cpu" and result.device.type == "cpu" and not kwargs.get("non_blocking"):
+        if _kind(args[0]) != "cpu" and _kind(result) == "cpu" and not kwargs.get("non_blocking"):
             self.watcher.ask("transfers", self._tell, '.to("cpu")')
         return result
 
-    def _wait(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if self._inside or self.watcher.guard.busy or args[0].device.type in ("cpu", "meta"):
+    def _wait(self, func: Function, args: Args, kwargs: Kwargs) -> Any:
+        if self._inside or self.watcher.guard.busy or _kind(args[0]) in ("cpu", "meta"):
             return func(*args, **kwargs)
         self._inside = True
         try:
@@ -60,6 +61,12 @@ class Transfers:
         if torch.is_grad_enabled() and _called_by_the_script():
             site = user_site()
             self.watcher.state(Sync(call=call), site=site, key=(site, call))
+
+
+def _kind(tensor: torch.Tensor) -> str:
+    """Of its device; a tensor class of the script's own does not notice."""
+    with torch._C.DisableTorchFunction():
+        return tensor.device.type
 
 
 def _called_by_the_script() -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
 
+from paramedic.aliases import Function
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_frame
@@ -21,8 +21,10 @@ class Warned:
         self.watcher = watcher
 
     def install(self) -> None:
-        def moved(original: Any) -> Any:
-            def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any, **named: Any) -> None:
+        def moved(original: Function) -> Function:
+            def show(
+                message: object, category: object, filename: str, lineno: int, *rest: object, **named: object
+            ) -> None:
                 frame = user_frame() if filename.startswith(_OURS) else None
                 if frame is not None:
                     filename, lineno = frame.f_code.co_filename, frame.f_lineno

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
+from paramedic.aliases import Fields
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Lap
@@ -27,7 +27,7 @@ class Windows:
         self.watcher = watcher
         self.clock = watcher.known.clock
         self._began = self._opened = time.perf_counter()
-        self._sums: dict[bool, dict[str, Any]] = {}
+        self._sums: dict[bool, Fields] = {}
 
     @on(moments.lap_over)
     def _add(self, lap: Lap) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Fields, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.active.company import mixed_at, padding, row
 from paramedic.capture.active.future import future
@@ -59,7 +60,7 @@ class Active:
             self.watcher.state(Asked(reason=reason), phase="setup")
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A model was called while examining: is this a batch to ask about?"""
         model, step = call.module, self.watcher.step
         if self._captured is not None or not (call.grad and call.training) or not self.watcher.settings.probes:
@@ -112,9 +113,9 @@ class Active:
         asked = restored(Asked, {**data, "round": self._rounds[id(model)]})
         self.watcher.state(asked, site=call.site, module=path, phase="train")
 
-    def _ask(self, model: nn.Module, batch: Batch) -> dict[str, Any]:
+    def _ask(self, model: nn.Module, batch: Batch) -> dict[str, object]:
         """All questions about one model. Runs in a process of its own: whatever the model does is lost."""
-        data: dict[str, Any] = {"names": _argument_names(model), "mask_left_out": _mask_left_out(model, batch)}
+        data: Fields = {"names": _argument_names(model), "mask_left_out": _mask_left_out(model, batch)}
         subject = Subject(model, batch)
         questions = {"mixing": mixing, "present": present, "row": row, "padding": padding, "future": future}
         questions["later_numbers"] = later_numbers
@@ -135,7 +136,7 @@ class Active:
         data["size"] = subject.size
         return data | self._about_module(model, answers["mixing"])
 
-    def _about_module(self, model: nn.Module, found: dict[str, Any] | None) -> dict[str, Any]:
+    def _about_module(self, model: nn.Module, found: Fields | None) -> Fields:
         """The module after which samples are mixed: what it is, and where the user built it or what contains it."""
         if not found or not found["module"]:
             return {}
@@ -150,7 +151,7 @@ class Active:
         }
 
 
-def _lost(model: nn.Module, data: dict[str, Any]) -> dict[str, list[Any]]:
+def _lost(model: nn.Module, data: Fields) -> dict[str, list[object]]:
     """Inputs without influence: the line of forward() that overwrites what another line has made of them, and that."""
     code = getattr(type(model).forward, "__code__", None)
     idle = [path for path, without in (data.get("ignored") or {}).items() if without]
@@ -183,7 +184,7 @@ def _size(model: nn.Module) -> int:
     return sum(p.numel() for module in _inner(model) for p in own_parameters(module).values())
 
 
-def _answer(question: Callable[[Subject], Any], subject: Subject) -> Any:
+def _answer(question: Callable[[Subject], object], subject: Subject) -> Any:
     """None where the model cannot take the changed batch: the other questions may still be asked."""
     try:
         return question(subject)

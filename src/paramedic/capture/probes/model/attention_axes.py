@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.graph import kinds_behind, serial
@@ -38,7 +38,7 @@ class AttentionAxes:
         self._weights.clear()
 
     @on_call_of(*_SOFTMAX)
-    def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _normalised(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Over the last axis but one of scores that are square: as many queries as keys, and products of the two."""
         x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[1] if len(args) > 1 else None)
         if not isinstance(x, T) or not isinstance(result, T) or not isinstance(dim, int) or x.dim() < 3:
@@ -53,17 +53,17 @@ class AttentionAxes:
             )
 
     @on_call_of(F.dropout)
-    def _dropped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _dropped(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         known = self._known(args[0]) if self._weights and args else None
         if known is not None and isinstance(result, T):
             self._weights[id(result)] = (weakref.ref(result), *known)
 
-    def _known(self, value: Any) -> tuple[Site, int] | None:
+    def _known(self, value: object) -> tuple[Site, int] | None:
         known = self._weights.get(id(value))
         return known[1:] if known is not None and known[0]() is value else None
 
     @on_call_of(*_PRODUCTS)
-    def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _multiplied(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         known = self._known(args[0]) if self._weights and args else None
         if known is None or not isinstance(result, T) or result.grad_fn is None:
             return

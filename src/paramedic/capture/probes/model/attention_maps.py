@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import attending, moments
 from paramedic.capture.attending import PER_HEAD, Rows
 from paramedic.capture.bus import on, on_call_of
@@ -47,7 +48,7 @@ class _Weights:
     given: torch.Tensor
     forms: list[weakref.ref[torch.Tensor]]
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return any(form() is value for form in self.forms)
 
 
@@ -65,14 +66,14 @@ class AttentionMaps:
     # torch's own ----------------------------------------------------------------------------------------------------
 
     @on(moments.module_called)
-    def _module(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def _module(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         module = call.module
         if call.grad and output is not None and type(module) is nn.MultiheadAttention:
             site = self.watcher.registry.birth_site(module)
             self._look((call.path, site), "MultiheadAttention", lambda: attending.of_module(module, args, kwargs))
 
     @on_call_of(F.scaled_dot_product_attention)
-    def _function(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _function(self, func: Function, args: Any, kwargs: Any, result: object) -> None:
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
         given = dict(zip(names, args, strict=False)) | kwargs
         query, key = given.get("query"), given.get("key")
@@ -85,7 +86,7 @@ class AttentionMaps:
     # Written by hand: a softmax, and a product with it --------------------------------------------------------------
 
     @on_call_of(*_SOFTMAX)
-    def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _normalised(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         self._last = None
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
         if (
@@ -97,12 +98,12 @@ class AttentionMaps:
             self._last = _Weights(result.detach(), [weakref.ref(result)])
 
     @on_call_of(*_KEPT)
-    def _kept(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _kept(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if self._last is not None and args and isinstance(result, T) and self._last.holds(args[0]):
             self._last.forms.append(weakref.ref(result))
 
     @on_call_of(*_PRODUCTS)
-    def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _multiplied(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         last = self._last
         if last is None:
             return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
@@ -54,13 +56,13 @@ class Averages:
         self._first: dict[int, tuple[int, torch.Tensor]] = {}  # step, and a copy as it was then
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         self._times[id(call.module)] += self._called.get(id(call.module)) != self.watcher.step
         self._called[id(call.module)] = self.watcher.step
         self._seen.add(call.module)
 
     @on_call_of(T.add_, T.lerp_, T.__iadd__)
-    def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _wrote(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if not self._pairs or len(args) < 2 or not isinstance(args[1], T):
             return
         copies, sources = self._addresses
@@ -68,7 +70,7 @@ class Averages:
             self._backwards = user_site()
 
     @on(moments.model_loaded)
-    def given(self, model: nn.Module, state: Any, path: str, site: Site) -> None:
+    def given(self, model: nn.Module, state: Mapping[str, object], path: str, site: Site) -> None:
         """A model has loaded a state dict: a trained one, out of its own copy?"""
         first = next((value for value in state.values() if isinstance(value, T) and value.numel()), None)
         for pair in self._pairs if first is not None and readable(first) else ():

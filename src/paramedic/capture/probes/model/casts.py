@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program import anatomy
@@ -25,8 +26,8 @@ class Casts:
         for name in ("to", "half", "bfloat16"):
             self._watch(name)
 
-        def watched_enter(original: Any) -> Any:
-            def enter(autocast: Any) -> Any:
+        def watched_enter(original: Function) -> Function:
+            def enter(autocast: Any) -> object:
                 if not self.watcher.gears.matching and autocast._enabled and torch.is_grad_enabled():
                     self.watcher.ask("casts", self._entered, autocast)
                 return original(autocast)
@@ -40,8 +41,8 @@ class Casts:
         self.watcher.state(Autocast(dtype=dtype, device=autocast.device), site=site, key=(site, dtype))
 
     def _watch(self, name: str) -> None:
-        def watched(original: Any) -> Any:
-            def cast(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def cast(module: nn.Module, *args: object, **kwargs: object) -> object:
                 before = self.watcher.ask("casts", _types, module)
                 result = original(module, *args, **kwargs)
                 self.watcher.ask("casts", self._told, module, before)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 from torch.optim import Optimizer
 
+from paramedic.aliases import Fields
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, some_values
@@ -37,7 +37,7 @@ class Census:
         self._marks: list[Marks] = []  # and what shows whether they move
         self._outside: dict[str, torch.Tensor] = {}  # some elements of each such parameter, as they were at first
         self._taken: Counter[int] = Counter()
-        self._told_cuts: Counter[Any] = Counter()
+        self._told_cuts: Counter[object] = Counter()
 
     @on(moments.step_examined)
     def before(self, optimizer: Optimizer, number: int, closure: bool) -> None:
@@ -68,7 +68,7 @@ class Census:
             if id(p) not in held and id(p) in written and (name := registry.parameter_name(p))
         }
         self._tell_cuts([p for p, k in zip(parameters, flags, strict=True) if k & TRAINABLE and not k & GRADIENT])
-        data: dict[str, Any] = {
+        data: Fields = {
             "optimizer": number,
             "names": [registry.parameter_name(p) for p in parameters],
             "rates": [rates[id(p)] for p in parameters],

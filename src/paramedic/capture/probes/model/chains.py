@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.graph import serial, serials
@@ -52,7 +54,7 @@ class Chains:
         self._waiting = [chain for chain in self._waiting if chain.step >= self.watcher.step - 1]
 
     @on(moments.module_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if type(call.module) not in _AFFINE or not call.grad or not args or not isinstance(args[0], torch.Tensor):
             return
         about = _about(call.module)
@@ -68,7 +70,7 @@ class Chains:
             self._made[id(output)] = (weakref.ref(output), output._version, call.path, about)
 
     @on(moments.pass_followed)
-    def passed(self, nodes: set[Any]) -> None:
+    def passed(self, nodes: set[Node]) -> None:
         """A backward pass goes through these nodes: which outputs were used by nothing but the next layers?"""
         if not self._waiting:
             return

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import nn
 
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -40,13 +42,13 @@ class DeclaredShapes:
     def install(self) -> None:
         self._stop = listen(self._decorated)
 
-    def _decorated(self, function: Any, contract: Contract, args: Any, kwargs: Any, output: Any) -> None:
+    def _decorated(self, function: Function, contract: Contract, args: Args, kwargs: Kwargs, output: object) -> None:
         if self.watcher.guard.closed:
             self._stop()
             return
         self.watcher.ask("declared_shapes", self._check, function, contract, args, kwargs, output)
 
-    def _check(self, function: Any, contract: Contract, args: Any, kwargs: Any, output: Any) -> None:
+    def _check(self, function: Function, contract: Contract, args: Args, kwargs: Kwargs, output: object) -> None:
         given = [tuple(tensor.shape) for _, tensor in tensors_in((args, kwargs))]
         broken = contract.broken(given, [tuple(tensor.shape) for _, tensor in tensors_in(output)])
         if broken is not None:
@@ -59,7 +61,7 @@ class DeclaredShapes:
             self._tell(user_site(), None, name, "contract", broken.dims, broken.shape, broken.words, data)
 
     @on(moments.module_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Any, kwargs: Kwargs, output: Any) -> None:
         kind = type(call.module)
         if kind not in self._forwards and len(self._forwards) < MOST_CLASSES:
             self._forwards[kind] = forward_shapes(kind)
@@ -99,13 +101,13 @@ class DeclaredShapes:
         dims: Dims,
         shape: Any,
         words: str,
-        data: dict[str, Any],
+        data: Fields,
     ) -> None:
         found = facts.Contract(name=name, how=how, declared=dims, got=list(shape), broken=words, **data)
         self.watcher.state(found, site=site, module=module, key=(data.get("function"), data.get("class_"), name))
 
 
-def _given(kind: Any, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
+def _given(kind: Any, module: nn.Module, args: Args, kwargs: Kwargs, output: object) -> dict[str, object]:
     """What the call was given, by the names of forward()'s parameters, and what it returned."""
     try:
         given = dict(inspect.signature(kind.forward).bind(module, *args, **kwargs).arguments)
@@ -115,5 +117,5 @@ def _given(kind: Any, module: Any, args: Any, kwargs: Any, output: Any) -> dict[
     return {**given, "return": output, **parts}
 
 
-def _has_shape(value: Any) -> bool:
+def _has_shape(value: object) -> bool:
     return isinstance(value, torch.Tensor) and not value.is_nested

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from types import FrameType
-from typing import Any
 
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
@@ -36,8 +36,8 @@ class Dropout:
             self._watch(name)
         self.watcher.patches.wrap(F, ATTENTION, self._watched_attention, light=True)
 
-    def _watched_attention(self, original: Any) -> Any:
-        def attend(*args: Any, **kwargs: Any) -> Any:
+    def _watched_attention(self, original: Function) -> Function:
+        def attend(*args: object, **kwargs: object) -> object:
             p = kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)
             if p and not self.watcher.gears.matching:
                 self.watcher.ask("dropout", self._attended, p)
@@ -64,8 +64,8 @@ class Dropout:
     def _watch(self, name: str) -> None:
         signature = inspect.signature(getattr(F, name))
 
-        def watched(original: Any) -> Any:
-            def drop(*args: Any, **kwargs: Any) -> Any:
+        def watched(original: Function) -> Function:
+            def drop(*args: object, **kwargs: object) -> object:
                 if self._inside or self.watcher.gears.matching:
                     return original(*args, **kwargs)
                 self._inside = True
@@ -79,7 +79,7 @@ class Dropout:
 
         self.watcher.patches.wrap(F, name, watched, light=True)
 
-    def _called(self, name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+    def _called(self, name: str, signature: inspect.Signature, args: Args, kwargs: Kwargs) -> None:
         frame = user_frame()
         if frame is None:
             return

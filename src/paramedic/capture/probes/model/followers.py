@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address, readable
@@ -46,7 +46,7 @@ class Followers:
         self.watcher.known.written_at = self.written_at
 
     @on_call_of(T.mul_, T.add_, T.lerp_, T.copy_, T.__imul__, T.__iadd__)
-    def _wrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _wrote(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if torch.is_grad_enabled():
             return
         caller = sys._getframe(3)
@@ -60,7 +60,7 @@ class Followers:
         )
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A model was called; if it is a copy in evaluation, compare it with its source."""
         module = call.module
         if call.training or self._looks[id(module)] >= MOST_LOOKS:
@@ -101,7 +101,7 @@ class Followers:
         site = self.written_at(call.module)
         path, step = call.path, self.watcher.step
         copied = self.watcher.registry.birth(call.module) is None
-        about: dict[str, Any] = {
+        about: Fields = {
             "source": self.watcher.registry.root_name(source),
             "evaluated": call.site,
             "written": copied and all(p._version for p in parameters),  # a copy's parameters begin with 0

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import address
@@ -45,7 +46,7 @@ class Freezes:
         original = nn.Module.__setattr__
 
         # Hot in every constructor, so without the usual wrapper around it.
-        def set_attribute(module: nn.Module, name: str, value: Any) -> None:
+        def set_attribute(module: nn.Module, name: str, value: object) -> None:
             original(module, name, value)
             if name == "requires_grad":
                 watcher.ask("freezes", self._on_module, module, value)
@@ -54,7 +55,7 @@ class Freezes:
         walk = nn.Module.parameters
 
         # In every gear, and inert until something was frozen: then one look at who is asking.
-        def parameters(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def parameters(module: nn.Module, *args: object, **kwargs: object) -> Any:
             if self._freezers and (frame := sys._getframe(1)).f_code in self._freezers:
                 watcher.ask("freezes", self._walked, module, frame)
             unwatched = watcher.step and not watcher.gears.examining
@@ -65,7 +66,7 @@ class Freezes:
         watcher.patches.set(nn.Module, "parameters", parameters)
 
     @on_call_of(torch.Tensor.requires_grad.__set__, torch.Tensor.requires_grad_)
-    def _changed(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _changed(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         tensor = args[0]
         if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or is_restoring():
             return
@@ -102,7 +103,7 @@ class Freezes:
             if held and not any(p.requires_grad for p in held):
                 self._again.append((site, held))
 
-    def _on_module(self, module: nn.Module, value: Any) -> None:
+    def _on_module(self, module: nn.Module, value: object) -> None:
         count = sum(1 for _ in anatomy.parameters(module))
         self.watcher.state(
             Freeze(target="module", value=bool(value), names=[], tensors=count),

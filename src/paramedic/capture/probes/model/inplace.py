@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.probe import probe
@@ -48,12 +49,12 @@ class InPlace:
         self._last: deque[tuple[str, list[int], Any]] = deque(maxlen=MOST_REMEMBERED)
 
     @on_call_of(*_IN_PLACE)
-    def _overwrote(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _overwrote(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         with contextlib.suppress(RuntimeError):  # a view made under no_grad may not even be asked for its history
             if isinstance(args[0], T) and args[0].grad_fn is not None:
                 self._remember(func, args[0])
 
-    def _remember(self, func: Any, tensor: torch.Tensor) -> None:
+    def _remember(self, func: Function, tensor: torch.Tensor) -> None:
         caller = sys._getframe(4)
         if is_users(caller.f_code.co_filename):
             base = tensor._base if tensor._base is not None else tensor

@@ -58,7 +58,7 @@ def mark(parameters: Sequence[torch.Tensor], rates: Sequence[float]) -> list[Mar
     found = []
     for places in _alike(parameters, rates):
         some = [parameters[place] for place in places]
-        gradients = [p.grad.detach() for p in some if p.grad is not None]
+        gradients = [p.grad for p in some if p.grad is not None]
         where, slope = _largest(gradients)
         value = _at(some, where)
         rate = rates[places[0]]
@@ -103,7 +103,9 @@ def _alike(parameters: Sequence[torch.Tensor], rates: Sequence[float]) -> list[l
 
 
 def _stack(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-    return torch.stack([tensor.detach().reshape(-1) for tensor in tensors])
+    """A row for each, of tensors of one size; in one call, for there may be thousands."""
+    flat: torch.Tensor = torch._C._nn.flatten_dense_tensors(tensors)
+    return flat.view(len(tensors), -1).detach()
 
 
 def _largest(gradients: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -112,7 +114,7 @@ def _largest(gradients: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Ten
         rows = _stack(gradients)
         where = rows.abs().argmax(1)
         return where, rows.gather(1, where[:, None])[:, 0]
-    flat, _ = flatten(gradients[0])
+    flat, _ = flatten(gradients[0].detach())
     if flat.dim() > 1:  # it has gaps
         flat = flat[0].reshape(-1)
     ends = torch.stack([flat.argmax(), flat.argmin()])

@@ -6,12 +6,12 @@ import inspect
 import re
 import weakref
 from collections import Counter
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Fields, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.facts import readable
@@ -56,7 +56,7 @@ class Masks:
         self._products: list[tuple[weakref.ref[torch.Tensor], Site]] = []  # boolean factors
         self._ones: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
         self._filled: dict[int, tuple[weakref.ref[torch.Tensor], list[torch.Tensor]]] = {}  # scores, and their masks
-        self._looks: Counter[Any] = Counter()
+        self._looks: Counter[object] = Counter()
 
     @on(moments.step_taken, moments.round_over)
     def _forget(self) -> None:
@@ -65,20 +65,20 @@ class Masks:
         self._filled.clear()
 
     @on_call_of(*_PRODUCTS)
-    def _multiplied(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _multiplied(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         for value in args[:2]:
             if isinstance(value, T) and value.dtype == torch.bool and len(self._products) < 64:
                 self._products.append((weakref.ref(value._base if value._base is not None else value), user_site()))
 
     @on_call_of(*_ONES)
-    def _made_ones(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _made_ones(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         if isinstance(result, T) and result.dim() == 2 and len(self._ones) < 64:
             self._ones[id(result)] = (weakref.ref(result), user_site())
 
     # Attention written by hand: scores.masked_fill(mask, -1e9).softmax(-1) ------------------------------------------
 
     @on_call_of(*_FILLS)
-    def _fill(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _fill(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         mask = args[1] if len(args) > 1 else kwargs.get("mask")
         value = args[2] if len(args) > 2 else kwargs.get("value")
         if not isinstance(mask, T) or mask.dtype != torch.bool or not isinstance(result, T) or result.dim() < 2:
@@ -89,7 +89,7 @@ class Masks:
             self._filled[id(result)] = (weakref.ref(result), [*masks, mask.detach()])
 
     @on_call_of(*_SOFTMAX)
-    def _softmax(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _softmax(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """Only now is it known along which axis the masks should have spoken."""
         x = args[0] if args else kwargs.get("input")
         known = self._filled.get(id(x))
@@ -104,7 +104,7 @@ class Masks:
             self._by_hand(mask, ignored=True, over="keys" if spoken else "queries")
 
     @on_call_of(F.scaled_dot_product_attention)
-    def _attended(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _attended(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
         if isinstance(mask, T) and mask.dtype == torch.bool and mask.shape[-1] > 1:
             self._by_hand(mask.detach(), ignored=False, over="keys")
@@ -125,7 +125,7 @@ class Masks:
             self._compare(user_site(), over, ids, flat, ignored=ignored, over=over)
 
     @on(moments.module_called)
-    def attention(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def attention(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A module of torch that takes a key_padding_mask was called: True there means "ignore"."""
         if isinstance(call.module, nn.Embedding) and args and isinstance(args[0], T) and args[0].dim() == 2:
             self._embedded.setdefault(args[0].shape, weakref.ref(args[0]))
@@ -167,7 +167,7 @@ class Masks:
             self.watcher.state(data, site=site, module=path, key=("mask added", site))
 
     @on(moments.model_called)
-    def model(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def model(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         """A model was called with token ids and something of the same shape that holds only zeros and ones."""
         self._embedded.clear()
         given = [(path, t) for path, t in tensors_in((args, kwargs)) if t.dim() == 2 and readable(t)]
@@ -236,7 +236,7 @@ class Masks:
         found = [padding.sum(), (out & padding).sum(), (out & ~padding).sum(), (~padding).sum()]
         found += [lengths.new_tensor(len(ids)), (lengths > 0).sum(), lengths.min(), lengths.max()]
         found += [((ids == value) & ~padding).sum(), value]
-        numbers: dict[str, Any] = dict(zip(NAMES, [int(number) for number in found], strict=True))
+        numbers: Fields = dict(zip(NAMES, [int(number) for number in found], strict=True))
         none = not bool(out.any())
         fact = Mask(**numbers, all_ones=not ignored and none, none=none, over=over, declared=declared)
         self.watcher.state(fact, site=site, module=path)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture.probe import probe
 from paramedic.capture.watcher import Watcher
 from paramedic.program.where import user_site
@@ -24,8 +24,8 @@ class Modes:
         self._known: set[tuple[int, bool]] = set()
 
     def install(self) -> None:
-        def watched_train(original: Any) -> Any:
-            def train(module: nn.Module, mode: bool = True) -> Any:
+        def watched_train(original: Function) -> Function:
+            def train(module: nn.Module, mode: bool = True) -> object:
                 self._depth += 1
                 if module.training != mode:
                     self.watcher.gears.end_skipping()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dis
 import weakref
-from typing import Any
 
 from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -29,7 +29,7 @@ class Overwrites:
         self._suspects: weakref.WeakKeyDictionary[nn.Module, dict[str, float]] = weakref.WeakKeyDictionary()
 
     @on(moments.module_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         module = call.module
         kind = type(module)
         stored = self._stored.get(kind)

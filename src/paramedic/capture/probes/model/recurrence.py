@@ -6,7 +6,9 @@ import weakref
 from typing import Any
 
 import torch
+from torch.autograd.graph import Node
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -29,7 +31,7 @@ class Recurrence:
         self._used: set[int] = set()  # of those, the ones that a backward pass went through
 
     @on(moments.module_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         if not call.grad:
             return
         for path, tensor in tensors_in((args, kwargs)):
@@ -43,7 +45,7 @@ class Recurrence:
                 self._used.discard(id(tensor))  # an identity may come back as another tensor
 
     @on(moments.pass_followed)
-    def passed(self, nodes: set[Any]) -> None:
+    def passed(self, nodes: set[Node]) -> None:
         """A backward pass goes through these nodes."""
         alive = {key: known for key, known in self._outputs.items() if known[0]() is not None}
         self._outputs = alive
@@ -54,9 +56,9 @@ class Recurrence:
                 self._used.add(key)
 
 
-def _near(node: Any) -> set[Any]:
+def _near(node: Any) -> set[object]:
     """The nodes just behind an output; not those of weights, which all passes of a module share."""
-    found: set[Any] = set()
+    found: set[object] = set()
     waiting = [node]
     while waiting and len(found) < NEAR:
         node = waiting.pop(0)

@@ -6,10 +6,9 @@ loss is a choice, while an answer that is lost inside a forward is a mistake.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.graph import kinds_behind
@@ -30,7 +29,7 @@ class SideOutputs:
         self.watcher = watcher
 
     @on(moments.module_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         answers = [tensor for _, tensor in tensors_in(output) if tensor.grad_fn is not None]
         if len(answers) < 2 or not call.grad or not call.module._modules:
             return

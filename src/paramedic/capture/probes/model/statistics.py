@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import local
@@ -93,15 +94,16 @@ class Statistics:
         if name is None or not torch.is_grad_enabled() or self.watcher.guard.busy:
             return
         del self._due[id(module)]
-        plain = type(output) is torch.Tensor and output.layout is torch.strided and output.dtype.is_floating_point
-        if plain and name not in self._changed_later:
-            self._held.append((name, output, output._version))
-            self._room -= output.nbytes
-            if self._room > 0 and len(self._held) < TOGETHER:
-                return
+        with torch._C.DisableTorchFunction():  # even to ask would be seen by the script's modes
+            plain = type(output) is torch.Tensor and output.layout is torch.strided and output.dtype.is_floating_point
+            if plain and name not in self._changed_later:
+                self._held.append((name, output, output._version))
+                self._room -= output.nbytes
+                if self._room > 0 and len(self._held) < TOGETHER:
+                    return
         self.watcher.ask("statistics", self.watcher.guard.take_statistics, self._hold, name, output)
 
-    def _hold(self, name: str, output: Any) -> None:
+    def _hold(self, name: str, output: object) -> None:
         if not self._held or self._held[-1][1] is not output:
             for path, tensor in list(tensors_in(output))[:MOST_PER_CALL]:
                 if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
@@ -266,11 +268,11 @@ class Statistics:
         return not norm <= SPIKE * usual
 
 
-def _watched(call: Any, called: Any) -> Any:
+def _watched(call: Any, called: Any) -> Function:
     """nn.Module.__call__ that shows what came out. Any hook, even a global one, would slow down each call far more."""
 
     @functools.wraps(call)
-    def watched(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def watched(self: nn.Module, *args: Any, **kwargs: Any) -> object:
         output = call(self, *args, **kwargs)
         called(self, output)
         return output

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any
 
 import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable
@@ -36,8 +36,8 @@ class Symmetry:
         self._sites: dict[int, tuple[weakref.ref[torch.Tensor], Site]] = {}
 
     def install(self) -> None:
-        def watched_init(original: Any) -> Any:
-            def init(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched_init(original: Function) -> Function:
+            def init(tensor: torch.Tensor, *args: object, **kwargs: object) -> object:
                 result = original(tensor, *args, **kwargs)
                 self.watcher.ask("symmetry", self._made, tensor)
                 return result
@@ -49,10 +49,10 @@ class Symmetry:
         hook = torch.nn.modules.module.register_module_parameter_registration_hook(self._registered)
         self.watcher.patches.on_undo(hook.remove)
 
-    def _registered(self, module: nn.Module, name: str, parameter: Any) -> None:
+    def _registered(self, module: nn.Module, name: str, parameter: torch.Tensor) -> None:
         self.watcher.ask("symmetry", self._made, parameter)
 
-    def _made(self, tensor: Any) -> None:
+    def _made(self, tensor: object) -> None:
         if isinstance(tensor, torch.Tensor) and tensor.dim() > 1:
             known, site = self._sites.get(id(tensor)), user_site()
             # torch's own layers initialise themselves in the line that builds them.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -30,7 +30,7 @@ class Teachers:
         self._looks = 0
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         module = call.module
         if call.grad or not call.training or self._looks >= MOST_LOOKS:
             return

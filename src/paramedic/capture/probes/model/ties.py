@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import address, readable
@@ -112,8 +113,8 @@ class Ties:
             self._alive[identity] = weakref.ref(parameter, forget)
         self._slots.setdefault(identity, []).append(slot)
 
-    def _watched_conversion(self, original: Any) -> Any:
-        def convert(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def _watched_conversion(self, original: Function) -> Function:
+        def convert(module: nn.Module, *args: object, **kwargs: object) -> object:
             before = self.watcher.ask("ties", _shared, module)
             result = original(module, *args, **kwargs)
             if before:

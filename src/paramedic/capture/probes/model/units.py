@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.facts import readable, sample
@@ -54,8 +54,8 @@ class Units:
         self._join(_SIGMOID, "sigmoid")
         self._join(_TANH, "tanh")
 
-    def _join(self, functions: tuple[Any, ...], kind: str) -> None:
-        def handler(func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _join(self, functions: tuple[Function, ...], kind: str) -> None:
+        def handler(func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
             if isinstance(result, T) and result.grad_fn is not None and result.dim() > 1 and readable(result):
                 self._look(kind, result)
 

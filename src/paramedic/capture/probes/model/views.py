@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from paramedic.aliases import Args, Function, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on, on_call_of
 from paramedic.capture.graph import kinds_behind, serial
@@ -46,7 +47,7 @@ class Views:
         self._rows.clear()
 
     @on_call_of(F.normalize)
-    def _normalised(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _normalised(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """F.normalize along the first axis of something that the model computed, not of its weights."""
         x, dim = args[0] if args else kwargs.get("input"), kwargs.get("dim", args[2] if len(args) > 2 else 1)
         if not isinstance(x, T) or x.dim() < 2 or x.grad_fn is None or dim not in (0, -x.dim()):
@@ -56,7 +57,7 @@ class Views:
             self.watcher.state(data, site=site, key=("normalised across samples", site))
 
     @on_call_of(T.view, T.reshape, torch.reshape)
-    def _reshaped(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _reshaped(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         x = args[0] if args else kwargs.get("input")
         caller = sys._getframe(3)
         if not isinstance(x, T) or not isinstance(result, T) or not is_users(caller.f_code.co_filename):
@@ -97,7 +98,7 @@ class Views:
             self._pending[id(result)] = (weakref.ref(result), tell)
 
     @on_call_of(T.view, T.reshape, torch.reshape, T.flatten, torch.flatten)
-    def _flattened(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _flattened(self, func: Function, args: Args, kwargs: Kwargs, result: object) -> None:
         """(time, batch, classes) -> (time * batch, classes), or the same for labels: in which order are the rows?"""
         x = args[0] if args else kwargs.get("input")
         if not isinstance(x, T) or not isinstance(result, T) or x.dim() < 2 or len(self._rows) >= MOST_PENDING:

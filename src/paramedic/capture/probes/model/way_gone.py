@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any
 
 import torch
 from torch import nn
 
+from paramedic.aliases import Args, Kwargs
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.moments import Call
@@ -40,7 +40,7 @@ class WaysGone:
         self._evaluated: dict[int, tuple[weakref.ref[nn.Module], torch.Tensor, int, Site]] = {}
 
     @on(moments.model_called)
-    def called(self, call: Call, args: Any, kwargs: Any, output: Any) -> None:
+    def called(self, call: Call, args: Args, kwargs: Kwargs, output: object) -> None:
         module, step = call.module, self.watcher.step
         if call.training or call.grad or not self._starts or self._looks[id(module)] >= MOST_LOOKS:
             return

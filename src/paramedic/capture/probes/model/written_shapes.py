@@ -12,7 +12,6 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from paramedic.capture import tensor_type
 from paramedic.program.where import is_users
@@ -90,7 +89,7 @@ def _commented(tree: ast.FunctionDef, text: str) -> Iterator[tuple[str, Dims]]:
         yield "return", behind[returns[0].end_lineno or 0]
 
 
-def _returned(node: ast.expr | None, names: Mapping[str, Any]) -> Iterator[tuple[str, Dims]]:
+def _returned(node: ast.expr | None, names: Mapping[str, object]) -> Iterator[tuple[str, Dims]]:
     """One shape, or one for each part of a tuple: `return[0]`, `return[1]`."""
     is_tuple = isinstance(node, ast.Subscript) and _last_name(node.value).lower() == "tuple"
     if is_tuple and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
@@ -101,7 +100,7 @@ def _returned(node: ast.expr | None, names: Mapping[str, Any]) -> Iterator[tuple
         yield "return", dims
 
 
-def _annotated(node: ast.expr | None, names: Mapping[str, Any]) -> Dims | None:
+def _annotated(node: ast.expr | None, names: Mapping[str, object]) -> Dims | None:
     """`Float[Tensor, "batch time 80"]` of jaxtyping, `TensorType["batch", 80]` of torchtyping, or a name for one."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         with_quotes = _parsed(node.value)

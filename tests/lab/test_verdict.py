@@ -1,0 +1,209 @@
+"""A verdict is read from all outcomes together: records of experiments are written, and the verdict is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paramedic.diagnosis import diagnose
+from paramedic.lab import plan, verdict
+from paramedic.lab.experiment import Experiment, Result
+from paramedic.lab.outcome import measure
+from paramedic.lab.reasoning import readings
+from paramedic.record.facts import Backward, Trial
+from paramedic.record.reader import Run, open_runs
+from paramedic.record.writer import Site, Writer, append
+from paramedic.rules.catalogue import select
+from paramedic.rules.experiments import Lab
+from paramedic.settings import Settings
+
+Make = Callable[..., Run]
+STRONG = {
+    "task": "classes", "samples": 900, "best": "random forest", "score": 0.97, "chance": 0.1, "own": 0.99,
+    "structure": 2.0, "copy": None,
+    "models": {"random forest": {"z": 40.0, "strength": 0.95, "error": 0.02, "skill": 0.9}},
+}  # fmt: skip
+NOTHING = STRONG | {
+    "score": 0.1, "models": {"linear model": {"z": 0.3, "strength": 0.01, "error": 0.04, "skill": -0.02}},
+}  # fmt: skip
+OTHER_SETTINGS = dict.fromkeys(("lr-up", "lr-down", "steady-rate", "plain-optimizer", "no-regularisation"), 2.3)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Make:
+    def make(*, simple: dict[str, Any] | None = None, exam: float | None = None, noted: Any = None, **last: Any) -> Run:
+        writer = Writer(tmp_path / "run" / "main.db", meta={"exit_code": 0})
+        writer.start()
+        backward = Backward(scalar=True, leaf=False, function="cross_entropy", parameters=4)
+        writer.state(backward, step=0, phase="train", site=Site("train.py", 9, None))
+        for step in range(40):
+            writer.point("loss:train.py:9", step, 2.3 + (last["baseline"] - 2.3) * step / 39)
+        writer.close()
+        for name, end in last.items():
+            told = result(name.replace("_", "-"), end, exam=exam if name == "held_out" else None)
+            keep(tmp_path, told, noted=noted if name == "baseline" else None)
+        if simple is not None:
+            keep(tmp_path, Result(name="simple-models", changed="", status="ended", run="", answer=simple))
+        return open_runs(tmp_path / "run")[0]
+
+    return make
+
+
+def result(name: str, end: float, exam: float | None) -> Result:
+    return Result(name=name, changed="", status="ended", run="", steps=200, first=2.3, last=end, lowest=end,
+                  noise=0.001, values=(2.3, end), exam=exam)  # fmt: skip
+
+
+def keep(folder: Path, told: Result, **more: Any) -> None:
+    append(folder / "run" / "main.db", Trial(**(asdict(told) | more)))
+
+
+def concluded(run: Run, tmp_path: Path) -> tuple[str, float | None, str]:
+    return verdict.conclude(diagnose(tmp_path / "run", select(), {}), run)
+
+
+def test_a_model_far_behind_a_forest_is_not_healthy_however_its_loss_falls(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=1.8, permuted_labels=2.301, held_out=1.9, one_batch=0.01, twin=0.4, simple=STRONG, exam=1.9)
+    assert Lab(run).trouble == "lags"
+    assert concluded(run, tmp_path)[0] == "unknown"  # no setting was tried yet
+    wanted = plan.stage(run, {"baseline": result("baseline", 1.8, None)} | done(run), named=False, found=False)
+    assert [experiment.name for experiment in wanted] == ["lr-down", "lr-up", "steady-rate"]
+
+
+def done(run: Run) -> dict[str, Any]:
+    return {name: result(name, tried.last, None) for name, tried in Lab(run).tried.items()}
+
+
+def test_what_is_left_when_data_and_settings_are_ruled_out_is_the_code(made: Make, tmp_path: Path) -> None:
+    others = {name.replace("-", "_"): end for name, end in OTHER_SETTINGS.items()} | {"one_batch_range": 0.1}
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=0.01, twin=0.4, simple=STRONG, exam=2.3,
+               **others)  # fmt: skip
+    cause, sure, because = concluded(run, tmp_path)
+    assert cause == "model" and sure is not None and sure < 0.8
+    assert "neither the data nor a setting" in because
+    assert {row.rules_out for row in readings(Lab(run))} >= {"data", "settings"}
+
+
+def test_a_schedule_that_is_in_the_way_is_a_setting(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=0.5, twin=0.4, simple=STRONG, exam=2.3,
+               steady_rate=0.3)  # fmt: skip
+    cause, _, because = concluded(run, tmp_path)
+    assert cause == "settings" and "first value" in because
+
+
+def test_data_without_a_signal(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=0.01, twin=0.4, simple=NOTHING, exam=2.3)
+    assert concluded(run, tmp_path)[0] == "data"
+    assert any(row.points_to == "data" for row in readings(Lab(run)))
+
+
+def test_inputs_that_are_all_the_same_are_blamed_before_the_code(made: Make, tmp_path: Path) -> None:
+    same = {"task": None, "reason": "only 1 different sample was seen", "kept": 900, "different_inputs": 1,
+            "different_targets": 10, "told": 0.0}  # fmt: skip
+    others = {name.replace("-", "_"): end for name, end in OTHER_SETTINGS.items()} | {"one_batch_range": 2.29}
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=2.29, twin=0.4, simple=same, **others)
+    cause, _, because = concluded(run, tmp_path)
+    assert cause == "data" and "the same input" in because
+
+
+def test_healthy_needs_experiments_that_could_have_shown_the_opposite(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=0.2)
+    cause, sure, _ = concluded(run, tmp_path)
+    assert (cause, sure) == ("unknown", None)
+
+
+def test_a_healthy_script_is_called_healthy(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=0.2, permuted_labels=2.301, held_out=0.3, one_batch=0.01, twin=0.1, simple=STRONG, exam=0.3)
+    cause, sure, _ = concluded(run, tmp_path)
+    assert cause == "none" and sure == verdict.SHOWN
+
+
+def test_healthy_is_less_certain_beside_a_much_better_simple_model(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=0.5, permuted_labels=2.301, held_out=0.6, one_batch=0.01, twin=0.1, simple=STRONG, exam=1.5)
+    cause, sure, because = concluded(run, tmp_path)
+    assert (cause, sure) == ("none", verdict.HALF_AS_GOOD) and "simple models know more" in because
+
+
+def test_where_there_is_little_to_know_a_model_that_knows_it_is_healthy(made: Make, tmp_path: Path) -> None:
+    weak = STRONG | {
+        "score": 0.15,
+        "models": {"linear model": {"z": 9.0, "strength": 0.2, "error": 0.02, "skill": 0.05}},
+    }
+    run = made(baseline=2.21, permuted_labels=2.301, held_out=2.21, one_batch=0.01, twin=0.4, simple=weak, exam=2.2)
+    assert concluded(run, tmp_path)[0] == "none"
+    run = made(baseline=2.29, permuted_labels=2.301, held_out=2.3, one_batch=0.01, twin=0.4, simple=weak, exam=2.3)
+    assert concluded(run, tmp_path)[0] == "unknown"
+
+
+def test_triplets_that_learn_nothing_are_compared_with_empty_inputs(made: Make, tmp_path: Path) -> None:
+    noted = {"targets": 0, "drawn_again": False}
+    run = made(baseline=0.5, zeroed_inputs=0.501, held_out=0.5, one_batch=0.001, exam=0.5, noted=noted)
+    assert Lab(run).trouble == "flat"
+    drawn = made(baseline=0.5, zeroed_inputs=0.501, noted=noted | {"drawn_again": True})
+    assert Lab(drawn).control is None
+
+
+def test_a_crash_before_the_first_step_is_shown_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "output.txt").write_text("Traceback (most recent call last):\n  File x\nKeyError: 'labels'\n")
+    experiment = Experiment(name="twin", changed="", order="twin", asks="")
+    found = measure(experiment, tmp_path, "crashed", reason="exit code 1", seconds=1.0, wanted=Settings())
+    assert found.reason == "KeyError: 'labels'"
+
+
+def test_a_falling_loss_alone_is_no_proof(made: Make, tmp_path: Path) -> None:
+    """No simple model to compare with: what may be in the way is tried, and what more than doubles the gain is it."""
+    start: dict[str, Any] = {
+        "baseline": 1.8,
+        "permuted_labels": 2.301,
+        "held_out": 1.85,
+        "one_batch": 0.01,
+        "twin": 0.4,
+    }
+    run = made(**start, exam=1.85)
+    results = {"baseline": result("baseline", 1.8, None)} | done(run) | {"simple-models": result("", 0.0, None)}
+    wanted = plan.stage(run, results, named=False, found=False)
+    assert [experiment.name for experiment in wanted] == [
+        "linear-model",
+        "fresh-start",
+        "plain-optimizer",
+        "steady-rate",
+    ]
+
+
+@pytest.mark.parametrize(("fresh", "cause"), [(0.2, "model"), (1.75, "none")])
+def test_an_initialisation_in_the_way(made: Make, tmp_path: Path, fresh: float, cause: str) -> None:
+    run = made(baseline=1.8, permuted_labels=2.301, held_out=1.85, one_batch=0.01, twin=0.4, exam=1.85,
+               fresh_start=fresh)  # fmt: skip
+    found, sure, _ = concluded(run, tmp_path)
+    assert found == cause and (cause != "none" or sure == verdict.NOT_SHOWN)
+
+
+def test_little_is_learnt_and_a_linear_model_learns_no_more(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=2.22, permuted_labels=2.301, held_out=2.22, one_batch=1.0, twin=0.4, exam=2.22,
+               linear_model=2.23)  # fmt: skip
+    assert Lab(run).trouble == "unclear"
+    assert concluded(run, tmp_path)[:2] == ("none", verdict.LITTLE_LEARNT)
+
+
+def test_more_steps_that_only_memorise_are_no_proof(made: Make, tmp_path: Path) -> None:
+    run = made(baseline=2.3, permuted_labels=2.301, held_out=2.3, one_batch=0.01, twin=0.4, simple=NOTHING, exam=2.3)
+    keep(tmp_path, result("longer", 1.2, exam=2.4))
+    assert concluded(open_runs(tmp_path / "run")[0], tmp_path)[0] == "data"
+    assert run is not None
+
+
+@pytest.mark.parametrize(("values", "cause"), [([0.1, 0.4, 0.7], "none"), ([0.3, 0.3, 0.28], "unknown")])
+def test_losses_against_each_other_are_judged_by_what_the_script_prints(
+    made: Make, tmp_path: Path, values: list[float], cause: str
+) -> None:
+    noted = {"printed": {"mean return": {"values": values, "higher": True}}}
+    run = made(baseline=1.9)
+    keep(tmp_path, result("baseline", 1.9, None), noted=noted, losses=2)
+    run = open_runs(tmp_path / "run")[0]
+    found, sure, because = concluded(run, tmp_path)
+    assert found == cause and (sure == verdict.OWN_METRIC if cause == "none" else sure is None)
+    assert "against each other" in because
