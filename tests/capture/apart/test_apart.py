@@ -150,3 +150,23 @@ def test_a_model_that_speaks_of_accelerators_is_asked_on_the_host(warm_shop: Wor
     warm_shop.write("train.py", START + HOSTED)
     done = warm_shop.python("train.py")
     assert done.code == 0 and done.stdout == "3\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("handler", "answer"),
+    [
+        ("SIG_DFL", "1"),
+        ("lambda *_: None", "Impossible: the program handles SIGCHLD, and would notice another process"),
+    ],
+    ids=["none", "the program's"],
+)
+def test_workers_of_a_loader_hear_of_no_other_child(warm_shop: Workshop, handler: str, answer: str) -> None:
+    program = f"""
+signal.signal(signal.SIGCHLD, {handler})
+batches = iter(torch.utils.data.DataLoader(range(6), batch_size=2, num_workers=2))
+print(next(batches).tolist())
+print(outcome(lambda: 1))
+print([batch.tolist() for batch in batches])
+"""
+    warm_shop.write("train.py", START + program)
+    assert warm_shop.python("train.py").stdout.splitlines() == ["[0, 1]", answer, "[[2, 3], [4, 5]]"]

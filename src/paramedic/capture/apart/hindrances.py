@@ -9,9 +9,10 @@ import re
 import signal
 import sys
 import threading
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import torch
+from torch.utils.data._utils import signal_handling
 
 from paramedic.capture.apart import kernel
 from paramedic.program.fork_handlers import foreign_handler
@@ -27,7 +28,7 @@ def hindrance(*, hosted: bool = False) -> str | None:
         return "on this system no process can be confined to computing"
     if torch.cuda.is_initialized() and not hosted:
         return "an accelerator is in use, and a forked process cannot use it"
-    if signal.getsignal(signal.SIGCHLD) not in (signal.SIG_DFL, signal.SIG_IGN):
+    if not _only_torchs(signal.getsignal(signal.SIGCHLD)):
         return "the program handles SIGCHLD, and would notice another process"
     handler = foreign_handler()
     if handler is not None:
@@ -37,6 +38,19 @@ def hindrance(*, hosted: bool = False) -> str | None:
     if _memory() > MOST_MEMORY:
         return "the process is too large to be forked"
     return None
+
+
+def _only_torchs(handler: object) -> bool:
+    """Whether no code but torch's is told when a child ends.
+
+    The handler of a DataLoader with workers only checks whether one of them died, then calls the one it replaced.
+    """
+    if handler in (signal.SIG_DFL, signal.SIG_IGN):
+        return True
+    if not isinstance(handler, FunctionType) or handler.__module__ != signal_handling.__name__:
+        return False
+    replaced = dict(zip(handler.__code__.co_freevars, handler.__closure__ or (), strict=True)).get("previous_handler")
+    return replaced is not None and replaced.cell_contents is None
 
 
 @functools.lru_cache(maxsize=1)
