@@ -20,11 +20,16 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
-PRELOADED = ("torch", "torch._dynamo", "torch.utils.data", "numpy", "sklearn.datasets", "paramedic.cli.app")
+PRELOADED = (
+    "torch", "torch._dynamo", "torch.utils.data", "torch.profiler", "numpy", "sklearn.datasets",
+    "sklearn.model_selection", "paramedic.cli.app", "paramedic.baseline",
+)  # fmt: skip
+ON_FIRST_USE = ("typer._adapters", "torch.profiler._cupti_monitor")  # what some versions of them import only then
 OURS = (  # modules that every run imports, with all that is in these packages
-    "paramedic.capture.attach", "paramedic.capture.probes", "paramedic.diagnosis", "paramedic.journal.automatic",
-    "paramedic.launch", "paramedic.past_runs", "paramedic.record", "paramedic.reports.json",
-    "paramedic.reports.terminal", "paramedic.rules",
+    "paramedic.__main__", "paramedic.capture.attach", "paramedic.capture.probes", "paramedic.capture.stats.portable",
+    "paramedic.diagnosis", "paramedic.journal.automatic", "paramedic.launch", "paramedic.past_runs",
+    "paramedic.record", "paramedic.reports.json", "paramedic.reports.place", "paramedic.reports.terminal",
+    "paramedic.rules",
 )  # fmt: skip
 
 
@@ -142,6 +147,9 @@ if __name__ == "__main__":
 
     for name in PRELOADED:
         importlib.import_module(name)
+    for name in ON_FIRST_USE:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     for name in OURS:
         module = importlib.import_module(name)
         for found in pkgutil.walk_packages(getattr(module, "__path__", ()), prefix=f"{name}."):

@@ -162,10 +162,10 @@ IN_TORCH = {
 
 
 @pytest.mark.parametrize("crash", IN_TORCH)
-def test_the_traceback_of_an_error_in_torch_has_no_frames_of_ours(shop: Workshop, crash: str) -> None:
+def test_the_traceback_of_an_error_in_torch_has_no_frames_of_ours(warm_shop: Workshop, crash: str) -> None:
     head = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
-    script = shop.write("train.py", head + IN_TORCH[crash] + "\n")
-    done = shop.run("train.py")
+    script = warm_shop.write("train.py", head + IN_TORCH[crash] + "\n")
+    done = warm_shop.run("train.py")
     assert done.code == 1
     shown = done.stderr.splitlines()
     assert shown[0] == "Traceback (most recent call last):", "something was said before the traceback"
@@ -181,9 +181,9 @@ def test_a_syntax_error_is_told_as_python_tells_it(shop: Workshop) -> None:
     assert not (shop.folder / ".paramedic").exists()
 
 
-def test_an_error_in_the_script_is_in_the_verdict(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(8)\nraise ValueError('bad')\n")
-    done = shop.run("train.py")
+def test_an_error_in_the_script_is_in_the_verdict(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(8)\nraise ValueError('bad')\n")
+    done = warm_shop.run("train.py")
     assert done.found["verdict"] == "inconclusive"
     assert done.found["run"]["exit_code"] == 1
     assert done.found["run"]["steps"] == 8
@@ -253,27 +253,29 @@ def test_torch_may_come_late(shop: Workshop, late: str) -> None:
     assert (done.found["verdict"], done.found["run"]["steps"]) == ("healthy", 8)
 
 
-def test_reports_go_where_they_were_asked_for_whatever_the_script_does(shop: Workshop) -> None:
+def test_reports_go_where_they_were_asked_for_whatever_the_script_does(warm_shop: Workshop) -> None:
     text = TRAIN + "import os\nos.mkdir('elsewhere')\nos.chdir('elsewhere')\ntrain(8, softmax=True)\n"
-    shop.write("train.py", text)
-    done = shop.run("train.py", options=("--html", "out.html", "--runs", "records"))
+    warm_shop.write("train.py", text)
+    done = warm_shop.run("train.py", options=("--html", "out.html", "--runs", "records"))
     assert done.codes[0] == "PM502"
-    assert (shop.folder / "out.html").read_text().lstrip().startswith("<!")
-    assert len(list((shop.folder / "records").glob("*/main.db"))) == 1
-    assert list((shop.folder / "elsewhere").iterdir()) == []
+    assert (warm_shop.folder / "out.html").read_text().lstrip().startswith("<!")
+    assert len(list((warm_shop.folder / "records").glob("*/main.db"))) == 1
+    assert list((warm_shop.folder / "elsewhere").iterdir()) == []
     record = Path(done.found["run"]["record"])
     assert record.is_absolute() and record.is_dir()
 
 
-def test_a_script_started_from_another_folder_is_named_by_its_path(shop: Workshop) -> None:
-    script = shop.write("code/train.py", TRAIN + "train(8, softmax=True)\n")
-    (shop.folder / "work").mkdir()
-    done = shop.run("../code/train.py", cwd=shop.folder / "work")
+def test_a_script_started_from_another_folder_is_named_by_its_path(warm_shop: Workshop) -> None:
+    script = warm_shop.write("code/train.py", TRAIN + "train(8, softmax=True)\n")
+    (warm_shop.folder / "work").mkdir()
+    done = warm_shop.run("../code/train.py", cwd=warm_shop.folder / "work")
     file = done.found["findings"][0]["where"]["file"]
-    assert (shop.folder / "work" / file).resolve() == script.resolve(), "relative to where the user is, or absolute"
+    assert (warm_shop.folder / "work" / file).resolve() == script.resolve(), (
+        "relative to where the user is, or absolute"
+    )
 
 
-def test_a_finding_names_file_line_and_function(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(8, softmax=True)\n")
-    where = shop.run("train.py").found["findings"][0]["where"]
+def test_a_finding_names_file_line_and_function(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(8, softmax=True)\n")
+    where = warm_shop.run("train.py").found["findings"][0]["where"]
     assert (where["file"], where["line"], where["function"]) == ("train.py", 17, "train")

@@ -36,16 +36,16 @@ def ids(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / ".paramedic" / "runs").iterdir())
 
 
-def test_a_list_says_verdict_steps_loss_age_and_script(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(12, softmax=True)\n")
-    assert shop.run("train.py").codes == ["PM502"]
-    done = call(shop.folder, "runs")
+def test_a_list_says_verdict_steps_loss_age_and_script(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(12, softmax=True)\n")
+    assert warm_shop.run("train.py").codes == ["PM502"]
+    done = call(warm_shop.folder, "runs")
     heading, line = done.stdout.splitlines()
     assert heading.split() == ["run", "age", "verdict", "steps", "loss", "script"]
-    assert line.split()[0] == ids(shop.folder)[0] and "sick PM502" in line and line.split()[-1] == "train.py"
+    assert line.split()[0] == ids(warm_shop.folder)[0] and "sick PM502" in line and line.split()[-1] == "train.py"
     assert line.split()[-3] == "12" and 0 < float(line.split()[-2]) < 2
     assert len(line) <= 80
-    assert (shop.folder / ".paramedic" / ".gitignore").read_text() == "*\n"
+    assert (warm_shop.folder / ".paramedic" / ".gitignore").read_text() == "*\n"
 
 
 def test_killed_and_running_ones_are_told_apart(tmp_path: Path) -> None:

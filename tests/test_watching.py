@@ -32,16 +32,16 @@ def summary(diagnosis):
 """
 
 
-def test_as_a_context_manager(shop: Workshop) -> None:
+def test_as_a_context_manager(warm_shop: Workshop) -> None:
     body = "with paramedic.watch(model, optimizer) as watch:\n    train(softmax=True)\nprint(summary(watch.diagnosis))"
-    shop.write("notebook.py", EXISTING + body)
-    done = shop.python("notebook.py")
+    warm_shop.write("notebook.py", EXISTING + body)
+    done = warm_shop.python("notebook.py")
     assert done.code == 0, done.stderr
     assert done.stdout == "('sick', ['PM502'], 12)\n"
     assert "PM502" in done.stderr and "Verdict: sick." in done.stderr
 
 
-def test_as_a_plain_call(shop: Workshop) -> None:
+def test_as_a_plain_call(warm_shop: Workshop) -> None:
     body = """
 watch = paramedic.watch()
 train(6)
@@ -50,39 +50,39 @@ train(6)
 print(summary(watch.stop()))
 print(summary(watch.stop(show=False)))  # a second stop changes nothing
 """
-    shop.write("notebook.py", EXISTING + body)
-    done = shop.python("notebook.py")
+    warm_shop.write("notebook.py", EXISTING + body)
+    done = warm_shop.python("notebook.py")
     assert done.code == 0, done.stderr
     assert done.stdout == "('healthy', [], 6)\n('healthy', [], 12)\n('healthy', [], 12)\n"
     assert done.stderr.count("Verdict: healthy.") == 1
 
 
-def test_a_model_and_optimizer_from_before_are_known_by_name(shop: Workshop) -> None:
+def test_a_model_and_optimizer_from_before_are_known_by_name(warm_shop: Workshop) -> None:
     body = """
 with paramedic.watch() as watch:
     train()
 print(watch.diagnosis.run.models, watch.diagnosis.run.optimizers)
 print(sorted(set(watch.diagnosis.clear) & {"PM402", "PM403", "PM405", "PM601"}))
 """
-    shop.write("notebook.py", EXISTING + body)
-    done = shop.python("notebook.py")
+    warm_shop.write("notebook.py", EXISTING + body)
+    done = warm_shop.python("notebook.py")
     assert done.stdout.splitlines() == [
         "('model: Sequential, 67 parameters (67 trainable)',) ('Adam, lr 0.01, 4 tensors',)",
         "['PM402', 'PM403', 'PM405', 'PM601']",
     ], done.stderr
 
 
-def test_the_record_can_be_reported_like_any_other(shop: Workshop) -> None:
-    shop.write("notebook.py", EXISTING + "with paramedic.watch():\n    train(softmax=True)\n")
-    assert shop.python("notebook.py").code == 0
-    report = shop.paramedic("report", "--json", "out.json")
+def test_the_record_can_be_reported_like_any_other(warm_shop: Workshop) -> None:
+    warm_shop.write("notebook.py", EXISTING + "with paramedic.watch():\n    train(softmax=True)\n")
+    assert warm_shop.python("notebook.py").code == 0
+    report = warm_shop.paramedic("report", "--json", "out.json")
     assert report.code == 1 and report.codes == ["PM502"]
 
 
-def test_runs_chooses_the_folder(shop: Workshop) -> None:
-    shop.write("notebook.py", EXISTING + "with paramedic.watch(runs='elsewhere'):\n    train()\n")
-    assert shop.python("notebook.py").code == 0
-    assert len(list(shop.folder.glob("elsewhere/*/main.db"))) == 1 and not shop.records()
+def test_runs_chooses_the_folder(warm_shop: Workshop) -> None:
+    warm_shop.write("notebook.py", EXISTING + "with paramedic.watch(runs='elsewhere'):\n    train()\n")
+    assert warm_shop.python("notebook.py").code == 0
+    assert len(list(warm_shop.folder.glob("elsewhere/*/main.db"))) == 1 and not warm_shop.records()
 
 
 def test_an_error_inside_the_block_is_the_users(shop: Workshop) -> None:
@@ -92,10 +92,10 @@ def test_an_error_inside_the_block_is_the_users(shop: Workshop) -> None:
     assert "paramedic/" not in done.stderr.partition("ValueError: mine")[0].replace(str(shop.folder), "")
 
 
-def test_a_plain_call_that_is_never_stopped_keeps_its_record(shop: Workshop) -> None:
-    shop.write("notebook.py", EXISTING + "paramedic.watch()\ntrain(softmax=True)\n")
-    assert shop.python("notebook.py").code == 0
-    assert shop.paramedic("report", "--json", "out.json").codes == ["PM502"]
+def test_a_plain_call_that_is_never_stopped_keeps_its_record(warm_shop: Workshop) -> None:
+    warm_shop.write("notebook.py", EXISTING + "paramedic.watch()\ntrain(softmax=True)\n")
+    assert warm_shop.python("notebook.py").code == 0
+    assert warm_shop.paramedic("report", "--json", "out.json").codes == ["PM502"]
 
 
 # Everything of torch that a watch might replace or hook, before and after.
@@ -135,7 +135,7 @@ train(1)
 """
 
 
-def test_torch_is_put_back_as_it_was(shop: Workshop) -> None:
+def test_torch_is_put_back_as_it_was(warm_shop: Workshop) -> None:
     body = """
 before, original = surface(), F.cross_entropy
 with paramedic.watch():
@@ -150,12 +150,12 @@ assert before[1] == after[1], (before[1], after[1])
 assert before[2] == after[2] == 0, "a function mode is left over"
 print("clean")
 """
-    shop.write("notebook.py", EXISTING + SURFACE + body)
-    done = shop.python("notebook.py")
+    warm_shop.write("notebook.py", EXISTING + SURFACE + body)
+    done = warm_shop.python("notebook.py")
     assert done.stdout == "clean\n", done.stderr
 
 
-def test_one_watch_after_another(shop: Workshop) -> None:
+def test_one_watch_after_another(warm_shop: Workshop) -> None:
     body = """
 with paramedic.watch() as first:
     train(softmax=True)
@@ -163,11 +163,11 @@ with paramedic.watch() as second:
     train()
 print(summary(first.diagnosis), summary(second.diagnosis), first.folder != second.folder)
 """
-    shop.write("notebook.py", EXISTING + body)
-    assert shop.python("notebook.py").stdout == "('sick', ['PM502'], 12) ('healthy', [], 12) True\n"
+    warm_shop.write("notebook.py", EXISTING + body)
+    assert warm_shop.python("notebook.py").stdout == "('sick', ['PM502'], 12) ('healthy', [], 12) True\n"
 
 
-def test_a_second_watch_at_the_same_time_is_a_clear_error(shop: Workshop) -> None:
+def test_a_second_watch_at_the_same_time_is_a_clear_error(warm_shop: Workshop) -> None:
     body = """
 watch = paramedic.watch()
 try:
@@ -177,26 +177,26 @@ except paramedic.ParamedicError as error:
 train()
 print(summary(watch.stop(show=False)))
 """
-    shop.write("notebook.py", EXISTING + body)
-    done = shop.python("notebook.py")
+    warm_shop.write("notebook.py", EXISTING + body)
+    done = warm_shop.python("notebook.py")
     assert "already on" in done.stdout and "try" in done.stdout
     assert done.stdout.endswith("('healthy', [], 12)\n"), "the first watch goes on"
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_a_watch_inside_a_launched_script_does_not_fail_it(shop: Workshop, command: str) -> None:
+def test_a_watch_inside_a_launched_script_does_not_fail_it(warm_shop: Workshop, command: str) -> None:
     body = "import paramedic\nwith paramedic.watch() as watch:\n    train(12, softmax=True)\nprint('trained')\n"
-    shop.write("train.py", TRAIN + body)
-    done = shop.paramedic(command, "--json", "out.json", "train.py")
+    warm_shop.write("train.py", TRAIN + body)
+    done = warm_shop.paramedic(command, "--json", "out.json", "train.py")
     assert done.code == (0 if command == "run" else 1), done.stderr
     assert done.stdout == "trained\n" and "Traceback" not in done.stderr
     assert done.codes == ["PM502"] and done.found["run"]["steps"] == 12
-    assert len(shop.records()) == 1, "one run, one record"
+    assert len(warm_shop.records()) == 1, "one run, one record"
 
 
 @pytest.mark.parametrize(("optimizer", "before", "codes"), [("Adam", 0, "PM210"), ("Adam", 99, ""), ("SGD", 99, "")])
 def test_the_first_loss_is_only_judged_where_the_training_began(
-    shop: Workshop, optimizer: str, before: int, codes: str
+    warm_shop: Workshop, optimizer: str, before: int, codes: str
 ) -> None:
     body = f"""
 optimizer = torch.optim.{optimizer}(model.parameters(), lr=0.01)
@@ -207,6 +207,6 @@ with paramedic.watch() as watch:
     train(12)
 print(*{{"PM210"}} & {{finding.code for finding in watch.diagnosis.findings}})
 """
-    shop.write("notebook.py", EXISTING + body)
-    done = shop.python("notebook.py")
+    warm_shop.write("notebook.py", EXISTING + body)
+    done = warm_shop.python("notebook.py")
     assert done.stdout.strip() == codes, done.stderr

@@ -17,10 +17,10 @@ NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "fing
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_losses_weights_and_random_states_are_bit_identical(shop: Workshop, name: str) -> None:
-    shop.env.update(TORCHINDUCTOR_CACHE_DIR=str(shop.folder / "cache"), TORCHINDUCTOR_COMPILE_THREADS="1")
+def test_losses_weights_and_random_states_are_bit_identical(warm_shop: Workshop, name: str) -> None:
+    warm_shop.env.update(TORCHINDUCTOR_CACHE_DIR=str(warm_shop.folder / "cache"), TORCHINDUCTOR_COMPILE_THREADS="1")
     script = PROGRAMS / f"{name}.py"
-    watched, plain = shop.run(script), shop.python(script)
+    watched, plain = warm_shop.run(script), warm_shop.python(script)
     assert plain.code == 0, plain.stderr
     assert watched.code == 0, watched.stderr
     assert watched.stdout.splitlines() == plain.stdout.splitlines()
@@ -53,7 +53,7 @@ def test_saved_models_load_where_paramedic_is_not_installed(shop: Workshop) -> N
     assert done.stdout.splitlines() == ["[] True torch.Size([1, 1])"] * 2 + ["Tensor"], done.stderr
 
 
-def test_tensors_and_models_are_not_kept_alive(shop: Workshop) -> None:
+def test_tensors_and_models_are_not_kept_alive(warm_shop: Workshop) -> None:
     body = """
 import gc, weakref
 
@@ -83,11 +83,11 @@ train(6)
 gc.collect()
 print("models kept", sum(ref() is not None for ref in refs))
 """
-    shop.write("train.py", TRAIN + body)
-    assert shop.run("train.py").stdout.splitlines() == ["kept of the old steps 0"] * 2 + ["models kept 0"]
+    warm_shop.write("train.py", TRAIN + body)
+    assert warm_shop.run("train.py").stdout.splitlines() == ["kept of the old steps 0"] * 2 + ["models kept 0"]
 
 
-def test_a_forward_that_raises_is_the_scripts_business(shop: Workshop) -> None:
+def test_a_forward_that_raises_is_the_scripts_business(warm_shop: Workshop) -> None:
     body = """
 import warnings
 warnings.simplefilter("error")
@@ -99,8 +99,8 @@ for size in (5, 4, 6):
         print("caught", str(error)[:4])
 print(train(8) > 0)
 """
-    shop.write("train.py", TRAIN + body)
-    done = shop.run("train.py")
+    warm_shop.write("train.py", TRAIN + body)
+    done = warm_shop.run("train.py")
     assert done.stdout == "caught mat1\ncaught mat1\nTrue\n"
     assert "Warning" not in done.stderr and done.alarms == [] and done.found["run"]["steps"] == 8
 
@@ -181,7 +181,7 @@ def test_a_probe_that_fails_is_detached_told_once_and_training_goes_on(shop: Wor
         assert done.found["run"]["notices"], "the report confesses"
 
 
-def test_a_tensor_subclass_that_refuses_everything_does_not_end_training(shop: Workshop) -> None:
+def test_a_tensor_subclass_that_refuses_everything_does_not_end_training(warm_shop: Workshop) -> None:
     body = """
 class Stubborn(torch.Tensor):
     @classmethod
@@ -201,8 +201,8 @@ for step in range(12):
     optimizer.step()
 print("trained", loss.as_subclass(torch.Tensor).item().hex())
 """
-    shop.write("train.py", TRAIN + "torch.manual_seed(0)\n" + body)
-    plain, done = shop.python("train.py"), shop.run("train.py")
+    warm_shop.write("train.py", TRAIN + "torch.manual_seed(0)\n" + body)
+    plain, done = warm_shop.python("train.py"), warm_shop.run("train.py")
     assert plain.code == 0, plain.stderr
     assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
     assert done.alarms == []
@@ -220,37 +220,37 @@ def goes_on_unwatched(shop: Workshop, done: Done, place: str) -> None:
 ENDS_WITH_3 = TRAIN + "train(60, pause=0.02)\nprint('trained')\nraise SystemExit(3)\n"
 
 
-def test_a_folder_that_cannot_be_written(shop: Workshop) -> None:
-    shop.write("train.py", ENDS_WITH_3)
-    (shop.folder / "runs").write_text("a file in the way, which stops even root")
-    goes_on_unwatched(shop, shop.run("train.py", options=("--runs", "runs")), "runs")
+def test_a_folder_that_cannot_be_written(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", ENDS_WITH_3)
+    (warm_shop.folder / "runs").write_text("a file in the way, which stops even root")
+    goes_on_unwatched(warm_shop, warm_shop.run("train.py", options=("--runs", "runs")), "runs")
 
 
-def test_a_read_only_file_system(shop: Workshop) -> None:
-    shop.write("train.py", ENDS_WITH_3)
-    goes_on_unwatched(shop, shop.run("train.py", options=("--runs", "/proc/paramedic")), "/proc/paramedic")
+def test_a_read_only_file_system(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", ENDS_WITH_3)
+    goes_on_unwatched(warm_shop, warm_shop.run("train.py", options=("--runs", "/proc/paramedic")), "/proc/paramedic")
 
 
-def test_a_disk_that_is_full_before_the_first_fact(shop: Workshop) -> None:
-    shop.write("train.py", ENDS_WITH_3)
-    (shop.folder / "full").mkdir()
-    with small_disk(shop.folder / "full", "8k"):
-        (shop.folder / "full" / "ballast").write_bytes(b"x" * 4096)
-        goes_on_unwatched(shop, shop.run("train.py", options=("--runs", "full")), "full")
+def test_a_disk_that_is_full_before_the_first_fact(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", ENDS_WITH_3)
+    (warm_shop.folder / "full").mkdir()
+    with small_disk(warm_shop.folder / "full", "8k"):
+        (warm_shop.folder / "full" / "ballast").write_bytes(b"x" * 4096)
+        goes_on_unwatched(warm_shop, warm_shop.run("train.py", options=("--runs", "full")), "full")
 
 
-def test_a_disk_that_fills_up_in_mid_training_keeps_what_was_recorded(shop: Workshop) -> None:
+def test_a_disk_that_fills_up_in_mid_training_keeps_what_was_recorded(warm_shop: Workshop) -> None:
     text = TRAIN + "train(12)\nimport time\ntime.sleep(0.6)\nopen('full/ballast', 'wb').write(b'x' * 2**18)\n"
     fill = "open('full/rest', 'wb', buffering=0).write(b'x' * 2**20)\n"
-    shop.write("train.py", text + fill + "train(300, pause=0.01)\nprint('trained')\nraise SystemExit(3)\n")
-    (shop.folder / "full").mkdir()
-    with small_disk(shop.folder / "full", "1m"):
-        done = shop.run("train.py", options=("--runs", "full"))
+    warm_shop.write("train.py", text + fill + "train(300, pause=0.01)\nprint('trained')\nraise SystemExit(3)\n")
+    (warm_shop.folder / "full").mkdir()
+    with small_disk(warm_shop.folder / "full", "1m"):
+        done = warm_shop.run("train.py", options=("--runs", "full"))
         assert (done.code, done.stdout) == (3, "trained\n"), done.stderr
         assert len([line for line in done.stderr.splitlines() if "cannot write the record" in line]) == 1
         assert "Traceback" not in done.stderr and "Verdict: healthy" not in done.stderr
-        (shop.folder / "full" / "ballast").unlink()
-        assert "12 " in shop.paramedic("report", "--runs", "full", "-v").stdout, "the first steps are still there"
+        (warm_shop.folder / "full" / "ballast").unlink()
+        assert "12 " in warm_shop.paramedic("report", "--runs", "full", "-v").stdout, "the first steps are still there"
 
 
 class small_disk:

@@ -163,24 +163,24 @@ def script(shop: Workshop, body: str) -> Path:
 
 
 @pytest.mark.parametrize("body", KEEPING.values(), ids=KEEPING)
-def test_a_kept_graph_is_found_at_the_line_that_stores_it(shop: Workshop, body: str) -> None:
-    path = script(shop, body)
-    first = shop.run(path).found["findings"][0]
+def test_a_kept_graph_is_found_at_the_line_that_stores_it(warm_shop: Workshop, body: str) -> None:
+    path = script(warm_shop, body)
+    first = warm_shop.run(path).found["findings"][0]
     stored = [n for n, line in enumerate(path.read_text().splitlines(), 1) if "# <-" in line]
     assert (first["code"], first["where"]["line"]) == ("PM703", stored[0])
 
 
 @pytest.mark.parametrize("body", LETTING_GO.values(), ids=LETTING_GO)
-def test_graphs_that_are_still_needed_or_let_go_are_no_alarm(shop: Workshop, body: str) -> None:
-    done = shop.run(script(shop, body))
+def test_graphs_that_are_still_needed_or_let_go_are_no_alarm(warm_shop: Workshop, body: str) -> None:
+    done = warm_shop.run(script(warm_shop, body))
     assert not [alarm for alarm in done.alarms if alarm.startswith("PM7")]
     assert "PM703" in done.found["rules"]["clear"]
 
 
-def test_looking_keeps_nothing_alive(shop: Workshop) -> None:
+def test_looking_keeps_nothing_alive(warm_shop: Workshop) -> None:
     """Python objects die when they would have died without us, looked at or not."""
     path = script(
-        shop,
+        warm_shop,
         """
         import weakref
         kept, counts = [], []
@@ -192,7 +192,7 @@ def test_looking_keeps_nothing_alive(shop: Workshop) -> None:
         print(counts)
         """,
     )
-    assert shop.run(path).stdout == f"{[0] * 20}\n"
+    assert warm_shop.run(path).stdout == f"{[0] * 20}\n"
 
 
 def test_workers_and_children_have_a_series_each(shop: Workshop) -> None:
@@ -226,9 +226,9 @@ def test_workers_and_children_have_a_series_each(shop: Workshop) -> None:
     assert done.found["run"]["memory"][0].startswith("main process: at most")
 
 
-def test_a_forked_child_that_trains_is_polled_itself(shop: Workshop) -> None:
+def test_a_forked_child_that_trains_is_polled_itself(warm_shop: Workshop) -> None:
     path = script(
-        shop,
+        warm_shop,
         """
         import multiprocessing, time
         def train():
@@ -242,18 +242,18 @@ def test_a_forked_child_that_trains_is_polled_itself(shop: Workshop) -> None:
             child.join()
         """,
     )
-    assert shop.run(path).code == 0
-    assert len(shop.records()) == 2
-    for record in shop.records():
-        assert "memory:rss:main" in series(shop, record)
+    assert warm_shop.run(path).code == 0
+    assert len(warm_shop.records()) == 2
+    for record in warm_shop.records():
+        assert "memory:rss:main" in series(warm_shop, record)
 
 
 @pytest.mark.parametrize(
     "line", ["torch.zeros(10**15)", "__import__('numpy').zeros((10**8, 10**6))", "bytearray(10**17)"]
 )
-def test_an_absurd_allocation_is_explained(shop: Workshop, line: str) -> None:
-    path = script(shop, f"for _ in range(3):\n    update(model, optimizer)\nhuge = {line}  # <-\n")
-    done = shop.run(path)
+def test_an_absurd_allocation_is_explained(warm_shop: Workshop, line: str) -> None:
+    path = script(warm_shop, f"for _ in range(3):\n    update(model, optimizer)\nhuge = {line}  # <-\n")
+    done = warm_shop.run(path)
     first = done.found["findings"][0]
     assert done.code == 1
     assert (first["code"], first["where"]["line"]) == ("PM704", len(path.read_text().splitlines()))

@@ -72,24 +72,26 @@ print("child left with", os.waitstatus_to_exitcode(status))
 
 
 @pytest.mark.parametrize("leave", ["sys.exit(7)", "os._exit(7)", "raise ValueError('bad')"])
-def test_a_fork_that_trains_has_a_record_of_its_own(shop: Workshop, leave: str) -> None:
+def test_a_fork_that_trains_has_a_record_of_its_own(warm_shop: Workshop, leave: str) -> None:
     code = 1 if "raise" in leave else 7
-    shop.write("train.py", TRAIN + FORK.format(child="train(40, softmax=True, pause=0.01)", leave=leave) + "train(8)\n")
-    done = shop.run("train.py")
+    warm_shop.write(
+        "train.py", TRAIN + FORK.format(child="train(40, softmax=True, pause=0.01)", leave=leave) + "train(8)\n"
+    )
+    done = warm_shop.run("train.py")
     assert done.code == 0
     assert done.stdout == f"child done\nchild left with {code}\n"
     assert done.stderr.count("Verdict:") == 1, "only the script itself gives a verdict"
     assert done.codes[0] == "PM502"
-    assert len(shop.records()) == 2
+    assert len(warm_shop.records()) == 2
     assert not [line for line in done.stderr.splitlines() if line.startswith("  File") and "paramedic/" in line]
 
 
-def test_a_fork_that_only_works_leaves_no_record(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + FORK.format(child="torch.randn(3).sum()", leave="sys.exit(0)") + "train(8)\n")
-    done = shop.run("train.py")
+def test_a_fork_that_only_works_leaves_no_record(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + FORK.format(child="torch.randn(3).sum()", leave="sys.exit(0)") + "train(8)\n")
+    done = warm_shop.run("train.py")
     assert done.stdout == "child done\nchild left with 0\n"
     assert done.found["verdict"] == "healthy"
-    assert [path.name for path in shop.records()] == ["main.db"]
+    assert [path.name for path in warm_shop.records()] == ["main.db"]
 
 
 POOL = """
@@ -202,9 +204,9 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("streams", STREAMS)
-def test_a_script_may_replace_its_streams(shop: Workshop, streams: str) -> None:
-    shop.write("train.py", TRAIN + STREAMS[streams] + "train(8)\n")
-    done = shop.run("train.py")
+def test_a_script_may_replace_its_streams(warm_shop: Workshop, streams: str) -> None:
+    warm_shop.write("train.py", TRAIN + STREAMS[streams] + "train(8)\n")
+    done = warm_shop.run("train.py")
     assert done.code == 0
     assert done.stdout == ("said\n" if "said" in STREAMS[streams] else "")
     assert "Traceback" not in done.stderr and "Verdict: healthy." in done.stderr

@@ -58,11 +58,11 @@ def log_of(shop: Workshop, name: str = "log.jsonl") -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_the_log_tells_training_and_evaluation_with_the_same_keys(shop: Workshop) -> None:
-    shop.write("train.py", LOOP + "main(epochs=3, pause=0.002)")
-    done = shop.run("train.py", options=("--log",))
+def test_the_log_tells_training_and_evaluation_with_the_same_keys(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", LOOP + "main(epochs=3, pause=0.002)")
+    done = warm_shop.run("train.py", options=("--log",))
     assert done.stdout.splitlines() == ["epoch 0", "epoch 1", "epoch 2"]
-    lines = log_of(shop)
+    lines = log_of(warm_shop)
     assert all(list(line) == KEYS for line in lines)
     train, evaluation = ([line for line in lines if line["phase"] == phase] for phase in ("train", "eval"))
     assert sum(line["steps"] for line in train) == 18 and train[-1]["step"] == 18
@@ -75,23 +75,23 @@ def test_the_log_tells_training_and_evaluation_with_the_same_keys(shop: Workshop
     assert "train step 18  loss " in done.stderr and "lr 0.1" in done.stderr
 
 
-def test_a_fast_loop_is_logged_a_few_times_per_second(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(3000)")
-    assert shop.run("train.py").code == 0
-    lines = log_of(shop)
+def test_a_fast_loop_is_logged_a_few_times_per_second(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(3000)")
+    assert warm_shop.run("train.py").code == 0
+    lines = log_of(warm_shop)
     assert sum(line["steps"] for line in lines) == 3000
     assert all(after["time"] - before["time"] > 0.09 for before, after in pairwise(lines[:-1]))
 
 
-def test_every_step_is_logged_on_request(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(300)")
-    assert shop.run("train.py", options=("--log-every", "1")).code == 0
-    lines = log_of(shop)
+def test_every_step_is_logged_on_request(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(300)")
+    assert warm_shop.run("train.py", options=("--log-every", "1")).code == 0
+    lines = log_of(warm_shop)
     assert [line["step"] for line in lines] == list(range(1, 301))
     assert all(line["loss"] and line["gradient_norm"] is not None for line in lines)
 
 
-def test_each_child_that_trains_has_a_log_of_its_own(shop: Workshop) -> None:
+def test_each_child_that_trains_has_a_log_of_its_own(warm_shop: Workshop) -> None:
     body = """
         import multiprocessing
         {train}
@@ -101,23 +101,23 @@ def test_each_child_that_trains_has_a_log_of_its_own(shop: Workshop) -> None:
             child.start()
             child.join()
         """
-    shop.write("train.py", body.replace("{train}", TRAIN.replace("\n", "\n        ")))
-    assert shop.run("train.py", options=("--log",)).code == 0
-    assert sum(line["steps"] for line in log_of(shop)) == 20
-    assert sum(line["steps"] for line in log_of(shop, "log-p*.jsonl")) == 12
+    warm_shop.write("train.py", body.replace("{train}", TRAIN.replace("\n", "\n        ")))
+    assert warm_shop.run("train.py", options=("--log",)).code == 0
+    assert sum(line["steps"] for line in log_of(warm_shop)) == 20
+    assert sum(line["steps"] for line in log_of(warm_shop, "log-p*.jsonl")) == 12
 
 
-def test_the_report_says_where_the_time_went(shop: Workshop) -> None:
-    shop.write("train.py", LOOP + "main(epochs=4, pause=0.002)")
-    done = shop.run("train.py", options=("-v", "--html", "report.html"))
+def test_the_report_says_where_the_time_went(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", LOOP + "main(epochs=4, pause=0.002)")
+    done = warm_shop.run("train.py", options=("-v", "--html", "report.html"))
     shares = {part: time["share"] for part, time in done.found["run"]["times"].items()}
     assert max(shares, key=lambda part: shares[part]) == "data"
     assert 0.98 < sum(shares.values()) < 1.02
     assert "Time of a step" in done.stderr and "waiting for data" in done.stderr
-    assert "Where the time goes" in (shop.folder / "report.html").read_text()
+    assert "Where the time goes" in (warm_shop.folder / "report.html").read_text()
 
 
-def test_nothing_is_left_running_after_a_watch(shop: Workshop) -> None:
+def test_nothing_is_left_running_after_a_watch(warm_shop: Workshop) -> None:
     body = """
         import signal, threading
         import paramedic
@@ -125,28 +125,28 @@ def test_nothing_is_left_running_after_a_watch(shop: Workshop) -> None:
             train(30)
         print([t.name for t in threading.enumerate() if t.name.startswith("paramedic")])
         """
-    shop.write("train.py", TRAIN + body.replace("\n        ", "\n"))
-    done = shop.python("train.py")
+    warm_shop.write("train.py", TRAIN + body.replace("\n        ", "\n"))
+    done = warm_shop.python("train.py")
     assert done.stdout.splitlines() == ["[]"], done.stderr
 
 
 # Traces -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_trace_holds_the_ops_of_the_wanted_steps_and_training_goes_on(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "print(train(40))")
-    plain = shop.python("train.py").stdout
-    done = shop.run("train.py", options=("--trace", 3))
+def test_a_trace_holds_the_ops_of_the_wanted_steps_and_training_goes_on(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "print(train(40))")
+    plain = warm_shop.python("train.py").stdout
+    done = warm_shop.run("train.py", options=("--trace", 3))
     assert done.stdout == plain and done.found["run"]["steps"] == 40
-    (path,) = shop.folder.glob(".paramedic/runs/*/trace.json.gz")
-    assert f"wrote a trace of steps 12 to 14: {path.relative_to(shop.folder)} " in done.stderr
+    (path,) = warm_shop.folder.glob(".paramedic/runs/*/trace.json.gz")
+    assert f"wrote a trace of steps 12 to 14: {path.relative_to(warm_shop.folder)} " in done.stderr
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     names = [event["name"] for event in events]
     assert names.count("aten::cross_entropy_loss") == 3
     assert "aten::linear" in names and "AddmmBackward0" in names
 
 
-def test_the_scripts_own_profiler_has_precedence(shop: Workshop) -> None:
+def test_the_scripts_own_profiler_has_precedence(warm_shop: Workshop) -> None:
     body = """
         from torch.profiler import profile, schedule
         with profile(schedule=schedule(wait=14, warmup=1, active=2)) as own:
@@ -160,22 +160,22 @@ def test_the_scripts_own_profiler_has_precedence(shop: Workshop) -> None:
                 own.step()
         print("aten::linear" in [event.key for event in own.key_averages()])
         """
-    shop.write("train.py", TRAIN + body.replace("\n        ", "\n"))
-    done = shop.run("train.py", options=("--trace", 3))
+    warm_shop.write("train.py", TRAIN + body.replace("\n        ", "\n"))
+    done = warm_shop.run("train.py", options=("--trace", 3))
     assert done.stdout.splitlines() == ["True"]
     assert "profiler of its own, so there is no trace" in done.stderr
-    assert not list(shop.folder.glob(".paramedic/runs/*/trace*"))
+    assert not list(warm_shop.folder.glob(".paramedic/runs/*/trace*"))
 
 
-def test_a_script_that_ends_early_leaves_no_profiler_on(shop: Workshop) -> None:
+def test_a_script_that_ends_early_leaves_no_profiler_on(warm_shop: Workshop) -> None:
     body = """
         import atexit
         atexit.register(lambda: print(torch.autograd._profiler_enabled()))
         train(14)
         raise SystemExit(3)
         """
-    shop.write("train.py", TRAIN + body.replace("\n        ", "\n"))
-    done = shop.run("train.py", options=("--trace", 50))
+    warm_shop.write("train.py", TRAIN + body.replace("\n        ", "\n"))
+    done = warm_shop.run("train.py", options=("--trace", 50))
     assert done.code == 3 and done.stdout.splitlines() == ["False"]
     assert "wrote a trace" in done.stderr
 
@@ -195,10 +195,10 @@ def one_tag(events: Any, start: str) -> str:
     return str(tag)
 
 
-def test_tensorboard_reads_losses_rates_and_statistics(shop: Workshop) -> None:
-    shop.write("train.py", LOOP + "main(epochs=3)")
-    assert shop.run("train.py", options=("--tensorboard", "board", "--every", 1)).code == 0
-    events = read_events(shop.folder / "board")
+def test_tensorboard_reads_losses_rates_and_statistics(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", LOOP + "main(epochs=3)")
+    assert warm_shop.run("train.py", options=("--tensorboard", "board", "--every", 1)).code == 0
+    events = read_events(warm_shop.folder / "board")
     losses = events.Scalars(one_tag(events, "loss/train/train.py"))
     assert [point.step for point in losses] == list(range(18)) and losses[-1].value < losses[0].value
     assert [round(point.value, 6) for point in events.Scalars("learning_rate/0")] == [0.4, 0.2, 0.1]
@@ -210,17 +210,17 @@ def test_tensorboard_reads_losses_rates_and_statistics(shop: Workshop) -> None:
         assert histogram.bucket_limit == sorted(histogram.bucket_limit)
 
 
-def test_event_files_of_a_finished_run(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(12)")
-    shop.run("train.py")
-    done = shop.paramedic("report", "--tensorboard", "board")
+def test_event_files_of_a_finished_run(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(12)")
+    warm_shop.run("train.py")
+    done = warm_shop.paramedic("report", "--tensorboard", "board")
     assert done.code == 0, done.stderr
-    events = read_events(shop.folder / "board")
+    events = read_events(warm_shop.folder / "board")
     assert len(events.Scalars(one_tag(events, "loss/train/train.py"))) == 12
 
 
-def test_without_tensorboard_the_script_is_not_even_started(shop: Workshop) -> None:
-    shop.write("train.py", "print('started')")
+def test_without_tensorboard_the_script_is_not_even_started(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", "print('started')")
     program = """
 import sys
 sys.modules["tensorboard"] = None  # as if it were not installed
@@ -228,6 +228,6 @@ sys.argv = ["paramedic", "run", "--tensorboard", "board", "train.py"]
 from paramedic.__main__ import main
 main()
 """
-    done = shop.python("-c", program)
+    done = warm_shop.python("-c", program)
     assert done.code == 2 and "started" not in done.stdout
     assert "pip install 'paramedic[tensorboard]'" in done.stderr

@@ -95,12 +95,12 @@ class Workshop:
 
     def python(self, *args: object, **options: Any) -> Done:
         if self._warm is not None and not options and str(args[0]).endswith(".py"):
-            return self._fork(self._warm, [str(arg) for arg in args], "python")
+            return self._fork(self._warm, [str(arg) for arg in args], "python", self.folder)
         return self._wait([sys.executable, *map(str, args)], **options)
 
     def paramedic(self, *args: object, **options: Any) -> Done:
-        if self._warm is not None and not options:
-            return self._fork(self._warm, [str(arg) for arg in args], "paramedic")
+        if self._warm is not None and not options.keys() - {"cwd"}:
+            return self._fork(self._warm, [str(arg) for arg in args], "paramedic", options.get("cwd", self.folder))
         return self.python("-m", "paramedic", *args, **options)
 
     def run(self, *args: object, options: tuple[object, ...] = (), **more: Any) -> Done:
@@ -144,10 +144,11 @@ class Workshop:
         found = json.loads(report.read_text()) if report.exists() else None
         return Done(code=done.returncode, stdout=done.stdout, stderr=done.stderr, json=found)
 
-    def _fork(self, warm: Warm, args: list[str], program: str) -> Done:
-        report, out, err = (self.folder / name for name in ("out.json", "stdout.txt", "stderr.txt"))
+    def _fork(self, warm: Warm, args: list[str], program: str, cwd: Path) -> Done:
+        report = cwd / "out.json"
+        out, err = self.folder / "stdout.txt", self.folder / "stderr.txt"
         report.unlink(missing_ok=True)
-        code = warm.run(args, cwd=self.folder, env=self.env, out=out, err=err, timeout=TIMEOUT, program=program)
+        code = warm.run(args, cwd=cwd, env=self.env, out=out, err=err, timeout=TIMEOUT, program=program)
         found = json.loads(report.read_text()) if report.exists() else None
         return Done(code=code, stdout=out.read_text(), stderr=err.read_text(), json=found)
 

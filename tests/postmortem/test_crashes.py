@@ -83,19 +83,21 @@ def test_a_crash_leaves_a_message_with_stacks_step_module_and_batch(shop: Worksh
     assert not list(run_folder(shop).glob("*-*.txt")), "the raw files are gone"
 
 
-def test_a_run_that_ends_well_leaves_nothing_but_its_record(shop: Workshop) -> None:
-    shop.write("train.py", TRAIN + "train(8)\n")
-    done = shop.run("train.py")
+def test_a_run_that_ends_well_leaves_nothing_but_its_record(warm_shop: Workshop) -> None:
+    warm_shop.write("train.py", TRAIN + "train(8)\n")
+    done = warm_shop.run("train.py")
     assert done.code == 0
     wait_until(
-        lambda: not [p for p in run_folder(shop).iterdir() if not p.name.startswith(("main.db", "log.j", "verdict.j"))]
+        lambda: (
+            not [p for p in run_folder(warm_shop).iterdir() if not p.name.startswith(("main.db", "log.j", "verdict.j"))]
+        )
     )
 
 
 @pytest.mark.parametrize("what", ["os._exit(5)", "os.kill(os.getpid(), 9)"])
-def test_leaving_without_a_word_stays_without_a_word(shop: Workshop, what: str) -> None:
-    shop.write("train.py", TRAINING.replace("{what}", what))
-    done = shop.run("train.py")
+def test_leaving_without_a_word_stays_without_a_word(warm_shop: Workshop, what: str) -> None:
+    warm_shop.write("train.py", TRAINING.replace("{what}", what))
+    done = warm_shop.run("train.py")
     assert done.code == (5 if "exit" in what else -9) and done.stderr == ""
 
 

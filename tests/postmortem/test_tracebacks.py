@@ -43,9 +43,11 @@ def section(done: Done) -> str:
     return " ".join(text.split())
 
 
-def test_a_shape_mismatch_is_explained_with_its_module_step_and_batch(shop: Workshop) -> None:
-    shop.write("train.py", NET + "def main():\n    model = Net()\n    for x, y in loader:\n        model(x)\nmain()\n")
-    done = shop.run("train.py", options=("-q",))
+def test_a_shape_mismatch_is_explained_with_its_module_step_and_batch(warm_shop: Workshop) -> None:
+    warm_shop.write(
+        "train.py", NET + "def main():\n    model = Net()\n    for x, y in loader:\n        model(x)\nmain()\n"
+    )
+    done = warm_shop.run("train.py", options=("-q",))
     told = section(done)
     assert done.code == 1
     assert "train.py:10 in Attention.forward" in told

@@ -213,15 +213,15 @@ def test_another_schema_version_is_a_message(writer: Writer) -> None:
     assert f"format {SCHEMA_VERSION}" in caught.value.expected and caught.value.fix
 
 
-def test_a_damaged_record_is_a_message(shop: Workshop) -> None:
-    folder = shop.folder / "broken"
+def test_a_damaged_record_is_a_message(warm_shop: Workshop) -> None:
+    folder = warm_shop.folder / "broken"
     folder.mkdir()
     (folder / "main.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-    done = shop.paramedic("report", folder)
+    done = warm_shop.paramedic("report", folder)
     assert done.code == 2 and "not a readable record" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_record_cut_short_is_a_message(shop: Workshop, writer: Writer) -> None:
+def test_a_record_cut_short_is_a_message(warm_shop: Workshop, writer: Writer) -> None:
     for step in range(3000):
         writer.state(Cut(op="x" * 50, parameters=[]), step=step, phase="train")
     writer.close()
@@ -231,14 +231,14 @@ def test_a_record_cut_short_is_a_message(shop: Workshop, writer: Writer) -> None
     writer.path.write_bytes(data[: len(data) // 2])
     for side in ("-wal", "-shm"):
         Path(f"{writer.path}{side}").unlink(missing_ok=True)
-    done = shop.paramedic("report", writer.path.parent)
+    done = warm_shop.paramedic("report", writer.path.parent)
     assert "Traceback" not in done.stderr
     assert done.code == 2 or "Verdict:" in done.stdout
 
 
-def test_an_empty_folder_is_a_message(shop: Workshop) -> None:
-    (shop.folder / "empty").mkdir()
-    done = shop.paramedic("report", "empty")
+def test_an_empty_folder_is_a_message(warm_shop: Workshop) -> None:
+    (warm_shop.folder / "empty").mkdir()
+    done = warm_shop.paramedic("report", "empty")
     assert done.code == 2 and "no record" in done.stderr and "Traceback" not in done.stderr
 
 

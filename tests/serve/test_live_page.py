@@ -148,7 +148,7 @@ def test_names_from_the_record_are_only_text(shop: Workshop) -> None:
     server.stop()
 
 
-def test_notes_go_to_the_journal_and_nowhere_else(server: Server, recording: Recording, shop: Workshop) -> None:
+def test_notes_go_to_the_journal_and_nowhere_else(server: Server, recording: Recording, warm_shop: Workshop) -> None:
     name = recording.folder.name
     to, nasty = f"run/{name}/notes", {"text": "<img src=x onerror=alert(1)>", "assumption": False}
     for path, body, headers in (
@@ -169,7 +169,7 @@ def test_notes_go_to_the_journal_and_nowhere_else(server: Server, recording: Rec
     shown = until(server.events(f"run/{name}/events"), "notes", "by step 500")
     assert "&lt;img" in shown and "<img" not in shown
     assert [(file.name, file.stat().st_size) for file in recording.folder.iterdir()] == before
-    said = shop.paramedic("journal").stdout
+    said = warm_shop.paramedic("journal").stdout
     assert f"**note** <img src=x onerror=alert(1)> (run {name}" in said and "**assumption** loss falls" in said
 
 

@@ -12,7 +12,6 @@ from paramedic.findings.words import listed, plural
 
 IGNORED = (-100, -1, 255)  # usual values for "leave this out"
 FEWEST = 20  # samples
-RARE = 0.005
 MISFITS = 0.1
 BETWEEN = 30  # different values between 0 and 255 that interpolation leaves
 ENDS = 0.85  # of all pixels that are 0 or 255 all the same
@@ -23,7 +22,7 @@ def is_dense(audit: Audit) -> bool:
     return audit.task.kind in kinds and audit.train.sketch.dense.known
 
 
-def out_of_range(split: Split) -> Iterator[Finding]:
+def out_of_range(split: Split, rare: float) -> Iterator[Finding]:
     """PM304: classes that no output will have."""
     dense = split.sketch.dense
     values = sorted(dense.elements)
@@ -48,7 +47,7 @@ def out_of_range(split: Split) -> Iterator[Finding]:
             "warning" if split.source.fed else "note",
         )
     else:
-        yield from _strays(split, values)
+        yield from _strays(split, values, rare)
 
 
 def _interpolated(split: Split) -> bool:
@@ -60,9 +59,9 @@ def _interpolated(split: Split) -> bool:
     return often and min(ends) > 0.01 * whole and sum(ends) > ENDS * whole
 
 
-def _strays(split: Split, values: list[int]) -> Iterator[Finding]:
+def _strays(split: Split, values: list[int], rare: float) -> Iterator[Finding]:
     dense = split.sketch.dense
-    usual = [value for value in values if dense.holders[value] > max(2, RARE * dense.count) and value not in IGNORED]
+    usual = [value for value in values if dense.holders[value] > max(2, rare * dense.count) and value not in IGNORED]
     if len(usual) < 2 or usual[0] not in (0, 1):
         return
     stray = [v for v in values if v not in usual and v not in IGNORED and (v < 0 or v > usual[-1] + 1)]
@@ -161,7 +160,7 @@ def wrongly_laid(audit: Audit) -> Iterator[Finding]:
             )
 
 
-def never_seen(audit: Audit) -> Iterator[Finding]:
+def never_seen(audit: Audit, share: float) -> Iterator[Finding]:
     """PM323: classes of val that train lacks, and masks without any class."""
     train = audit.train.sketch.dense
     if train.count >= FEWEST and len(train.elements) == 1 and train.pictures:
@@ -178,7 +177,7 @@ def never_seen(audit: Audit) -> Iterator[Finding]:
     val = audit.val.sketch.dense
     strange = [v for v in sorted(val.holders) if v not in train.holders and v not in IGNORED]
     samples = sorted({sample for value in strange for sample in val.samples[value]})
-    if len(samples) >= max(3, 0.01 * val.count) and train.count >= FEWEST and len(train.elements) > 1:
+    if len(samples) >= max(3, share * val.count) and train.count >= FEWEST and len(train.elements) > 1:
         yield _finding(
             audit.val,
             f"{len(samples):,} samples of val hold a class that train never has: {listed([str(v) for v in strange])}",

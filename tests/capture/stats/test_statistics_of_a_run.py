@@ -47,9 +47,9 @@ def assert_same(found: list[dict[str, float]], told: list[dict[str, float]], tol
         assert all(math.isclose(one[name], other[name], rel_tol=tolerance) for name in one)
 
 
-def test_gradients_weights_and_updates_are_those_of_the_script(shop: Workshop) -> None:
+def test_gradients_weights_and_updates_are_those_of_the_script(warm_shop: Workshop) -> None:
     run, told = watched(
-        shop,
+        warm_shop,
         """
 net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.05)
@@ -71,9 +71,9 @@ for step in range(30):
     assert all(math.isclose(a, b, rel_tol=1e-5) for a, b in zip(series, total, strict=True))
 
 
-def test_accumulation_two_optimizers_sparse_gradients_and_a_loss_scale(shop: Workshop) -> None:
+def test_accumulation_two_optimizers_sparse_gradients_and_a_loss_scale(warm_shop: Workshop) -> None:
     run, told = watched(
-        shop,
+        warm_shop,
         """
 words, head = nn.Embedding(50, 8, sparse=True), nn.Linear(8, 3)
 opts = [torch.optim.SparseAdam(words.parameters(), lr=0.01), torch.optim.SGD(head.parameters(), lr=0.1)]
@@ -140,24 +140,24 @@ print(loss.item())
     assert shop.python("alone.py").stdout == shop.run("train.py", options=("-q", "--compiled-outputs")).stdout
 
 
-def test_budget_zero_means_no_statistics_and_the_report_says_what_was_looked_at(shop: Workshop) -> None:
+def test_budget_zero_means_no_statistics_and_the_report_says_what_was_looked_at(warm_shop: Workshop) -> None:
     script = """
 net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.01)
 for step in range(400):
     x = torch.randn(8, 4); opt.zero_grad(); F.mse_loss(net(x), x[:, :1]).backward(); opt.step()
 """
-    run, _ = watched(shop, script, "--budget", "0")
+    run, _ = watched(warm_shop, script, "--budget", "0")
     assert not any(run.samples(role) for role in ("gradient", "weight", "update", "output"))
-    done = shop.run("train.py", options=("-v",))
+    done = warm_shop.run("train.py", options=("-v",))
     coverage = done.found["run"]["coverage"]
     assert 0 < coverage["sampled"] < 400 and coverage["examined"] < coverage["watched"] < 400
     assert f"Looked at {coverage['watched']:,} of 400 steps" in done.stderr
 
 
 @pytest.mark.parametrize("budget", ["150%", "-1", "much"])
-def test_a_budget_that_makes_no_sense_is_explained(shop: Workshop, budget: str) -> None:
-    shop.write("train.py", "import torch")
-    done = shop.paramedic("run", f"--budget={budget}", "train.py")
+def test_a_budget_that_makes_no_sense_is_explained(warm_shop: Workshop, budget: str) -> None:
+    warm_shop.write("train.py", "import torch")
+    done = warm_shop.paramedic("run", f"--budget={budget}", "train.py")
     assert done.code == 2 and "--budget 2%" in done.stderr
 
 

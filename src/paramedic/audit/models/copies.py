@@ -14,10 +14,8 @@ from paramedic.audit.sketches.moments import Floats
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
-FEWEST = 50  # samples
 FEWEST_VALUES = 20  # different ones, of a number to be predicted
 FEWEST_PER_CLASS = 10
-OUT_OF_ORDER = 0.002  # of neighbours, that rounding may exchange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,29 +28,35 @@ class Copy:
     samples: int
 
 
-def copies(audit: Audit) -> list[Copy] | None:
-    """None where targets are not one value per sample, or inputs are no columns."""
+def copies(audit: Audit, fewest: int, out_of_order: float) -> list[Copy] | None:
+    """None where there are fewer samples, targets are not one value per sample, or inputs are no columns; rounding may
+    exchange `out_of_order` of the neighbours."""
     split, found = audit.train, audit.train.features
     kept = split.sketch.kept
-    if found.labels is None or len(found.labels) < FEWEST or split.pixel_like:
+    if found.labels is None or len(found.labels) < fewest or split.pixel_like:
         return None
     columns = list(_columns(split))
     if len(columns) < 2 or audit.task.kind not in ("classification", "regression"):
         return None  # of one column alone, the target may well be a plain function
-    judge = _as_class if audit.task.kind == "classification" else _as_number
+
+    def judge(values: Array, labels: Array) -> str | None:
+        if audit.task.kind == "classification":
+            return _as_class(values, labels, fewest)
+        return _as_number(values, labels, fewest, out_of_order)
+
     return [
         Copy(name=name, place=place, how=how, samples=len(kept.indices))
         for name, place, values in columns
         if (how := judge(values, found.labels)) is not None
-    ] + [*_telling_ids(split)]
+    ] + [*_telling_ids(split, fewest)]
 
 
-def _telling_ids(split: Split) -> Iterator[Copy]:
+def _telling_ids(split: Split, fewest: int) -> Iterator[Copy]:
     """Numbers of the rows that say the class: sorted by them, the classes are sorted too, and the file is not."""
     labels, samples = split.sketch.target.labels, split.sketch.target.samples
     for name, parts in split.sketch.numbering.items():
         ids = np.concatenate(parts)
-        if labels is None or len(ids) != len(labels) or len(labels) < FEWEST or labels.dtype.kind == "f":
+        if labels is None or len(ids) != len(labels) or len(labels) < fewest or labels.dtype.kind == "f":
             continue
         classes, counts = np.unique(labels, return_counts=True)
         if not 2 <= len(classes) <= len(labels) / FEWEST_PER_CLASS or counts.min() < FEWEST_PER_CLASS:
@@ -85,10 +89,10 @@ def _rows(values: Values) -> Array:
     return np.asarray(values).reshape(len(values), -1)
 
 
-def _as_class(column: Array, labels: Array) -> str | None:
+def _as_class(column: Array, labels: Array, fewest: int) -> str | None:
     """Each class has one value of the column, and each value one class."""
     known = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
-    if known.sum() < max(FEWEST, 0.9 * len(column)):
+    if known.sum() < max(fewest, 0.9 * len(column)):
         return None
     column, labels = column[known], labels[known]
     values, classes = np.unique(column), np.unique(labels)
@@ -101,10 +105,10 @@ def _as_class(column: Array, labels: Array) -> str | None:
     return "is the target itself" if same else "has one value for each class: it is the target in other words"
 
 
-def _as_number(column: Array, labels: Array) -> str | None:
+def _as_number(column: Array, labels: Array, fewest: int, out_of_order: float) -> str | None:
     """Sorted by the column, the targets are sorted as well."""
     known = np.isfinite(column.astype(np.float64)) & np.isfinite(labels.astype(np.float64))
-    if known.sum() < max(FEWEST, 0.9 * len(column)):
+    if known.sum() < max(fewest, 0.9 * len(column)):
         return None
     values: Floats = column[known].astype(np.float64)
     targets: Floats = labels[known].astype(np.float64)
@@ -115,6 +119,6 @@ def _as_number(column: Array, labels: Array) -> str | None:
         return "is the target itself"
     for sign, rises in ((1, "rises"), (-1, "falls")):
         order = np.lexsort((sign * targets, values))  # where rounding made values equal, any order is right
-        if float(np.mean(np.diff(sign * targets[order]) < 0)) <= OUT_OF_ORDER:
+        if float(np.mean(np.diff(sign * targets[order]) < 0)) <= out_of_order:
             return f"{rises} with the target without exception: it is a function of it"
     return None

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 FEWEST, MOST = 100, 1_000  # samples of each part
 TREES = 100
-TELLING = 0.7  # area under the curve; 0.5 is guessing
 SURE = 6.0  # standard errors
 
 
@@ -26,8 +25,8 @@ class Drift:
     columns: list[str]
 
 
-def drift(audit: Audit) -> Drift | None:
-    """None where they cannot be told apart, or there are too few samples."""
+def told_apart(audit: Audit, telling: float) -> Drift | None:
+    """None where the area under the curve is below `telling` (0.5 is guessing), or there are too few samples."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.metrics import roc_auc_score
 
@@ -47,7 +46,7 @@ def drift(audit: Audit) -> Drift | None:
     score = np.nan_to_num(np.asarray(forest.oob_decision_function_)[:, 1], nan=0.5)
     area = float(roc_auc_score(of_val, score))
     error = ((len(rows) + 1) / (12 * len(parts[0]) * len(parts[1]))) ** 0.5
-    if area < TELLING or area < 0.5 + SURE * error:
+    if area < telling or area < 0.5 + SURE * error:
         return None
     names = list(next(iter(audit.train.source.features.values()), ()))
     strongest = np.argsort(-forest.feature_importances_)[:3]

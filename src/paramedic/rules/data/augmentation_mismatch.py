@@ -38,6 +38,9 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Test-time augmentation and corrupted test sets: say so in the name of the loader ("tta", "noisy").
+
+    ## Options
+    In an audit: `samples`: how many are read again; `looks`: how often each of them.
     """
     yield from _mirrored(run)
     yield from _shared_object(run)
@@ -141,31 +144,27 @@ def _changing(firsts: list[Batch]) -> int | None:
 
 
 # In an audit: the data itself, before any training.
-LOOKS = 3
-SAMPLES = 8
-
-
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, samples: int = 8, looks: int = 3) -> Iterator[Finding]:
     """The same index is read several times."""
     if audit.task.kind == "segmentation":
-        yield from _masks_left_behind(audit)
+        yield from _masks_left_behind(audit, samples)
     split = audit.val
     if split is None or not split.source.fed or not split.size:
         raise Abstain("no validation Dataset was given")
     dataset = _indexed(split)
     if dataset is None:
         raise Abstain("the validation data is a stream, and cannot be read twice in the same place")
-    changing = [index for index in split.sketch.indices[:SAMPLES].tolist() if _changes(dataset, index)]
+    changing = [index for index in split.sketch.indices[:samples].tolist() if _changes(dataset, index, looks)]
     if changing:
         yield _finding(split, changing)
 
 
-def _masks_left_behind(audit: Audit) -> Iterator[Finding]:
+def _masks_left_behind(audit: Audit, samples: int) -> Iterator[Finding]:
     from paramedic.audit.models.flips import turned_alone
 
     for split in audit.splits:
         dataset = _indexed(split)
-        looked = split.sketch.indices[:SAMPLES].tolist() if dataset is not None else []
+        looked = split.sketch.indices[:samples].tolist() if dataset is not None else []
         turned = {index: how for index in looked if (how := turned_alone(dataset, index)) is not None}
         if turned:
             how = next(iter(turned.values()))
@@ -189,7 +188,7 @@ def _indexed(split: Split) -> Any:
     return dataset if hasattr(dataset, "__getitem__") else None
 
 
-def _changes(dataset: Any, index: int) -> bool:
+def _changes(dataset: Any, index: int, times: int) -> bool:
     import numpy as np
 
     from paramedic.audit.sources.samples import take_apart
@@ -197,7 +196,7 @@ def _changes(dataset: Any, index: int) -> bool:
 
     try:
         with as_before():
-            looks = [take_apart(dataset[index], None) for _ in range(LOOKS)]
+            looks = [take_apart(dataset[index], None) for _ in range(times)]
     except Exception:
         return False  # a sample that fails is PM320's business
     if not all(np.array_equal(np.asarray(looks[0][1]), np.asarray(look[1])) for look in looks[1:]):

@@ -28,6 +28,10 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     When the script catches the exception and goes on.
+
+    ## Options
+    In an audit: `rare`: share of samples up to which another shape or type is odd, and not one of several sizes;
+    `unsure`: the same where nobody knows how batches are put together; `samples`: the fewest that are judged.
     """
     ended = run.first(Ended)
     for event in run.facts(BadSample):
@@ -50,13 +54,10 @@ def _among(samples: Sequence[int]) -> str:
 
 
 # In an audit: the data itself, before any training.
-RARE = 0.05
-FEW = 0.01  # where the collate function is not known, which may bring them to one size
-FEWEST = 20
 _MODE = "they have another number of colour channels: they cannot be put into one batch, or a layer meets other inputs"
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, rare: float = 0.05, unsure: float = 0.01, samples: int = 20) -> Iterator[Finding]:
     """Each failing sample is named; the rest was audited all the same."""
     from paramedic.audit.dense_labels import is_dense, misfitting
 
@@ -64,7 +65,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         bad = split.sketch.bad
         if bad:
             kinds = Counter(sample.error.partition(":")[0] for sample in bad)
-            samples = [sample.index for sample in bad]
+            failed = [sample.index for sample in bad]
             names = [sample.name or str(sample.index) for sample in bad]
             read = "used" if any(sample.column for sample in bad) else "read"
             yield Finding(
@@ -78,17 +79,21 @@ def in_data(audit: Audit) -> Iterator[Finding]:
                 evidence=(Evidence(name="failed", value=len(bad), limit="0"),),
                 confidence=0.97,
                 split=split.name,
-                samples=tuple(samples),
+                samples=tuple(failed),
                 columns=tuple(dict.fromkeys(sample.column for sample in bad if sample.column)),
                 files=tuple(sample.name for sample in bad if sample.name),
             )
         if is_dense(audit):
             yield from misfitting(split)
+        most = max(rare * split.size, 1)
+        if split.source.kind == "dataset":  # its collate function is not known, and may bring them to one size
+            most = min(most, max(unsure * split.size, 3))
         for name, sketch in split.sketch.inputs.items():
             for what, counts in (("shape", sketch.shapes), ("type", sketch.types)):
-                yield from _odd(split, name, what, counts, sketch.odd)
+                if split.size >= samples and counts.total() - max(counts.values(), default=0) <= most:
+                    yield from _odd(split, name, what, counts, sketch.odd)
             if sketch.is_text and sketch.empty:
-                yield _empty(split, name, sketch.empty)
+                yield _empty(split, name, sketch.empty, rare)
             if sketch.damaged:
                 yield _damaged(split, name, sketch.damaged)
 
@@ -99,12 +104,10 @@ def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict
     others = [key for key in counts if key != usual]
     strange = sum(counts[key] for key in others)
     files = split.source.kind == "images"
-    if not strange or split.size < FEWEST or strange > max(RARE * split.size, 1) or not (split.source.fed or files):
+    if not strange or not (split.source.fed or files):
         return
     if what == "shape" and len(usual) == 1 and all(len(key) == 1 for key in others):
         return  # sequences have lengths of their own, and a collate function that pads them
-    if split.source.kind == "dataset" and strange > max(FEW * split.size, 3):
-        return
     odd = sorted(sample for key in others for sample in samples.get(key, []))
     ranks = what == "shape" and any(len(key) != len(usual) for key in others)
     severity: Severity = "error" if ranks or what == "type" or len(others) <= 3 else "warning"
@@ -124,8 +127,8 @@ def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict
     )
 
 
-def _empty(split: Split, name: str, samples: list[int]) -> Finding:
-    few = len(samples) <= RARE * split.size
+def _empty(split: Split, name: str, samples: list[int], rare: float) -> Finding:
+    few = len(samples) <= rare * split.size
     return Finding(
         what=f"{many(len(samples), 'text')} of {split.name}{f' in {name!r}' if name else ''} "
         f"{'is' if len(samples) == 1 else 'are'} empty: {split.samples(samples)}",

@@ -41,7 +41,8 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     pictures, it is reported by `paramedic audit` only.
 
     ## Options
-    `fewest`: batches to be seen.
+    `fewest`: batches to be seen. In an audit: `samples`: the fewest that are judged; `wide`: columns without names from
+    which on a constant one is a note; `blank`: share of blank images, of all or of a class, above which they are meant.
     """
     yield from _columns(run)
     trained = {event.loader for event in run.facts(TrainForward)}
@@ -112,19 +113,14 @@ def _stuck(run: Run) -> bool:
 
 
 # In an audit: the data itself, before any training.
-FEWEST = 20  # samples
-WIDE = 64  # columns
-BLANK = 0.2  # of the samples, or of a class
-
-
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, samples: int = 20, wide: int = 64, blank: float = 0.2) -> Iterator[Finding]:
     """Pixels at the border of images may be constant; a named column, a channel or a whole image may not."""
     import numpy as np
 
     from paramedic.audit.sketches.pictures import is_image_shape
 
     split = audit.train
-    if split.size < FEWEST:
+    if split.size < samples:
         raise Abstain(f"only {split.size} samples")
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text" and len(sketch.words) == 1:
@@ -143,20 +139,20 @@ def in_data(audit: Audit) -> Iterator[Finding]:
             columns = [split.feature(name, int(i)) for i in np.flatnonzero(constant)]
             what = f"column{'s' * (len(columns) > 1)} {listed(columns, 6)} of {split.name} never var{_y(columns)}"
             why = "a constant carries no information, and its scaling divides by zero"
-            severity: Severity = "note" if _usual(split, name, sketch) else "warning"
+            severity: Severity = "note" if _usual(split, name, sketch, wide) else "warning"
             named = split.columns(name, np.flatnonzero(constant).tolist())
             yield _finding_in_data(split, what, why, len(columns), severity, named)
         if is_image_shape(sketch.shape) and sketch.blank and not constant.all():
-            yield _blank(split, sketch)
+            yield _blank(split, sketch, blank)
 
 
-def _usual(split: Split, name: str, sketch: InputSketch) -> bool:
+def _usual(split: Split, name: str, sketch: InputSketch, wide: int) -> bool:
     """Rows in which some columns are never used by nature: wide features without names, one-hot columns, the bias."""
     import numpy as np
 
     moments = sketch.moments
     assert moments is not None
-    if not split.source.features.get(name) and len(moments.mean) >= WIDE:
+    if not split.source.features.get(name) and len(moments.mean) >= wide:
         return True
     places = np.flatnonzero(moments.constant).tolist()
     ones = len(places) == 1 and moments.low[places[0]] == 1
@@ -185,22 +181,22 @@ def _channels(split: Split, sketch: InputSketch) -> Iterator[Finding]:
         yield _finding_in_data(split, what, "a channel was lost when the images were read or joined", len(flat))
 
 
-def _meant(split: Split, blank: list[int]) -> bool:
+def _meant(split: Split, blank: list[int], most: float) -> bool:
     """Whether "nothing to be seen" is a class, or what many samples show: empty tiles, slices beside the body."""
     import numpy as np
 
-    if len(blank) > BLANK * split.size or split.sketch.boxes or split.sketch.dense.known:
+    if len(blank) > most * split.size or split.sketch.boxes or split.sketch.dense.known:
         return True
     target = split.sketch.target
     if target.labels is None:
         return False
     empty = np.isin(target.samples, blank)
     classes = np.unique(target.labels[empty])
-    return len(classes) == 1 and float(empty[target.labels == classes[0]].mean()) > BLANK
+    return len(classes) == 1 and float(empty[target.labels == classes[0]].mean()) > most
 
 
-def _blank(split: Split, sketch: InputSketch) -> Finding:
-    severity: Severity = "note" if _meant(split, sketch.blank) else "warning"
+def _blank(split: Split, sketch: InputSketch, most: float) -> Finding:
+    severity: Severity = "note" if _meant(split, sketch.blank, most) else "warning"
     return Finding(
         what=f"{many(len(sketch.blank), 'image')} of {split.name} {'are' if len(sketch.blank) > 1 else 'is'} one "
         f"colour all over: {split.samples(sketch.blank)}",

@@ -48,7 +48,9 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     into the model's first layer, unless they are called boxes.
 
     ## Options
-    `share`: share of boxes with swapped corners above which they are assumed to be in another format.
+    `share`: share of boxes with swapped corners above which they are assumed to be in another format. In an audit:
+    `edge`: pixels by which a box may reach beyond its image; `tiny`: pixels that it must be wide and high; `area`: the
+    share by which an area written beside it may be off; `boxes`: the fewest by which a format is judged.
     """
     turned = _turned_in_training(run) or _turned_targets(run)
     if turned is not None:
@@ -192,10 +194,6 @@ def _fails(run: Run) -> bool:
 
 # In an audit: the data itself, before any training.
 MOST = 0.3  # of the boxes may have another area than the one beside
-EDGE = 1.5  # pixels that a box may stand over, or a hundredth of the image
-TINY = 1.0  # pixels
-FEWEST = 8
-AREA = 0.02  # by which an area may be off, rounding
 _UNDEFINED = "the logarithm of the size, and the overlap with a prediction, are not defined"
 _WORDS: dict[str, tuple[str, str, str, Severity]] = {
     "broken": ("with NaN or infinity", _UNDEFINED, "leave them out", "error"),
@@ -210,31 +208,32 @@ _WORDS: dict[str, tuple[str, str, str, Severity]] = {
 }
 
 
-def in_data(audit: Audit, *, share: float = 0.3) -> Iterator[Finding]:
+def in_data(
+    audit: Audit, *, share: float = 0.3, edge: float = 1.5, tiny: float = 1.0, area: float = 0.02, boxes: int = 8
+) -> Iterator[Finding]:
     """First the format of the whole set, then single boxes."""
     judged = False
     for split in audit.splits:
-        boxes = [(index, b) for index, b in split.sketch.boxes if len(b.numbers)]
-        if not boxes:
+        found = [(index, b) for index, b in split.sketch.boxes if len(b.numbers)]
+        if not found:
             continue
         judged = True
-        whole = _format(split, [b for _, b in boxes], share)
+        enough = sum(len(b.numbers) for _, b in found) >= boxes
+        whole = _format(split, [b for _, b in found], share, edge) if enough else None
         if whole is not None:
             yield whole
             continue
-        yield from _single(split, boxes)
-        yield from _areas(split, boxes)
+        yield from _single(split, found, edge, tiny)
+        yield from _areas(split, found, area, boxes)
     if not judged:
         raise Abstain("there are no boxes")
 
 
-def _format(split: Split, boxes: list[BoxesOfImage], share: float) -> Finding | None:
+def _format(split: Split, boxes: list[BoxesOfImage], share: float, edge: float) -> Finding | None:
     import numpy as np
 
     numbers = np.concatenate([b.numbers for b in boxes])
     sizes = np.concatenate([np.tile(b.size or (np.inf, np.inf), (len(b.numbers), 1)) for b in boxes])
-    if len(numbers) < FEWEST:
-        return None
     declared = boxes[0].declared
     if np.nanmax(np.abs(numbers)) <= 1.01 and np.isfinite(sizes).all() and sizes.min() > 2:
         what = f"all {len(numbers):,} boxes of {split.name} lie between 0 and 1, where pixels are meant"
@@ -243,7 +242,7 @@ def _format(split: Split, boxes: list[BoxesOfImage], share: float) -> Finding | 
         )
     corners = {"xyxy": numbers, "xywh": np.concatenate([numbers[:, :2], numbers[:, :2] + numbers[:, 2:]], axis=1)}
     other = "xyxy" if declared == "xywh" else "xywh"
-    wrong, right = _impossible(corners[declared], sizes).mean(), _impossible(corners[other], sizes).mean()
+    wrong, right = (_impossible(corners[way], sizes, edge).mean() for way in (declared, other))
     if wrong > share and right < wrong / 10:
         names = {"xyxy": "two corners (x1, y1, x2, y2)", "xywh": "corner and size (x, y, width, height)"}
         what = f"{wrong:.0%} of the boxes of {split.name} are impossible as {names[declared]}, but {right:.0%} as "
@@ -255,21 +254,21 @@ def _format(split: Split, boxes: list[BoxesOfImage], share: float) -> Finding | 
     return None
 
 
-def _impossible(corners: Numbers, sizes: Numbers) -> NDArray[np.bool_]:
+def _impossible(corners: Numbers, sizes: Numbers, edge: float) -> NDArray[np.bool_]:
     import numpy as np
 
     empty = (corners[:, 2:] <= corners[:, :2]).any(axis=1)
-    return np.asarray(empty | _outside(corners, sizes))
+    return np.asarray(empty | _outside(corners, sizes, edge))
 
 
-def _outside(corners: Numbers, sizes: Numbers) -> NDArray[np.bool_]:
+def _outside(corners: Numbers, sizes: Numbers, edge: float) -> NDArray[np.bool_]:
     import numpy as np
 
-    slack = np.where(np.isfinite(sizes), np.maximum(EDGE, 0.01 * sizes), EDGE)
+    slack = np.where(np.isfinite(sizes), np.maximum(edge, 0.01 * sizes), edge)
     return np.asarray((corners[:, :2] < -slack).any(axis=1) | (corners[:, 2:] > sizes + slack).any(axis=1))
 
 
-def _single(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Finding]:
+def _single(split: Split, boxes: list[tuple[int, BoxesOfImage]], edge: float, least: float) -> Iterator[Finding]:
     import numpy as np
 
     kinds: dict[str, list[tuple[int, list[float]]]] = {"empty": [], "outside": [], "tiny": [], "broken": []}
@@ -284,8 +283,8 @@ def _single(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Fin
         with np.errstate(invalid="ignore"):
             broken = ~np.isfinite(corners).all(axis=1)
             empty = ~broken & (corners[:, 2:] <= corners[:, :2]).any(axis=1)
-            outside = ~broken & ~empty & _outside(corners, size)
-            tiny = ~broken & ~empty & ~outside & ((corners[:, 2:] - corners[:, :2]) < TINY).any(axis=1)
+            outside = ~broken & ~empty & _outside(corners, size, edge)
+            tiny = ~broken & ~empty & ~outside & ((corners[:, 2:] - corners[:, :2]) < least).any(axis=1)
         for kind, hit in (("broken", broken), ("empty", empty), ("outside", outside), ("tiny", tiny & (not unit))):
             kinds[kind] += [(index, box) for box in b.numbers[hit].tolist()]
     for kind, (what, why, remedy, severity) in _WORDS.items():
@@ -297,7 +296,7 @@ def _single(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Fin
             yield _finding_in_data(split, what, why, remedy, samples, severity)
 
 
-def _areas(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Finding]:
+def _areas(split: Split, boxes: list[tuple[int, BoxesOfImage]], tolerance: float, fewest: int) -> Iterator[Finding]:
     """Boxes whose area is not the one written beside them, where nearly all others agree with theirs."""
     known = [
         (index, box, area)
@@ -305,8 +304,8 @@ def _areas(split: Split, boxes: list[tuple[int, BoxesOfImage]]) -> Iterator[Find
         for box, area in zip(b.numbers.tolist(), b.areas, strict=False)
         if area is not None and b.declared == "xywh"
     ]
-    wrong = [(i, box, area) for i, box, area in known if abs(box[2] * box[3] - area) > max(1.0, AREA * area)]
-    if len(known) < FEWEST or not 0 < len(wrong) <= MOST * len(known):
+    wrong = [(i, box, area) for i, box, area in known if abs(box[2] * box[3] - area) > max(1.0, tolerance * area)]
+    if len(known) < fewest or not 0 < len(wrong) <= MOST * len(known):
         return
     samples = list(dict.fromkeys(index for index, _, _ in wrong))
     _, box, area = wrong[0]

@@ -11,12 +11,11 @@ from paramedic.rules.support import many
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
-MEANT = 0.2  # of all samples, that have an equal one with another label: this is how the data was made
-FEWEST_NEAR = 3  # pairs of nearly equal texts; a single one may turn on its one word
-
 
 @rule("PM308", "duplicate-samples", severity="warning", reads="audit")
-def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Finding]:
+def check(
+    audit: Audit, *, share: float = 0.05, fewest: int = 10, meant: float = 0.2, near: int = 3
+) -> Iterator[Finding]:
     """The same sample is in the data several times.
 
     Compared by content: exactly; and nearly, for images (also mirrored), texts, and rows of numbers (with noise, or
@@ -35,7 +34,9 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
     where they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
 
     ## Options
-    `share`: share of redundant samples above which it is a warning; `fewest`: their number.
+    `share`: share of redundant samples above which it is a warning; `fewest`: their number; `meant`: share of samples
+    with an equal one of another label above which the data was made that way; `near`: the fewest pairs of nearly equal
+    texts with different labels, since a single one may turn on its one word.
     """
     from paramedic.audit.overlap import groups, oversampled
 
@@ -46,25 +47,26 @@ def check(audit: Audit, *, share: float = 0.05, fewest: int = 10) -> Iterator[Fi
             raise Abstain("the loader's sampler draws samples repeatedly on purpose")
         exact = groups(split)
         copies = {index for group in exact for index in group}
-        near = [
+        alike = [
             [pair.first, pair.second]
             for pair in audit.near.get((split.name, split.name), [])
             if not (pair.first in copies and pair.second in copies)
         ]
         if audit.task.kind == "classification":
-            yield from _contradictions(split, _conflicts(split, exact), _conflicts(split, near))
-        if exact or near:
-            yield _finding(split, exact, near, share, fewest)
+            pairs = _conflicts(split, alike)
+            yield from _contradictions(split, _conflicts(split, exact), pairs if len(pairs) >= near else [], meant)
+        if exact or alike:
+            yield _finding(split, exact, alike, share, fewest)
 
 
-def _contradictions(split: Split, exact: list[list[int]], near: list[list[int]]) -> Iterator[Finding]:
+def _contradictions(split: Split, exact: list[list[int]], near: list[list[int]], meant: float) -> Iterator[Finding]:
     """One input with two labels. Many of them are meant: several annotators, or pairs that were made to differ."""
     from paramedic.audit.overlap import rich
 
     prose = any(sketch.is_text for sketch in split.sketch.inputs.values())
-    groups = [*exact, *(near if prose and len(near) >= FEWEST_NEAR else [])]
+    groups = [*exact, *(near if prose else [])]
     samples = list(dict.fromkeys(index for group in groups for index in group))
-    if not groups or len(samples) > MEANT * split.size or not rich(split):
+    if not groups or len(samples) > meant * split.size or not rich(split):
         return
     words = [many(len(exact), "group") + " of equal samples"] if exact else []
     words += [many(len(groups) - len(exact), "pair") + " of nearly equal texts"] if len(groups) > len(exact) else []

@@ -34,6 +34,9 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the dataset reseeds its generator for each sample by other means than `seed`, `manual_seed` or a new
     generator.
+
+    ## Options
+    In an audit: `draws`: how often each of two workers makes the same sample.
     """
     yield from _whole_streams(run)
     for loader in run.facts(Loader):
@@ -83,53 +86,53 @@ def _whole_streams(run: Run, fewest: int = 16) -> Iterator[Finding]:
 
 
 # In an audit: the data itself, before any training.
-DRAWS = 4  # per worker
-SECONDS = 30
+SECONDS = 30  # that a worker may take
 
 
 class _Repeated:
     """One sample of a dataset, over and over; worker i makes every second one of them."""
 
-    def __init__(self, dataset: Any, index: int) -> None:
+    def __init__(self, dataset: Any, index: int, draws: int) -> None:
         self.dataset = dataset
         self.index = index
+        self.draws = draws
 
     def __len__(self) -> int:
-        return 2 * DRAWS
+        return 2 * self.draws
 
     def __getitem__(self, _: int) -> Any:
         return self.dataset[self.index]
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, draws: int = 4) -> Iterator[Finding]:
     """Two workers make the same sample several times: what they draw must differ from worker to worker."""
     split = audit.train
     loader = split.source.origin if split.source.kind == "loader" else None
     if loader is None or not getattr(loader, "num_workers", 0) or not split.size:
         raise Abstain("no DataLoader with worker processes was given")
     try:
-        first, second = _draws(loader, int(split.sketch.indices[0]))
+        first, second = _draws(loader, int(split.sketch.indices[0]), draws)
     except Exception as error:
         raise Abstain(f"two workers could not be asked ({type(error).__name__})") from None
     random = any(not _equal(first[0], other) for other in first[1:])
     if random and all(_equal(one, other) for one, other in zip(first, second, strict=True)):
         yield Finding(
             what=f"{loader.num_workers} workers draw the same random numbers: two of them made sample "
-            f"{int(split.sketch.indices[0])} {DRAWS} times, differently each time, but both alike",
+            f"{int(split.sketch.indices[0])} {draws} times, differently each time, but both alike",
             why="a worker starts with a copy of the dataset, random state included; torch only reseeds the "
             "global generators",
             remedy="DataLoader(..., worker_init_fn=f) where f seeds the dataset with get_worker_info().seed",
-            evidence=(Evidence(name="equal_draws", value=DRAWS, limit="0"),),
+            evidence=(Evidence(name="equal_draws", value=draws, limit="0"),),
             confidence=0.97,
             split="train",
         )
 
 
-def _draws(loader: Any, index: int) -> tuple[list[Any], list[Any]]:
+def _draws(loader: Any, index: int, draws: int) -> tuple[list[Any], list[Any]]:
     from paramedic.audit.sources.samples import take_apart
     from paramedic.audit.sources.torch_data import as_before
 
-    again = _Repeated(loader.dataset, index)
+    again = _Repeated(loader.dataset, index, draws)
     with as_before():
         twice = type(loader)(
             again, batch_size=None, num_workers=2, worker_init_fn=loader.worker_init_fn, timeout=SECONDS,

@@ -51,7 +51,7 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
 
     ## Options
     `structured`: how far the features depend on each other; 1 is what pure noise has. `random`: the share of labels
-    dealt at random.
+    dealt at random. In an audit: `chance`: the p-value above which no relation counts as found.
     """
     yield from _renumbered(run)
     yield from _nothing_carries_over(run)
@@ -194,10 +194,7 @@ def _by_chance(rows: Table) -> float | None:
 
 
 # In an audit: the data itself, before any training.
-CHANCE = 0.01  # p-value above which nothing counts as found
-
-
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
     """A random forest and the nearest neighbour do no better than with permuted targets, and there is a reason to think
     that they should: moved by some rows the targets fit; or other rows of the same data have a relation; or the inputs
     are images of several classes. Without such a reason it is PM322.
@@ -214,32 +211,33 @@ def in_data(audit: Audit) -> Iterator[Finding]:
     if signal is None:
         raise Abstain("too few samples, or no single target per sample")
     random = signal.score < signal.guess + 0.05 and should_be_learnable(audit)
-    if signal.p_value < CHANCE and not random:
+    if signal.p_value < chance and not random:
         row = broken_from(audit.train, audit.task)
         if row is not None:
             what = f"up to sample {row:,} inputs and targets of train are related, after it they are not"
-            yield _finding(what, "from there on the targets are those of other samples", signal.p_value, row)
+            yield _finding(what, "from there on the targets are those of other samples", signal.p_value, chance, row)
         return
     shift = moved_by(audit.train, audit.task)
     if shift is not None:
         rows = f"{shift:+d} row{'s' * (abs(shift) > 1)}"
         what = f"the targets of train fit when they are moved by {rows}, and not as they are"
-        yield _finding(what, "a row was lost or added on one side (a header, a dropped sample)", signal.p_value, None)
+        why = "a row was lost or added on one side (a header, a dropped sample)"
+        yield _finding(what, why, signal.p_value, chance)
     elif random:
         what = (
             "the targets of train fit their inputs no better than permuted ones: a forest is right in "
             f"{signal.score:.1%}, guessing in {signal.guess:.1%} of {signal.size:,} samples"
         )
         why = "pictures of several classes that a simple model cannot tell apart at all are rare"
-        yield _finding(what, why, signal.p_value, None)
+        yield _finding(what, why, signal.p_value, chance)
 
 
-def _finding(what: str, why: str, p_value: float, row: int | None) -> Finding:
+def _finding(what: str, why: str, p_value: float, chance: float, row: int | None = None) -> Finding:
     return Finding(
         what=what,
         why=why,
         remedy="look at ten samples with their targets; find what was shuffled, sorted or dropped on one side only",
-        evidence=(Evidence(name="p_value", value=p_value, limit="< 0.01"),),
+        evidence=(Evidence(name="p_value", value=p_value, limit=f"< {chance:g}"),),
         confidence=0.9,
         split="train",
         samples=(row,) if row is not None else (),

@@ -39,6 +39,10 @@ def check(run: Run) -> Iterator[Finding]:
     A hinge of your own is taken for one by its form; where the zeros are a mask, and no label, put the mask outside:
     `mask * relu(1 - score)`. The others never. A single value such as -1 or 255 that marks "no label" is reported as
     PM509 instead.
+
+    ## Options
+    In an audit: `rare`: share of the labels below which one beyond a gap is a stray; `samples`: the fewest that are
+    judged.
     """
     if not any(run.facts(kind) for kind in (LossCall, Ctc, SignedLabels)):
         raise Abstain("no loss function of torch was called")
@@ -134,11 +138,9 @@ def _behind_an_assert(run: Run) -> Iterator[Finding]:
 
 # In an audit: the data itself, before any training.
 IGNORED = -100  # the value that torch's losses leave out by themselves
-RARE = 0.005
-FEWEST = 50
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, rare: float = 0.005, samples: int = 50) -> Iterator[Finding]:
     """What the labels alone can tell: the number of the model's outputs is not known here."""
     import numpy as np
 
@@ -146,7 +148,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
 
     if is_dense(audit):
         for split in audit.splits:
-            yield from out_of_range(split)
+            yield from out_of_range(split, rare)
             yield from between_classes(split)
         return
     if audit.task.kind != "classification":
@@ -160,17 +162,19 @@ def in_data(audit: Audit) -> Iterator[Finding]:
             continue
         if split.source.fed and labels.dtype.kind == "f":
             continue  # torch takes whole numbers for classes; these are values
-        yield from _judged(split, labels[np.isfinite(labels)] if labels.dtype.kind == "f" else labels)
+        known = labels[np.isfinite(labels)] if labels.dtype.kind == "f" else labels
+        if len(known) >= samples:
+            yield from _judged(split, known, rare)
 
 
-def _judged(split: Split, labels: Array) -> Iterator[Finding]:
+def _judged(split: Split, labels: Array, rare: float) -> Iterator[Finding]:
     import numpy as np
 
     labels = labels.astype(np.int64) if labels.dtype.kind in "iu" else labels  # below 0 a byte is 255
     values, counts = np.unique(labels[labels != IGNORED], return_counts=True)
-    if len(values) < 2 or len(labels) < FEWEST:
+    if len(values) < 2:
         return
-    stray = _stray(values, counts)
+    stray = _stray(values, counts, rare)
     if len(stray):
         yield _strays(split, values, stray)
     elif values[0] == 1 and values[-1] == len(values) and split.name == "train":
@@ -225,13 +229,13 @@ def _misspelt(split: Split) -> Iterator[Finding]:
     )
 
 
-def _stray(values: Array, counts: Array) -> Array:
+def _stray(values: Array, counts: Array, rare: float) -> Array:
     """Rare labels beyond a gap in an otherwise unbroken row of numbers that begins at 0 or 1."""
     import numpy as np
 
     if not np.all(values == np.round(values)):
         return values[:0]
-    usual = values[counts > max(3, RARE * counts.sum())]
+    usual = values[counts > max(3, rare * counts.sum())]
     if len(usual) < 2 or usual[0] not in (0, 1) or usual[-1] - usual[0] + 1 != len(usual):
         return values[:0]
     low, high = usual[0] - 1, usual[-1] + 1

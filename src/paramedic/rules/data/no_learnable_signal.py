@@ -38,7 +38,8 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     model learns nothing from these data, but is able to learn. Few samples are no evidence.
 
     ## Options
-    `fewest`: samples.
+    `fewest`: samples. In an audit: `samples`: the fewest that are judged; `chance`: the p-value below which a relation
+    counts as found.
     """
     lab = Lab(run)
     if lab.alike is not None:
@@ -89,20 +90,19 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
 
 
 # In an audit: the data itself, before any training.
-CHANCE = 0.05  # p-value above which nothing counts as found
 PICTURES = 1000  # below which pictures without a relation are a note
 
 
-def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
+def in_data(audit: Audit, *, samples: int = 200, chance: float = 0.05) -> Iterator[Finding]:
     """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
     from paramedic.audit.sketches.pictures import is_image_shape
 
     if audit.train.source.guessed:
         raise Abstain("the target was only guessed (set it with --label)")
     signal = audit.signal
-    if signal is None or signal.size < fewest:
+    if signal is None or signal.size < samples:
         raise Abstain("too few samples to tell, or no single target per sample")
-    if signal.p_value <= CHANCE:
+    if signal.p_value <= chance:
         return
     shapes = [sketch.shape for sketch in audit.train.sketch.inputs.values()]
     # From few pictures, models of single pixels do not learn things that change their place and colour.
@@ -117,7 +117,7 @@ def in_data(audit: Audit, *, fewest: int = 200) -> Iterator[Finding]:
         why=f"shuffled targets score as well {signal.p_value:.0%} of the time",
         remedy="check that targets and inputs match, and that the inputs contain the answer at all",
         evidence=(
-            Evidence(name="p_value", value=signal.p_value, limit=f"< {CHANCE:g}"),
+            Evidence(name="p_value", value=signal.p_value, limit=f"< {chance:g}"),
             Evidence(name="nearest_neighbour", value=signal.neighbour),
         ),
         confidence=0.5 if weak else 0.8,

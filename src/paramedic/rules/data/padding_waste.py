@@ -37,7 +37,8 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
     learn to look past it: that stays a note.
 
     ## Options
-    `share`: share of padding above which it is mentioned; `fewest`: batches to be seen; `change`: of an answer.
+    `share`: share of padding above which it is mentioned; `fewest`: batches to be seen; `change`: of an answer;
+    `shortest`: tokens that a row must have in an audit.
     """
     yield from _answers(run, change)
     batches = [event for event in run.facts(Tokens, phase="train") if event.rows > 1 and event.longest > 1]
@@ -82,17 +83,14 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
 
 
 # In an audit: the data itself, before any training.
-SHORTEST = 8
-
-
-def in_data(audit: Audit, *, share: float = 0.5) -> Iterator[Finding]:
+def in_data(audit: Audit, *, share: float = 0.5, shortest: int = 8) -> Iterator[Finding]:
     """Rows of token ids that end in the same id."""
     import numpy as np
 
     judged = 0
     for name, values in audit.train.sketch.kept.inputs.items():
         tokens = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 2
-        if not tokens or not audit.train.source.fed or values.shape[1] < SHORTEST or len(values) < 20:  # type: ignore[union-attr]
+        if not tokens or not audit.train.source.fed or values.shape[1] < shortest or len(values) < 20:  # type: ignore[union-attr]
             continue
         judged += 1
         rows = np.asarray(values)

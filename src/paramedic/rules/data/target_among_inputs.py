@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @rule("PM324", "target-among-inputs", severity="error")
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, fewest: int = 5) -> Iterator[Finding]:
     """A column of the inputs is the target itself.
 
     A run sees it when it is the last column, where files keep their target; `paramedic diagnose` looks at all of them.
@@ -31,9 +31,13 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     When the task is to copy a value. Only tables of at least two columns are judged, and only when the column and the
     target are the same without exception in at least a hundred samples.
+
+    ## Options
+    `fewest`: batches to be seen. In an audit: `samples`: the fewest that are judged; `out_of_order`: share of
+    neighbouring values that rounding may have exchanged in a column that rises with the target.
     """
     looks = [event for event in run.facts(GivenTarget) if not event.sequence]
-    yield from _last_column(looks)
+    yield from _last_column(looks, fewest)
     if not run.facts(Trial):
         if not looks:
             raise Abstain("no table with a target of one number per sample was seen")
@@ -58,7 +62,7 @@ def check(run: Run) -> Iterator[Finding]:
     )
 
 
-def _last_column(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]:
+def _last_column(looks: list[GivenTarget], fewest: int) -> Iterator[Finding]:
     given = [event for event in looks if event.given]
     batches = sum(event.count for event in given)
     if batches < fewest or any(not event.given for event in looks):
@@ -77,11 +81,11 @@ def _last_column(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]
 # In an audit: the data itself, before any training.
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, samples: int = 50, out_of_order: float = 0.002) -> Iterator[Finding]:
     """One finding for each such column."""
     from paramedic.audit.models.copies import copies
 
-    found = copies(audit)
+    found = copies(audit, samples, out_of_order)
     if found is None:
         raise Abstain("no table with a target of one value per sample")
     for copy in found:

@@ -35,7 +35,8 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     When all rows are padded to one more than the longest sequence with an id that is only padding.
 
     ## Options
-    `fewest`: batches to be seen.
+    `fewest`: batches to be seen. In an audit: `share`: share of val, of classes that train lacks, from which on they
+    are reported; `chance`: the probability of a random split that leaves a class out of val.
     """
     batches = [event for event in run.facts(Tokens, phase="train") if event.rows > 1]
     if len(batches) < fewest:
@@ -104,13 +105,11 @@ def _last_label_left_out(run: Run, batches: list[Tokens]) -> bool:
 
 # In an audit: the data itself, before any training.
 FEWEST = 3
-SHARE = 0.01
 PER_CLASS = 30
 MOST_CLASSES = 1000
-CHANCE = 1e-4  # that a split at random would leave some class out of val
 
 
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, share: float = 0.01, chance: float = 1e-4) -> Iterator[Finding]:
     """A class of val that train lacks is a warning; a gap in the class numbers is a note."""
     import numpy as np
 
@@ -118,14 +117,14 @@ def in_data(audit: Audit) -> Iterator[Finding]:
 
     train = audit.train.sketch.target
     if is_dense(audit):
-        yield from never_seen(audit)
+        yield from never_seen(audit, share)
         return
     if audit.task.kind != "classification" or train.labels is None:
         raise Abstain("this is not a classification")
     values = np.unique(train.labels)
     if audit.val is not None and audit.val.sketch.target.labels is not None:
-        yield from _only_in_val(audit.train, audit.val)
-        yield from _never_in_val(audit.train, audit.val)
+        yield from _only_in_val(audit.train, audit.val, share)
+        yield from _never_in_val(audit.train, audit.val, chance)
     whole = not train.names and values.dtype.kind in "iu" and values[0] == 0 and len(values) > 2
     if not whole or len(values) > MOST_CLASSES:
         return
@@ -142,7 +141,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         )
 
 
-def _only_in_val(train: Split, val: Split) -> Iterator[Finding]:
+def _only_in_val(train: Split, val: Split, share: float) -> Iterator[Finding]:
     import numpy as np
 
     known = _named(train)
@@ -155,7 +154,7 @@ def _only_in_val(train: Split, val: Split) -> Iterator[Finding]:
     codes = [names[key] if shown else key for key in strange]
     hit = np.isin(labels, codes)
     samples = val.sketch.target.samples[hit].tolist()
-    if len(samples) < max(FEWEST, SHARE * val.size):
+    if len(samples) < max(FEWEST, share * val.size):
         return
     yield Finding(
         what=f"{len(samples):,} samples of val have a class that train never has: {listed([repr(k) for k in strange])}",
@@ -168,7 +167,7 @@ def _only_in_val(train: Split, val: Split) -> Iterator[Finding]:
     )
 
 
-def _never_in_val(train: Split, val: Split) -> Iterator[Finding]:
+def _never_in_val(train: Split, val: Split, chance: float) -> Iterator[Finding]:
     """Classes that a split at random would have brought into val all but certainly."""
     import numpy as np
 
@@ -177,7 +176,7 @@ def _never_in_val(train: Split, val: Split) -> Iterator[Finding]:
     known, names = _named(val), list(train.sketch.target.names)
     values, counts = np.unique(labels, return_counts=True)
     left = train.size / (train.size + val.size)  # the chance of a sample to stay in train
-    certain = counts * np.log(left) < np.log(CHANCE / len(values))
+    certain = counts * np.log(left) < np.log(chance / len(values))
     missing = [v for v, sure in zip(values.tolist(), certain, strict=True) if sure and _key(v, names) not in known]
     if not missing or len(missing) > len(values) / 2 or val.size < PER_CLASS or len(values) > MOST_CLASSES:
         return

@@ -53,7 +53,8 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     a loader with "train" in its name.
 
     ## Options
-    `share`: the share of the evaluated samples that may occur in the training data.
+    `share`: the share of the evaluated samples that may occur in the training data. In an audit, which compares all of
+    them, near copies too: `copies`: the same share.
     """
     loaders = {loader.number: loader for loader in run.facts(Loader)}
     trained, evaluated = users(run, TrainForward), users(run, EvalForward)
@@ -188,7 +189,7 @@ def _repeated(samples: int, contents: int) -> float:
 FEWEST = 3
 
 
-def in_data(audit: Audit, *, share: float = 0.01) -> Iterator[Finding]:
+def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
     """An error where it spoils the validation; a note for single twins, and for tables with few possible rows."""
     from paramedic.audit.models.misses import coincide
     from paramedic.audit.models.worth import leak_worth
@@ -212,7 +213,7 @@ def in_data(audit: Audit, *, share: float = 0.01) -> Iterator[Finding]:
     pairs = list(zip(exact.samples.tolist(), exact.twins.tolist(), strict=True)) + near
     alike = same_targets(audit.train, audit.val, [(twin, sample) for sample, twin in near])
     other = alike is not None and alike < AGREEING and len(exact.samples) < len(samples) / 2
-    serious = len(samples) >= FEWEST and len(samples) >= share * size and not other
+    serious = len(samples) >= FEWEST and len(samples) >= copies * size and not other
     chance = not rich(audit.train) or coincide(audit.train, audit.val)
     severity: Severity = "error" if serious and not chance else "note"
     how = "by content" if not near else ("nearly the same" if not len(exact.samples) else "the same or nearly so")

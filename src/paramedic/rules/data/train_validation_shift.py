@@ -44,7 +44,9 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     as in training, gives far more right answers.
 
     ## Options
-    `times`: ratio of the standard deviations, or distance of the means in standard deviations, that is still fine.
+    `times`: ratio of the standard deviations, or distance of the means in standard deviations, that is still fine. In
+    an audit, for a note: `drift`: distance of the means in standard deviations; `telling`: share of pairs in which a
+    random forest knows which sample is of val; `samples`: the fewest of each part that are judged.
     """
     told = list(_repaired(run)) or list(_tables(run))
     yield from told
@@ -150,25 +152,25 @@ def _pair(value: float, base: float) -> str:
 
 
 # In an audit: the data itself, before any training.
-FEWEST = 30
 SIGNIFICANT = 8.0  # standard errors
-DRIFT = 0.5  # deviations
 PER_NAME = 20  # samples of train, in a column of categories
 CHANCE = 1e-3
 
 
-def in_data(audit: Audit, *, times: float = 8.0) -> Iterator[Finding]:
+def in_data(
+    audit: Audit, *, times: float = 8.0, drift: float = 0.5, telling: float = 0.7, samples: int = 30
+) -> Iterator[Finding]:
     """Another scale is a warning; means that differ, and parts that a forest tells apart, are a note."""
-    from paramedic.audit.models.drift import drift
+    from paramedic.audit.models.drift import told_apart
 
     if audit.val is None:
         raise Abstain("no validation data was given (--val)")
-    if min(audit.train.size, audit.val.size) < FEWEST:
-        raise Abstain(f"fewer than {FEWEST} samples in one of the two parts")
+    if min(audit.train.size, audit.val.size) < samples:
+        raise Abstain(f"fewer than {samples} samples in one of the two parts")
     yield from _unknown(audit.train, audit.val)
-    found = [*_scales(audit, audit.val, times)]
+    found = [*_scales(audit, audit.val, times, drift, samples)]
     yield from found
-    if not found and (drifted := drift(audit)) is not None:
+    if not found and (drifted := told_apart(audit, telling)) is not None:
         by = f", most by the columns {listed(drifted.columns)}" if drifted.columns else ""
         measured = f"as a random forest sees: it ranks a sample of val above one of train in {drifted.area:.0%}{by}"
         yield _finding(measured, severity="note")
@@ -214,18 +216,26 @@ def _holding(split: Split, name: str, words: set[str]) -> list[int]:
     return sorted(int(i) for indices, values in chunks for i, v in zip(indices, values, strict=True) if v in words)
 
 
-def _scales(audit: Audit, val: Split, times: float) -> Iterator[Finding]:
+def _scales(audit: Audit, val: Split, times: float, drift: float, fewest: int) -> Iterator[Finding]:
     """Column by column."""
     for name, sketch in audit.train.sketch.inputs.items():
         other = val.sketch.inputs.get(name)
         if sketch.moments is None or other is None or other.moments is None:
             continue
         if len(sketch.moments.mean) == len(other.moments.mean) and "int" not in sketch.type:
-            yield from _judged(audit.train, val, name, sketch.moments, other.moments, times)
+            known = (sketch.moments.count >= fewest) & (other.moments.count >= fewest)
+            yield from _judged(audit.train, val, name, sketch.moments, other.moments, known, times, drift)
 
 
 def _judged(
-    split: Split, other_split: Split, name: str, train: Moments, val: Moments, times: float
+    split: Split,
+    other_split: Split,
+    name: str,
+    train: Moments,
+    val: Moments,
+    known: NDArray[np.bool_],
+    times: float,
+    drift: float,
 ) -> Iterator[Finding]:
     import numpy as np
 
@@ -237,14 +247,14 @@ def _judged(
             )
         return
     spread, other = train.std, val.std
-    both = (spread > 0) & (other > 0) & (train.count >= FEWEST) & (val.count >= FEWEST)
+    both = (spread > 0) & (other > 0) & known
     with np.errstate(all="ignore"):
         ratio = other / spread
         distance = np.abs(val.mean - train.mean) / np.maximum(spread, other)
         error = distance / np.sqrt(1 / train.count + 1 / val.count)
     stretched = _stretched(split, other_split, name, times) & ((ratio > times) | (ratio < 1 / times))
     scaled = both & (stretched | ((error > SIGNIFICANT) & (distance > times)))
-    drifted = both & (error > SIGNIFICANT) & (distance > DRIFT) & ~scaled
+    drifted = both & (error > SIGNIFICANT) & (distance > drift) & ~scaled
     if scaled.any():
         yield _finding(f"in {_named(split, name, scaled, val, train)}", columns=_places(split, name, scaled))
     if drifted.any():

@@ -36,8 +36,8 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
     purpose.
 
     ## Options
-    `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1; `fewest`:
-    batches to be seen.
+    `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1, or neighbouring
+    labels in an audit; `fewest`: batches to be seen; `samples`: the fewest that an audit judges.
     """
     for events in label_batches(run):
         steps = _of_whole_steps(events)
@@ -153,23 +153,19 @@ def _training_loader(run: Run) -> Loader | None:
 
 
 # In an audit: the data itself, before any training.
-FEWEST = 50
-EXCESS = 0.5
-
-
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, purity: float = 0.5, samples: int = 50) -> Iterator[Finding]:
     """A warning for a loader that keeps the order; a note for data that somebody else may shuffle."""
     import numpy as np
 
     labels = audit.train.sketch.target.labels
-    if audit.task.kind != "classification" or labels is None or len(labels) < FEWEST:
+    if audit.task.kind != "classification" or labels is None or len(labels) < samples:
         raise Abstain("there is no row of class labels to look at")
     _, counts = np.unique(labels, return_counts=True)
     by_chance = float(((counts / counts.sum()) ** 2).sum())
     if len(counts) < 2 or by_chance > 0.8:
         raise Abstain("one class makes up nearly all labels, so their order cannot be judged")
     excess = (float(np.mean(labels[1:] == labels[:-1])) - by_chance) / (1 - by_chance)
-    if excess < EXCESS:
+    if excess < purity:
         return
     kept = _keeps_order(audit.train)
     if kept is False or audit.train.source.kind == "images":
@@ -181,7 +177,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         if kept
         else "a split by position gets other classes than the rest, and so do batches unless they are shuffled",
         remedy="DataLoader(..., shuffle=True)" if kept else "shuffle before splitting, and in the training loader",
-        evidence=(Evidence(name="label_excess", value=round(excess, 3), limit=f"< {EXCESS:g}"),),
+        evidence=(Evidence(name="label_excess", value=round(excess, 3), limit=f"< {purity:g}"),),
         confidence=0.92 if kept else 0.7,
         severity="warning" if kept else "note",
         split="train",

@@ -45,7 +45,9 @@ def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     more right answers to them in the other layout.
 
     ## Options
-    `smoother`: how much smoother, as a ratio, pictures must be with their colours read as the last axis.
+    `smoother`: how much smoother, as a ratio, pictures must be with their colours read as the last axis. In an audit:
+    `rougher`: how much rougher, as a ratio, they must be as they are than read back; `images`: the fewest that are
+    judged; `apart`: standard errors between the mean colours of train and val, to call red and blue exchanged.
     """
     told = False
     yield from map(_evaluated_otherwise, repaired_by(run, ("channels reversed", "rows and columns swapped")))
@@ -154,11 +156,7 @@ def _crossed(op: CrossedRows) -> Finding:
 
 
 # In an audit: the data itself, before any training.
-FEWEST = 16
-SMOOTHER = 1.8
-
-
-def in_data(audit: Audit) -> Iterator[Finding]:
+def in_data(audit: Audit, *, rougher: float = 1.8, images: int = 16, apart: float = 6.0) -> Iterator[Finding]:
     """Neighbouring pixels of a picture are alike: the order of axes in which they are most alike is the true one."""
     import numpy as np
 
@@ -171,14 +169,14 @@ def in_data(audit: Audit) -> Iterator[Finding]:
             isinstance(values, list)
             or not is_image_shape(sketch.shape)
             or len(sketch.shape) != 3
-            or len(values) < FEWEST
+            or len(values) < images
         ):
             continue
         judged = True
         yield from _channels_last(audit.train, sketch.shape, sketch.type)
-        yield from _scrambled(audit.train, np.asarray(values[:200], dtype=np.float32))
+        yield from _scrambled(audit.train, np.asarray(values[:200], dtype=np.float32), rougher)
         if audit.val is not None:
-            yield from _swapped(audit, name)
+            yield from _swapped(audit, name, images, apart)
     if not judged:
         raise Abstain("there are no images with channels")
 
@@ -198,7 +196,7 @@ def _channels_last(split: Split, shape: tuple[int, ...], kind: str) -> Iterator[
         )
 
 
-def _scrambled(split: Split, images: Array) -> Iterator[Finding]:
+def _scrambled(split: Split, images: Array, rougher: float) -> Iterator[Finding]:
     """Images of (3, H, W) made by reshape from (H, W, 3): smooth when read back that way."""
     import numpy as np
 
@@ -208,7 +206,7 @@ def _scrambled(split: Split, images: Array) -> Iterator[Finding]:
     as_they_are = _roughness(images)
     back = np.moveaxis(images.reshape(len(images), shape[1], shape[2], 3), 3, 1)
     read_back = _roughness(back)
-    if read_back > 0 and as_they_are > SMOOTHER * read_back:
+    if read_back > 0 and as_they_are > rougher * read_back:
         yield _finding(
             f"the pixels of {split.name} are scrambled: read as {shape[1]} × {shape[2]} × 3 they are "
             f"{as_they_are / read_back:.1f} times as smooth as in the shape they have, 3 × {shape[1]} × {shape[2]}",
@@ -229,7 +227,7 @@ def _roughness(images: Array) -> float:
     return float((across + down) / max(float(images.std()), 1e-9))
 
 
-def _swapped(audit: Audit, name: str) -> Iterator[Finding]:
+def _swapped(audit: Audit, name: str, images: int, apart: float) -> Iterator[Finding]:
     """Red and blue exchanged in one of the splits: each channel of val looks like the opposite one of train."""
     import numpy as np
 
@@ -239,14 +237,14 @@ def _swapped(audit: Audit, name: str) -> Iterator[Finding]:
     if isinstance(other, list) or other is None or isinstance(ours, list) or ours.shape[1:] != other.shape[1:]:
         return
     axis = 1 if ours.shape[1] == 3 else 3
-    if ours.shape[axis] != 3 or len(other) < FEWEST:
+    if ours.shape[axis] != 3 or len(other) < images:
         return
     rest = tuple(i for i in range(1, 4) if i != axis)
     one, two = ours.mean(axis=rest), other.mean(axis=rest)
     error = np.sqrt(one.var(axis=0) / len(one) + two.var(axis=0) / len(two)) + 1e-12
     straight = np.abs(one.mean(axis=0) - two.mean(axis=0)) / error
     crossed = np.abs(one.mean(axis=0) - two.mean(axis=0)[::-1]) / error
-    if straight[[0, 2]].min() > 6 and crossed[[0, 2]].max() < 3:
+    if straight[[0, 2]].min() > apart and crossed[[0, 2]].max() < apart / 2:
         yield _finding(
             "red and blue of val seem exchanged: its first channel has the mean of train's third, and the reverse",
             "one part was read as RGB and the other as BGR (OpenCV)",
