@@ -164,7 +164,8 @@ class BackwardPasses:
             phase="train",
             key=(site, parameters == 0, function),
         )
-        self.loop.backward_began(site, leaves)
+        scaled = self.watcher.known.scaling.is_behind(site, found.nodes if found is not None else None)
+        self.loop.backward_began(site, leaves, scaled=scaled)
         if losses[0].numel() == 1:
             self.record_value(losses[0], site)
         if self.watcher.gears.examining and len(losses) == 1:

@@ -47,6 +47,7 @@ class Account:
     passes: int = 0  # backward passes of the whole run when it last stepped
     entered: int = 0  # and when that step began
     steps: int = 0
+    asked: int = 0  # calls of closures by its steps so far, where it counts them (LBFGS)
     empty: bool = True  # no state (momenta) yet before the first step that we saw
     rates: list[object] = field(default_factory=list)  # learning rates of the groups at the last step
     highest_rates: list[float | None] = field(default_factory=list)

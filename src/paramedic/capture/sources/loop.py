@@ -135,10 +135,10 @@ class Loop:
         if len(self._ops) < MOST_OPS:
             self._ops += entries
 
-    def backward_began(self, site: Site, leaves: list[torch.Tensor] | None) -> None:
+    def backward_began(self, site: Site, leaves: list[torch.Tensor] | None, *, scaled: bool) -> None:
         self.gradients.written_from(site, leaves)
         self.note("backward", site)
-        if self.scaled is not None:
+        if self.scaled is not None and scaled:
             self.scaled = True
 
     def _clearing(self, holder: nn.Module | Optimizer) -> None:
@@ -233,7 +233,7 @@ class Loop:
         account = self.books.account(optimizer)
         site = user_site()
         if closure:
-            tell_step(self.watcher, account, site, "new", closure=True)
+            tell_step(self.watcher, account, site, self._by_closure(optimizer, account), closure=True)
         self.note("step", site, account.number, on=id(optimizer))
         if self.watcher.gears.sampling:
             self._sample(moments.step_sampled_after, optimizer, closure, account.taken)
@@ -257,6 +257,12 @@ class Loop:
         self._close_cycle()
         steps = [a.taken for a in self.accounts.values()]
         self.watcher.gears.stepped(max(steps), milestone=self.milestones.due(account.steps), actors=len(self.accounts))
+
+    def _by_closure(self, optimizer: Optimizer, account: Account) -> str:
+        """Whether a closure gave new gradients. A line search asks it again and again: all answers may be old."""
+        asked = max((state.get("func_evals", 0) for state in optimizer.state.values()), default=0)
+        again, account.asked = asked - account.asked, asked
+        return "old" if again > 1 and self.gradients.passes == account.entered else "new"
 
     def _sample(self, moment: Moment[P], *told: P.args, **named: P.kwargs) -> None:
         """Tell of a step that is sampled: what listeners do then is booked as sampling."""

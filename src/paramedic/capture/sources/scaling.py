@@ -5,14 +5,17 @@ from __future__ import annotations
 import weakref
 
 import torch
+from torch.autograd.graph import Node
 from torch.optim import Optimizer
 
 from paramedic.aliases import Function
+from paramedic.capture.graph import serials
 from paramedic.capture.sources.loop import Loop
 from paramedic.capture.watcher import Watcher
 from paramedic.program.tensors import tensors_in
 from paramedic.program.where import user_site
 from paramedic.record.facts import ScalerCall
+from paramedic.record.writer import Site
 
 
 class Scaling:
@@ -23,6 +26,8 @@ class Scaling:
         self.loop = loop
         self._scales: dict[int, tuple[weakref.ref[torch.Tensor], torch.Tensor]] = {}
         self._steps_since_update = 0
+        self._nodes: set[int] = set()  # of the losses that were scaled since the last update, by serial number
+        self._behind: dict[Site, bool] = {}  # by the line of a backward pass: whether its loss was scaled
 
     def install(self) -> None:
         scaler = torch.amp.GradScaler
@@ -56,11 +61,19 @@ class Scaling:
         known = self._scales.get(id(loss))
         return known[1] if known is not None and known[0]() is loss else None
 
+    def is_behind(self, site: Site, nodes: set[Node] | None) -> bool:
+        """Whether the loss that goes back at this line through these nodes was scaled; if nobody followed it, as before."""
+        if nodes is not None:
+            self._behind[site] = not self._nodes.isdisjoint(serials(nodes))
+        return self._behind.get(site, True)
+
     def _watched_scale(self, original: Function) -> Function:
         def scale(scaler: torch.amp.GradScaler, outputs: object) -> object:
             result = original(scaler, outputs)
             if scaler.is_enabled():
-                self._scales = {id(t): (weakref.ref(t), scaler._scale) for _, t in tensors_in(result)}
+                losses = [t for _, t in tensors_in(result)]
+                self._scales = {id(t): (weakref.ref(t), scaler._scale) for t in losses}
+                self._nodes |= serials(t.grad_fn for t in losses if t.grad_fn is not None)
                 if not (self.watcher.gears.matching and self.loop.as_before("scale")):
                     self.watcher.ask("scaling", self._scaled, scaler)
             return result
@@ -133,6 +146,7 @@ class Scaling:
     def _watched_update(self, original: Function) -> Function:
         def update(scaler: torch.amp.GradScaler, *args: object, **kwargs: object) -> object:
             result = original(scaler, *args, **kwargs)
+            self._nodes.clear()
             if scaler.is_enabled() and not (self.watcher.gears.matching and self.loop.as_before("update")):
                 self.watcher.ask("scaling", self._updated)
             return result

@@ -179,6 +179,7 @@ from paramedic.record.facts.optimisation import (
     SchedulerStep,
     Step,
     Symmetry,
+    UnscaledPass,
 )
 from paramedic.record.facts.tensors import Boxes, Measured, Tensor, Values
 from paramedic.record.facts.watching import Gear, Intervention, ProbeFailed, Trial
@@ -369,6 +370,7 @@ __all__ = [
     "TwinInputs",
     "Units",
     "Unreduced",
+    "UnscaledPass",
     "Unstepped",
     "Untied",
     "Values",

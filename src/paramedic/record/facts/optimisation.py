@@ -95,6 +95,15 @@ class ScalerCall(Fact):
     steps_since_update: int = 0
 
 
+@fact("unscaled_pass", missing="every loss went through the GradScaler, or none is used")
+class UnscaledPass(Fact):
+    """A loss that went back without the GradScaler, into gradients that another, scaled loss shares."""
+
+    optimizer: int
+    scaled_at: Site  # where the scaled one goes back
+    scale: float  # with which the scaler began
+
+
 @fact("scheduler", missing="no learning-rate scheduler is used")
 class SchedulerStep(Fact):
     """A learning-rate scheduler's step."""

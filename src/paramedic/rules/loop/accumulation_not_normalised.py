@@ -4,35 +4,45 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median
 
-from paramedic.record.facts import Labels, Loop, LossCall
+from paramedic.record.facts import Backward, Loop, LossCall
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
+from paramedic.rules.outcome import optimizer_of
+from paramedic.rules.overshooting import overshoot
 from paramedic.rules.support import label_batches
 
 
-@rule("PM603", "accumulation-not-normalised", severity="warning", needs=[Loop, Labels])
-def check(run: Run, *, ratio: float = 2.0, fewest: int = 6) -> Iterator[Finding]:
-    """Micro-batches with very different numbers of labels get the same weight.
+_GROWS = ("SGD", "ASGD")  # of torch's optimizers, those whose steps grow with the gradient; the others divide by it
+_OVERSHOT = ["PM10", "PM201", "PM202", "PM203", "PM205", "PM207", "PM208", "PM209", "PM210", "PM213"]
+
+
+@rule("PM603", "accumulation-not-normalised", severity="warning", needs=[Loop], causes=_OVERSHOT)
+def check(run: Run, *, ratio: float = 2.0, fewest: int = 6, passes: int = 4) -> Iterator[Finding]:
+    """Gradients of micro-batches are added up as they are, without regard to how many there are, or how large.
 
     Each micro-batch's loss is a mean over its own labels, and the means are added up.
 
     ## Why it hurts
-    A token in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from
+    The sum over 32 micro-batches is 32 times as large as the gradient of one large batch, and so is the step. A token in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from
     training with one large batch, although the losses look alike.
 
     ## What to try first
-    `reduction="sum"` in each micro-batch, divided by the number of labels of the whole step.
+    `(loss / accumulation_steps).backward()`. Where micro-batches differ in size, `reduction="sum"` in each of them,
+    divided by the number of labels of the whole step.
 
     ## When this is wrong
-    When every sequence is to have the same weight, whatever its length.
+    When every sequence is to have the same weight, whatever its length. Sums alone are not reported: the learning rate
+    may be meant for them. It is an alarm when steps are too large, so that the loss went up, and a mean would not be.
 
     ## Options
-    `ratio`: largest to smallest number of labels within a step; `fewest`: steps to be seen.
+    `ratio`: largest to smallest number of labels within a step; `fewest`: steps to be seen; `passes`: the least number
+    of micro-batches whose sum may be too large.
     """
     accumulating = [loop for loop in run.facts(Loop) if sum(op[0] == "backward" for op in loop.ops) > 1]
     rounds = sum(loop.count for loop in run.facts(Loop))
     if sum(loop.count for loop in accumulating) < max(2.0, 0.3 * rounds):  # where phases meet, two passes may, too
         raise Abstain("gradients are not accumulated over several backward passes")
     lines = {(op[2], op[3]) for loop in accumulating for op in loop.ops if op[0] == "backward"}
+    yield from _sum_too_large(run, accumulating, lines, passes)
     for events in label_batches(run):
         place = (events[0].where.file, events[0].where.line)
         calls = [c for c in run.facts(LossCall, phase="train") if (c.where.file, c.where.line) == place]
@@ -54,3 +64,30 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6) -> Iterator[Finding]
             evidence=(Evidence(name="largest_to_smallest", value=round(median(spread), 2), limit=f"< {ratio:g}"),),
             confidence=0.85,
         )
+
+
+def _sum_too_large(
+    run: Run, accumulating: list[Loop], lines: set[tuple[str | None, int | None]], fewest: int
+) -> Iterator[Finding]:
+    """Steps that destroy what was learnt, made of sums that nobody has divided."""
+    many = round(median(sum(op[0] == "backward" for op in loop.ops) for loop in accumulating))
+    passes = [event for event in run.facts(Backward) if (event.where.file, event.where.line) in lines]
+    as_they_are = bool(passes) and all(event.direct for event in passes)
+    means = {call.reduction for call in run.facts(LossCall, phase="train")} == {"mean"}
+    optimizer = optimizer_of(run)
+    if len(lines) != 1 or many < fewest or not as_they_are or not means or optimizer is None:
+        return
+    found = overshoot(run) if optimizer.class_ in _GROWS else None
+    if found is None or found.push / many >= found.limit:
+        return
+    yield Finding(
+        what=f"the gradients of {many} micro-batches are added up and not divided, so each step is {many} times too large",
+        why=f"each step changes the weights by {found.push:.0%} of their size; {found.story}",
+        remedy=f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch",
+        where=passes[0].where,
+        evidence=(
+            Evidence(name="micro_batches_per_step", value=many),
+            Evidence(name="update_to_weight", value=float(f"{found.push:.3g}"), limit=f"< {found.limit:g}"),
+        ),
+        confidence=0.93,
+    )

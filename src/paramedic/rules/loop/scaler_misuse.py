@@ -2,24 +2,25 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import Ended, ScalerCall, Step
+from paramedic.record.facts import Ended, ScalerCall, Step, UnscaledPass
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
 @rule("PM606", "scaler-misuse", severity="error", needs=[ScalerCall], causes=["PM605", "PM205", "PM208", "PM101"])
 def check(run: Run) -> Iterator[Finding]:
-    """A GradScaler is used in part: a step without it, or never an update().
+    """A GradScaler is used in part: a step without it, a loss beside it, or never an update().
 
     ## Why it hurts
     `optimizer.step()` on gradients of a scaled loss takes steps that are up to 65,536 times too large (Adam hides it,
     but not for its epsilon and weight decay). Without `scaler.update()` the scale never adapts, and one overflow is
-    never recovered from.
+    never recovered from. `scaler.step()` divides all gradients of the optimizer by the scale: those of a second loss
+    that went back without it are all but lost.
 
     ## What to try first
-    `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`, all three.
+    `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`, all three, and `scaler.scale` for each loss.
 
     ## When this is wrong
-    Never: the order of calls was observed.
+    Never: the order of calls was observed. A pass after `scaler.unscale_(optimizer)` needs no scale.
     """
     for step in run.facts(Step):
         if step.scaled and step.gradients == "new" and step.count >= 2:
@@ -32,6 +33,7 @@ def check(run: Run) -> Iterator[Finding]:
                 confidence=0.97,
             )
             return
+    yield from _beside_the_scaler(run)
     calls = run.facts(ScalerCall)
     steps = [call for call in calls if call.call == "step"]
     updates = sum(call.count for call in calls if call.call == "update")
@@ -55,3 +57,19 @@ def check(run: Run) -> Iterator[Finding]:
             where=crash.where,
             confidence=0.97,
         )
+
+
+def _beside_the_scaler(run: Run) -> Iterator[Finding]:
+    for event in run.facts(UnscaledPass):
+        if event.count < 2 or event.scale < 2:
+            continue
+        yield Finding(
+            what=f"the loss at {event.line} goes back without the scaler, and its gradients are added to scaled ones",
+            why=f"scaler.step() divides them all by the scale ({event.scale:,.0f} at first), so this loss hardly counts: "
+            f"only the one at line {event.scaled_at.line} was scaled",
+            remedy="scaler.scale(loss).backward() for each loss of the step, or for their sum",
+            where=event.where,
+            evidence=(Evidence(name="unscaled_passes", value=event.count, limit="0"),),
+            confidence=0.97,
+        )
+        return

@@ -17,7 +17,7 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
 
     ## What to try first
     One `backward()`, then one `step()`. Move a `step()` that stands outside of the batch loop, or inside an inner loop,
-    to where the gradient is computed.
+    to where the gradient is computed. A closure, as LBFGS wants one, runs the model, the loss and `backward()` itself.
 
     ## When this is wrong
     Gradients written by hand (`p.grad = ...`) and closures are recognised and not reported. A single first step
@@ -34,6 +34,9 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
         total = sum(other.count for other in same)
         if event.gradients in ("new", "untouched") or event.count < 2 or event.count < share * total:
             continue
+        if event.closure:
+            yield _idle_closure(event, total)
+            continue
         none = event.gradients == "none"
         if none and _never_computed(run, event.optimizer):
             continue
@@ -48,6 +51,20 @@ def check(run: Run, *, share: float = 0.1) -> Iterator[Finding]:
             evidence=(Evidence(name="steps_without_gradient", value=event.count, limit="0"),),
             confidence=0.95 if none else 0.93,
         )
+
+
+def _idle_closure(event: Step, total: int) -> Finding:
+    return Finding(
+        what=f"the closure of optimizer.step() computed no gradient in {event.count:,} of {total:,} steps, "
+        "although it was asked several times in each",
+        why="the optimizer moves the weights and asks for loss and gradient there; it got those of the old weights, "
+        "so every further move of the step is blind",
+        remedy="step(closure) with a closure that runs zero_grad(), the model, the loss and backward(), "
+        "and returns the loss",
+        where=event.where,
+        evidence=(Evidence(name="steps_without_gradient", value=event.count, limit="0"),),
+        confidence=0.95,
+    )
 
 
 def _never_backward(run: Run, steps: list[Step]) -> Iterator[Finding]:

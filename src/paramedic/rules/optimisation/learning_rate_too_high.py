@@ -1,11 +1,11 @@
 """PM205."""
 
 from collections.abc import Iterator
-from statistics import mean, median
 
 from paramedic.record.facts import Backward, Optimizer, StepTried
-from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.outcome import Outcome, explosion, optimizer_of, outcome, pushes, rates_of
+from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.rules.outcome import explosion, optimizer_of, outcome, rates_of
+from paramedic.rules.overshooting import JUMP, PUSH, Overshoot, overshoot
 from paramedic.rules.rates import lower_helps
 from paramedic.rules.tried_steps import Tries, too_large
 
@@ -18,7 +18,7 @@ from paramedic.rules.tried_steps import Tries, too_large
     causes=["PM10", "PM201", "PM202", "PM203", "PM204", "PM207", "PM208", "PM209", "PM210", "PM213", "PM305"],
     symptom=True,
 )
-def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding]:
+def check(run: Run, *, push: float = PUSH, jump: float = JUMP) -> Iterator[Finding]:
     """Steps so large that they destroy what the weights have learnt.
 
     ## Why it hurts
@@ -46,30 +46,13 @@ def check(run: Run, *, push: float = 0.1, jump: float = 1.2) -> Iterator[Finding
     if large is not None:
         yield _raises_its_own(run, *large)
         return
-    exploded = explosion(run)
-    judged = None if exploded is not None else outcome(run)
-    if judged is not None and not judged.bad:
-        return
-    endless = _endless_momentum(run)
+    endless = _endless_momentum(run) if explosion(run) is not None or outcome(run).bad else None
     if endless is not None:
         yield endless
         return
-    ratios = pushes(run)
-    if len(ratios) < 2:
-        raise Abstain("the optimizer's updates were not sampled")
-    optimizer = optimizer_of(run)
-    if optimizer is None:
-        raise Abstain("several optimizers are used")
-    if exploded is not None:
-        step, before, after = exploded
-        worst = max((ratio for at, ratio in ratios if at <= step), default=0.0)
-        push /= 3  # what follows leaves less room for doubt
-        rise, story = after / before, f"the outputs grew from {before:.3g} to {after:.3g} by step {step:,}"
-    elif judged is not None:
-        worst = max(median(ratio for _, ratio in part) for part in (ratios[:4], ratios))
-        rise, story = _rise(judged), str(judged)
-    if worst >= push and rise >= jump:
-        yield _finding(story, optimizer, worst, rise, push)
+    found = overshoot(run, push=push, jump=jump)
+    if found is not None:
+        yield _finding(found)
 
 
 def _raises_its_own(run: Run, tried: StepTried, tries: Tries) -> Finding:
@@ -113,26 +96,17 @@ def _endless_momentum(run: Run) -> Finding | None:
     return None
 
 
-def _rise(judged: Outcome) -> float:
-    """How far the loss rose above its first value, or above guessing, whichever is higher."""
-    reference = max(judged.curve.values[0], judged.prior or 0.0)
-    values = judged.curve.values
-    peak = max(mean(values[i : i + 4]) for i in range(len(values) - 3))  # not of a single hard batch
-    return peak / reference if reference > 0 else 0.0
-
-
-def _finding(story: str, optimizer: Optimizer, ratio: float, rise: float, limit: float) -> Finding:
-    rates = rates_of(optimizer)
-    rate = max(rates, default=0.0)
+def _finding(found: Overshoot) -> Finding:
+    ratio, rate = found.push, max(rates_of(found.optimizer), default=0.0)
     change = f"by {ratio:.0%} of their size" if ratio < 10 else f"to {ratio:.1e} times their size"
     return Finding(
         what=f"each step changes the weights {change} at a learning rate of {rate:g}",
-        why=f"healthy steps change about 0.1 %; {story}",
+        why=f"healthy steps change about 0.1 %; {found.story}",
         remedy=f"divide the learning rate by 10 or more: lr={rate / 10:g}, then lr={rate / 100:g}",
-        where=optimizer.where,
+        where=found.optimizer.where,
         evidence=(
-            Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"< {limit:g}"),
-            Evidence(name="loss_rose", value=float(f"{rise:.3g}"), limit="1"),
+            Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"< {found.limit:g}"),
+            Evidence(name="loss_rose", value=float(f"{found.rise:.3g}"), limit="1"),
         ),
         confidence=0.96,
     )
