@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diagnoses import CLIP, CRASH, HEALTHY, INCONCLUSIVE, RUN, SICK, SOFTMAX, STUCK, note
-from paramedic.findings import Diagnosis, Finding, Progress, Where
+from paramedic.findings import Diagnosis, Evidence, Finding, Progress, Where
 from paramedic.reports.screen import speaks_unicode
 from paramedic.reports.terminal import render
 
@@ -111,7 +111,14 @@ def test_quiet_is_the_verdict_alone() -> None:
 @pytest.mark.parametrize("width", [24, 40, 60, 80, 120])
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_no_line_is_wider_than_the_terminal(width: int, verbose: int) -> None:
-    assert max(len(line) for line in render(SICK, width=width, verbose=verbose).splitlines()) <= width
+    lines = render(SICK, width=width, verbose=verbose).splitlines()
+    assert max(len(line) for line in lines if not line.startswith("  paramedic report")) <= width
+
+
+def test_the_next_command_is_never_broken() -> None:
+    command = "paramedic report train-7 --html report.html"
+    assert f"More: {command}\n" in render(SICK)
+    assert f"More:\n  {command}\n" in render(SICK, width=40), "a terminal wraps it by itself, and it can be pasted"
 
 
 @pytest.mark.parametrize("verbose", [0, 2])
@@ -154,10 +161,18 @@ def test_a_chain_of_consequences_folds_under_the_first_cause() -> None:
 
 
 def test_evidence_waits_for_verbose() -> None:
-    assert "row_sum" not in render(SICK)
+    assert "row sum" not in render(SICK)
     text = render(SICK, verbose=1)
-    assert "  seen   row_sum = 1   (limit 1 ± 0.001)\n" in text
-    assert "last_loss = NaN   (limit 2.303 × 0.95)\n" in text and "largest_norm = inf   (limit 1.0)\n" in text
+    assert "  seen   row sum: 1   (limit 1 ± 0.001)\n" in text
+    assert "last loss: NaN   (limit 2.303 × 0.95)\n" in text and "largest norm: inf   (limit 1.0)\n" in text
+
+
+def test_lists_and_mappings_are_small_tables() -> None:
+    counts = Evidence(name="labels_of_batches", value={"cat": 12, "dog": 3_000}, limit="")
+    ids = Evidence(name="copies", value=[[1, 20], [300, 4]], limit="")
+    text = render(one(replace(SOFTMAX, evidence=(counts, ids))), verbose=1)
+    assert "  seen   labels of batches\n           cat  12\n           dog  3,000\n" in text
+    assert "         copies\n           1    20\n           300  4\n" in text
 
 
 def test_at_most_five_notes_and_they_come_after_the_alarms() -> None:

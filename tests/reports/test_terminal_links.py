@@ -52,7 +52,7 @@ def test_a_place_is_a_link_to_its_file(tmp_path: Path, monkeypatch: pytest.Monke
     run = RunFacts(id="a", record="", steps=20)
     diagnosis = Diagnosis(verdict="sick", findings=(finding,), clear=(), abstained=(), crashed=(), run=run)
     linked = render(diagnosis, color=True, links=True)
-    assert "\x1b]8;" in linked and f"file://{tmp_path}/my%20train.py" in linked
+    assert "\x1b]8;" in linked and f"file://{tmp_path}/my%20train.py#1" in linked
     assert "\x1b]8;" not in render(diagnosis, color=True)
     assert "\x1b" not in render(diagnosis, links=True), "nothing of the kind where there are no colours"
     assert "  where  my train.py:1 in train   ·   module net.head\n" in render(diagnosis)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from paramedic.findings import Evidence
@@ -34,6 +35,12 @@ def measured(fact: Evidence) -> Measured:
         more=plural(cut, "more row") if cut > 0 else "",
         limit=fact.limit,
     )
+
+
+def columns(table: Sequence[Sequence[str]]) -> list[str]:
+    """The rows of a table for a terminal, cell under cell."""
+    widths = [max(map(len, cells)) for cells in zip_longest(*table, fillvalue="")]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in table]
 
 
 def _rows(value: Any) -> list[tuple[str, ...]]:

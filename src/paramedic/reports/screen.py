@@ -104,11 +104,20 @@ class Screen:
         if right_text:
             self._write(self._text(" " * indent) + right_text)
 
-    def link(self, file: str | None) -> str:
-        """The style that makes words a link to this file, where the terminal knows links."""
+    def link(self, file: str | None, line: int | None = None) -> str:
+        """The style that makes words a link to this line, where the terminal knows links; programs that only know files
+        ignore what stands behind "#"."""
         if not self._links or not file or not os.path.isfile(file):
             return ""
-        return f"link {Path(file).absolute().as_uri()}"
+        return f"link {Path(file).absolute().as_uri()}" + (f"#{line}" if line else "")
+
+    def command(self, prefix: str, words: str) -> None:
+        """A command to paste: on a line of its own where it would have to be broken, and never broken."""
+        if len(prefix) + 1 + len(words) <= self.width:
+            self.verbatim(f"{prefix} {words}", indent=0)
+        else:
+            self.line(prefix)
+            self.verbatim(words, indent=2)
 
     def verbatim(self, words: str, *, indent: int, style: str = "") -> None:
         """Code and tracebacks: never wrapped or cut, because people copy them."""

@@ -16,7 +16,6 @@ from paramedic.findings.words import (
     fold,
     headline,
     moment,
-    number,
     percent,
     place,
     places,
@@ -26,6 +25,7 @@ from paramedic.findings.words import (
     tone,
     verdict,
 )
+from paramedic.reports.evidence import columns, measured
 from paramedic.reports.screen import Screen
 
 STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
@@ -63,7 +63,7 @@ def render(
         screen.line(" ".join(diagnosis.clear), label="  ", indent=2)
         screen.blank()
     if diagnosis.verdict == "sick" and verbose >= 0 and diagnosis.run.record:
-        screen.line(f"More: paramedic report {_run_name(diagnosis.run)} --html report.html")
+        screen.command("More:", f"paramedic report {_run_name(diagnosis.run)} --html report.html")
         screen.blank()
     _verdict(screen, diagnosis, verbose)
     return str(screen)
@@ -130,17 +130,22 @@ def _where(screen: Screen, finding: Finding, run: RunFacts) -> None:
     fits = len(in_one_line) <= screen.width - INDENT
     rest = ("   ·   " if fits else "\n").join(["", *parts[1:]])
     label = ("  where", "dim")
-    screen.line((parts[0], screen.link(finding.where.file)), rest, label=label, indent=INDENT)
+    screen.line((parts[0], screen.link(finding.where.file, finding.where.line)), rest, label=label, indent=INDENT)
     source = run.source.get(f"{finding.where.file}:{finding.where.line}", "")
     if source:
         screen.quote(source.strip(), indent=INDENT, style="cyan")
 
 
 def _evidence(screen: Screen, finding: Finding) -> None:
-    for order, fact in enumerate(finding.evidence):
+    for order, fact in enumerate(map(measured, finding.evidence)):
         limit = f"   (limit {fact.limit})" if fact.limit else ""
         label = "  seen" if order == 0 else ""
-        screen.line(f"{fact.name} = {number(fact.value)}{limit}", label=(label, "dim"), indent=INDENT)
+        said = f"{fact.name}: {fact.value}" if fact.value else fact.name
+        screen.line(said + limit, label=(label, "dim"), indent=INDENT)
+        for row in columns(fact.table):
+            screen.line(row, label=" " * (INDENT + 2), indent=INDENT + 2)
+        if fact.more:
+            screen.line(fact.more, label=" " * (INDENT + 2), indent=INDENT + 2)
     _field(screen, "sure", percent(finding.confidence))
 
 

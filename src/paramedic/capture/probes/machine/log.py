@@ -48,6 +48,7 @@ class Log:
         self._step = {"train": 0, "eval": 0}
         self._memory: tuple[float, int | None] = (float("-inf"), None)
         self._waiting: Fields | None = None  # a line that is complete but for the gradients of its step
+        self._told: dict[str, tuple[int, float]] = {}  # logged values that a line has shown
 
     @on(moments.lap_over)
     def stepped(self, lap: Lap) -> None:
@@ -161,8 +162,15 @@ class Log:
             "batch": self._shapes[phase],
             "padding": self.watcher.known.loaders.last_padding() if phase == self._phase else None,
             "memory": self._memory_now(),
-            "logged": self._fresh_ones(LOGGED, phase),
+            "logged": self._logged_since(phase),
         }
+
+    def _logged_since(self, phase: str) -> dict[str, float]:
+        """What the script has logged, each value in one line: a score of the evaluation is none of the next step."""
+        latest, fresh = self.watcher.writer.latest, self._fresh_ones(LOGGED, phase)
+        new = {name: value for name, value in fresh.items() if latest[LOGGED + name] is not self._told.get(name)}
+        self._told |= {name: latest[LOGGED + name] for name in new}
+        return new
 
     def _fresh_ones(self, prefix: str, phase: str) -> dict[str, float]:
         series = [name for name in list(self.watcher.writer.latest) if name.startswith(prefix)]
