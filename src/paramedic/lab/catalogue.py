@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from paramedic.errors import ParamedicError
 from paramedic.lab.experiment import Experiment
 from paramedic.rules.experiments import SWEEP
@@ -123,6 +125,12 @@ ALL = (
         order="linear_model",
         asks="is it inside the model?",
     ),
+    Experiment(
+        name="training-mode",
+        changed="evaluations in training mode: eval() has no effect",
+        order="training_mode",
+        asks="is it the way from training to evaluation?",
+    ),
     Experiment(name="no-batchnorm", changed="BatchNorm does nothing", order="no_batchnorm", asks="is it BatchNorm?"),
     Experiment(
         name="batch-x4", changed="batches four times as large", order="batch_size=x4", asks="are the batches too small?"
@@ -152,16 +160,46 @@ ALL = (
 BY_NAME = {experiment.name: experiment for experiment in ALL}
 
 
+PARTS = {"linear": "a linear map in the place of {}", "frozen": "{} is not trained", "skipped": "{} is passed by"}
+TERMS = {"off": ("{} left out of the loss", 0), "turned": ("{} with the other sign in the loss", -1)}
+
+
+def of_part(kind: str, path: str) -> Experiment:
+    """A part of the model replaced, frozen or skipped, by its path in the model: `linear-part-encoder`."""
+    asks = "is the fault in this part?" if kind == "linear" else "what does this part contribute?"
+    changed = PARTS[kind].format(path)
+    return Experiment(name=f"{kind}-part-{path}", changed=changed, order=f"part={kind}:{path}", asks=asks)
+
+
+def of_term(number: int, kind: str, name: str = "") -> Experiment:
+    """A term of the loss left out or turned round, counted from 1: `term-2-off`."""
+    words, factor = TERMS[kind]
+    return Experiment(
+        name=f"term-{number}-{kind}",
+        changed=words.format(name or f"term {number}"),
+        order=f"loss_term={number - 1}:{factor}",
+        asks="is a term of the loss in the way of the others?",
+    )
+
+
 def chosen(names: tuple[str, ...]) -> tuple[Experiment, ...]:
     """The experiments of these names."""
-    for name in names:
-        if name not in BY_NAME:
-            raise ParamedicError(
-                f"there is no experiment {name!r}",
-                expected=f"some of: {', '.join(BY_NAME)}",
-                fix="paramedic diagnose --only one-batch,twin train.py",
-            )
-    return tuple(BY_NAME[name] for name in names)
+    return tuple(_named(name) for name in names)
+
+
+def _named(name: str) -> Experiment:
+    if name in BY_NAME:
+        return BY_NAME[name]
+    if (part := re.fullmatch(rf"({'|'.join(PARTS)})-part-(.+)", name)) is not None:
+        return of_part(part[1], part[2])
+    if (term := re.fullmatch(rf"term-([1-9])-({'|'.join(TERMS)})", name)) is not None:
+        return of_term(int(term[1]), term[2])
+    raise ParamedicError(
+        f"there is no experiment {name!r}",
+        expected=f"some of: {', '.join(BY_NAME)}; or linear-part-NAME, frozen-part-NAME, skipped-part-NAME of a part "
+        "of the model, term-1-off, term-1-turned of the loss",
+        fix="paramedic diagnose --only one-batch,twin train.py",
+    )
 
 
 def folds(number: int) -> tuple[Experiment, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from paramedic.record.facts import Optimizer
 from paramedic.rules.experiments import Lab, Tried
+from paramedic.rules.loss_terms import number_of, rest
+from paramedic.rules.standing import evaluated_better
 
 NOTHING_CHANGED = "changed nothing: the script does not use it"
 
@@ -37,6 +39,12 @@ def meaning(lab: Lab, name: str) -> str:
     }
     if name.startswith("fold-"):
         return _exam(lab, tried)
+    if (number := number_of(name)) is not None:
+        return _term(lab, tried, number)
+    if name.startswith(("frozen-part-", "skipped-part-")):
+        return _without(lab, tried)
+    if name == "training-mode":
+        return evaluated_better(lab) or "no metric gets clearly better"
     return special[name]() if name in special else _change(lab, tried)
 
 
@@ -81,6 +89,20 @@ def _change(lab: Lab, tried: Tried) -> str:
     if lab.base.better_than(tried):
         return "worse"
     return "better" if tried.better_than(lab.base) else "no difference"
+
+
+def _term(lab: Lab, tried: Tried, number: int) -> str:
+    others = rest(tried, number)
+    if others is None:
+        return "the other terms were not seen"
+    ways = f"the other terms go from {others[0]:.3g} to {others[1]:.3g}"
+    return f"that helps: {ways}" if lab.helps(tried.name) else ways
+
+
+def _without(lab: Lab, tried: Tried) -> str:
+    if lab.base.better_than(tried):
+        return "worse: this part does something"
+    return "better without it" if tried.better_than(lab.base) else "no difference: nothing is learnt by this part"
 
 
 def _simple_models(lab: Lab, tried: Tried) -> str:

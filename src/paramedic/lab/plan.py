@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paramedic.lab.catalogue import BY_NAME
+from paramedic.lab.catalogue import BY_NAME, of_part, of_term
 from paramedic.lab.experiment import Experiment, Result
 from paramedic.lab.reasoning import answered
-from paramedic.record.facts import Trial
+from paramedic.record.facts import Model, Trial
 from paramedic.record.reader import Run
-from paramedic.rules.experiments import Lab, Tried
+from paramedic.rules.experiments import CLEAR_SKILL, Lab, Tried
+from paramedic.rules.loss_terms import terms_of
+from paramedic.rules.model_parts import parts_of
 from paramedic.rules.rule import Abstain
 from paramedic.rules.standing import DECIDING, demonstrated, improving
 
@@ -39,13 +41,15 @@ def stage(run: Run, results: Mapping[str, Result], *, named: bool, found: bool) 
     elif Lab(run).control is None and "zeroed-inputs" not in results:
         wanted = ("zeroed-inputs",)  # without targets to permute, empty inputs have to do
     elif found:
-        wanted = ()
+        return tuple(part for part in _parts(run) if part.name not in results)
     elif Lab(run).needs_time:
         wanted = ("longer",)
     elif Lab(run).trouble == "none":
-        wanted = DECIDING if Lab(run).control is not None and demonstrated(Lab(run)) is None else ()
+        return tuple(experiment for experiment in _when_it_learns(run) if experiment.name not in results)
     elif _nothing_to_compare(run) or (Lab(run).trouble == "unclear" and demonstrated(Lab(run)) is not None):
         wanted = ()
+    elif terms := [term for term in _terms(run) if term.name not in results]:
+        return tuple(terms)
     else:
         wanted = tuple(name for name in _when_ill(run, results) if name not in results)[:AT_ONCE]
     return tuple(BY_NAME[name] for name in wanted if name not in results)
@@ -67,6 +71,39 @@ def _when_ill(run: Run, results: Mapping[str, Result]) -> tuple[str, ...]:
     if lab.trouble == "unclear" and "linear-model" not in results:
         return ("linear-model",)  # is there more to learn at all?
     return tuple(name for name in (*WHEN_ILL, "twin-range", *WHEN_STILL_UNKNOWN) if name not in useless)
+
+
+def _when_it_learns(run: Run) -> tuple[Experiment, ...]:
+    """What may hold a script back that learns all the same, unless it is shown to do what its data allow."""
+    lab = Lab(run)
+    wanted = [BY_NAME["training-mode"]] if _evaluates_otherwise(run) else []
+    if lab.control is not None and demonstrated(lab) is None:
+        wanted += [BY_NAME[name] for name in DECIDING]
+        wanted += _terms(run) if (lab.simple_skill or 0) >= CLEAR_SKILL else ()
+    return tuple(wanted)
+
+
+def _terms(run: Run) -> tuple[Experiment, ...]:
+    """Each term of the loss left out; where the loss has no lower end, each turned round as well."""
+    lab = Lab(run)
+    kinds = ("off", "turned") if lab.base.exploded else ("off",)
+    named = [(i + 1, term.name) for i, term in enumerate(terms_of(lab.base))]
+    return tuple(of_term(number, kind, name) for kind in kinds for number, name in named)
+
+
+def _parts(run: Run) -> tuple[Experiment, ...]:
+    """Where a linear model learns and the script's own does not: the same for its parts, one by one."""
+    if not _can_be_compared(run) or not Lab(run).helps("linear-model"):
+        return ()
+    if any(Lab(run).helps(term.name) for term in _terms(run)):
+        return ()  # it is the loss
+    return tuple(of_part("linear", path) for path in parts_of(run))
+
+
+def _evaluates_otherwise(run: Run) -> bool:
+    """Whether the script prints metrics of a model in which evaluation mode changes what BatchNorm does."""
+    norm = any(part.norm for model in run.facts(Model) for part in model.modules)
+    return norm and bool(Lab(run).base.noted.get("printed"))
 
 
 def _can_be_compared(run: Run) -> bool:

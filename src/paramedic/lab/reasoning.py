@@ -13,6 +13,7 @@ from typing import Literal
 
 from paramedic.record.facts import Asked
 from paramedic.rules.experiments import CLEAR_SKILL, THIRD, Lab
+from paramedic.rules.loss_terms import number_of, rest, terms_of
 from paramedic.rules.standing import demonstrated, improving, standing_still
 
 Cause = Literal["model", "data", "settings", "none", "unknown"]
@@ -50,6 +51,7 @@ def readings(lab: Lab) -> tuple[Reading, ...]:
         _rebuilt(lab),
         _apart(lab),
         _learns(lab),
+        _terms(lab),
         _able(lab),
         _signal(lab),
         _against_simple(lab),
@@ -104,6 +106,17 @@ def _apart(lab: Lab) -> Iterator[Reading]:
         answer = f"no: it changes by {mixing.gap:.0%} when other samples of the batch are exchanged{line}"
         yield Reading(question=APART, answer=answer, points_to="model")
         return
+
+
+def _terms(lab: Lab) -> Iterator[Reading]:
+    terms = terms_of(lab.base)
+    if terms:
+        ways = ", ".join(f"{term.name} {term.first:.3g} → {term.last:.3g}" for term in terms)
+        yield Reading(question="Which terms of the loss fall?", answer=ways)
+    for name in lab.tried:
+        if (number := number_of(name)) is not None and lab.helps(name) and (others := rest(lab.tried[name], number)):
+            answer = f"{name}: the others then go from {others[0]:.3g} to {others[1]:.3g}"
+            yield Reading(question="Is one of them in the way?", answer=answer, points_to="model")
 
 
 def _own_metric(lab: Lab) -> Iterator[Reading]:
@@ -194,7 +207,8 @@ def _code(lab: Lab) -> Iterator[Reading]:
     if linear is not None and known is not None and known > CLEAR_SKILL and not lab.beats_guessing(linear):
         ends = f"not in your loop: there it ends at {linear.last:.3g}, and alone it is rid of {known:.0%} of guessing"
         yield Reading(question="Does a linear model learn?", answer=ends, points_to="model")
-    helping = [name for name in OF_CODE if lab.get(name) is not None and lab.helps(name)]
+    changed = [name for name in lab.tried if name in OF_CODE or name.startswith("linear-part-")]
+    helping = [name for name in changed if lab.get(name) is not None and lab.helps(name)]
     if linear is not None and lab.trouble in ("none", "unclear") and (shown := demonstrated(lab)) is not None:
         yield Reading(question="Does it do what its data allow?", answer=f"yes: {shown}", points_to="none")
     if helping:

@@ -27,7 +27,7 @@ CAUSES: dict[str, Cause] = {
 SILENT = ("PM7", "PM8", "PM9", "PM315", "PM614", "PM618")  # true, but no reason for a bad result
 CHANGES: dict[str, Cause] = {
     "steady-rate": "settings", "plain-optimizer": "settings", "turned-round": "model",
-    "linear-model": "model",
+    "linear-model": "model", "training-mode": "model",
     "standardised": "data", "fresh-start": "model", "no-batchnorm": "model", "simple-loss": "model", "eager": "model",
     "clipped": "settings", "fp32": "settings", "batch-x4": "settings", "batch-1": "settings",
 }  # fmt: skip
@@ -145,7 +145,8 @@ def _why_no_lab(run: Run) -> str:
 
 def cause_of(finding: Finding) -> Cause:
     if finding.code == "PM218":  # a change that helps: the cause is what was changed
-        return CHANGES.get(str(finding.evidence[0].value), "unknown")
+        change = str(finding.evidence[0].value)
+        return "model" if change.startswith("term-") else CHANGES.get(change, "unknown")
     if find_rule(finding.code).symptom and finding.code not in ("PM205", "PM206"):
         return "unknown"
     if finding.code == "PM313" and finding.where.function not in ("__getitem__", "__iter__", "collate", "collate_fn"):

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from paramedic.record.facts import Fact, Loader, LossCall, Model, Optimizer, Trial
 from paramedic.rules import Abstain, Evidence, Run, Where
 from paramedic.rules.curves import loss_curves
+from paramedic.rules.loss_terms import frees
 from paramedic.rules.outcome import guess
 
 Trouble = Literal["none", "flat", "diverges", "memorises", "lags", "unclear"]
@@ -294,6 +295,8 @@ class Lab:
 
     def helps(self, name: str) -> bool:
         """Whether this change makes the script learn."""
+        if name.startswith("term-"):
+            return frees(self, name)  # what is trained is no longer the sum
         tried = self.get(name)
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False

@@ -63,6 +63,20 @@ def standing_still(lab: Lab) -> str | None:
     return None
 
 
+def evaluated_better(lab: Lab) -> str | None:
+    """In words: a metric that is far better when the model is evaluated in training mode; the loss is the same."""
+    tried = lab.get("training-mode")
+    for name, (values, higher) in _metrics(tried).items() if tried is not None else ():
+        usual = _metrics(lab.base).get(name)
+        if usual is None or tried is None or tried.last > lab.base.last + 3 * (tried.noise + lab.base.noise):
+            continue
+        ends = zip(usual[0][-FEWEST_READINGS:], values[-FEWEST_READINGS:], strict=True)
+        gains = [after - before if higher else before - after for before, after in ends]
+        if min(gains) > max(0.1, 0.15 * abs(usual[0][-1])):  # every time: statistics may lag behind for a while
+            return f"{name} is {values[-1]:.3g} instead of {usual[0][-1]:.3g}"
+    return None
+
+
 def _metrics(tried: Tried) -> dict[str, tuple[Sequence[float], bool]]:
     """The readings of each metric, and whether more is better."""
     printed: Mapping[str, Mapping[str, object]] = tried.noted.get("printed") or {}

@@ -12,6 +12,7 @@ from paramedic.aliases import Function
 from paramedic.interventions.changes.turned_round import LOSSES as TRIPLETS
 from paramedic.interventions.roles import Path, split
 from paramedic.interventions.surroundings import Inputs, Surroundings
+from paramedic.interventions.terms import Terms
 
 MOST_SAMPLES = 20_000
 MOST_BYTES = 64_000_000
@@ -26,6 +27,8 @@ def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.on_batch = kept.whole
     surroundings.around_steps(lambda optimizer: None, kept.now_and_then)
     surroundings.on_finish.append(kept.save)
+    terms = Terms(surroundings.replace)
+    surroundings.on_finish.append(lambda: surroundings.noted.update(terms.noted()))
     for name in TRIPLETS:
         surroundings.replace(F, name, lambda original: _noting(surroundings, original))
 

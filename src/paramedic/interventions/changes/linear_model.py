@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.optim import Optimizer
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from paramedic.aliases import Function
 from paramedic.interventions.roles import is_changeable
@@ -21,8 +22,8 @@ MOST_WEIGHTS = 20_000_000
 
 
 def install(surroundings: Surroundings, argument: str) -> None:
-    surroundings.reason = "no model that turns one tensor into another was called"
-    made: dict[int, Stand] = {}
+    surroundings.reason = "no model that turns tensors into others was called"
+    made: dict[tuple[int, int], Stand] = {}  # by the model and the number of the answer
     depth = [0]
 
     def instead(original: Function) -> Function:
@@ -30,16 +31,25 @@ def install(surroundings: Surroundings, argument: str) -> None:
             outermost, depth[0] = not depth[0] and is_trained(module), depth[0] + 1
             try:
                 output = original(module, *args, **kwargs)
-                if not outermost or not (args and is_changeable(args[0]) and is_changeable(output)):
-                    return output
-                if id(module) not in made:
-                    made[id(module)] = Stand(args[0], output)
-                surroundings.applied += 1
-                return made[id(module)](args[0], output)
             finally:
                 depth[0] -= 1
+            given = next((value for value in (*args, *kwargs.values()) if is_changeable(value)), None)
+            if not outermost or given is None:
+                return output
+            outputs, rebuilt = tree_flatten(output)
+            if not any(map(_is_answer, outputs)) or any(_is_loss(value) for value in outputs):
+                return output
+            surroundings.applied += 1
+            told = [stood_in(module, i, given, one) if _is_answer(one) else one for i, one in enumerate(outputs)]
+            return tree_unflatten(told, rebuilt)
 
         return call
+
+    def stood_in(module: nn.Module, number: int, given: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+        key = (id(module), number)
+        if key not in made:
+            made[key] = Stand(given, output)
+        return made[key](given, output)
 
     def learn(optimizer: Optimizer) -> None:
         for stand in made.values():
@@ -47,6 +57,15 @@ def install(surroundings: Surroundings, argument: str) -> None:
 
     surroundings.replace(nn.Module, "__call__", instead)
     surroundings.around_steps(lambda optimizer: None, learn)
+
+
+def _is_answer(value: object) -> bool:
+    return is_changeable(value) and isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _is_loss(value: object) -> bool:
+    """Made inside of the model, where nothing that comes out of it has an effect any more."""
+    return isinstance(value, torch.Tensor) and not value.dim() and value.requires_grad
 
 
 class Stand:

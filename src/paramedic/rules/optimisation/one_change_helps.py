@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import Backward, Model, Optimizer, Schedule, Trial
 from paramedic.rules import Evidence, Finding, Run, Where, rule
-from paramedic.rules.experiments import Lab, at
-from paramedic.rules.standing import IN_THE_WAY, far_better
+from paramedic.rules.experiments import CLEAR_SKILL, Lab, at
+from paramedic.rules.loss_terms import number_of, rest, terms_of
+from paramedic.rules.standing import IN_THE_WAY, evaluated_better, far_better
+from paramedic.rules.support import listed
 
 CHANGES = {
     "steady-rate": (
@@ -36,6 +38,11 @@ CHANGES = {
     "fp32": ("full precision", "bfloat16 instead of float16, or a GradScaler"),
     "eager": ("no torch.compile", "leave torch.compile out, and report what it does to your model"),
     "batch-x4": ("batches four times as large", "larger batches, or a smaller learning rate"),
+    "training-mode": (
+        "the evaluation in training mode",
+        "the running statistics of BatchNorm do not fit: look at its momentum, at what else goes through the model in "
+        "training mode, and at batches that differ from those of the evaluation",
+    ),
     "batch-1": ("batches of one sample", "look for what mixes the samples of a batch"),
 }
 
@@ -59,6 +66,14 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
     `better`: how much lower the loss must end, as a share of what the script itself reaches.
     """
     lab = Lab(run)
+    if (told := evaluated_better(lab)) is not None:
+        yield _evaluation(run, told)
+        return
+    term = next((name for name in lab.tried if name.startswith("term-") and lab.helps(name)), None)
+    # Without a penalty more is memorised, too: where the script learns, simple models must know that there is more.
+    if term is not None and (lab.trouble not in ("none", "memorises") or (lab.simple_skill or 0) >= CLEAR_SKILL):
+        yield _term(run, lab, term)
+        return
     if lab.trouble in ("none", "memorises"):
         helping = [tried for name in IN_THE_WAY if (tried := lab.get(name)) and far_better(lab, tried)]
     elif lab.signal == "none":
@@ -79,6 +94,9 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         changed = ", ".join(f"{name}={usual} instead of {given}" for name, (given, usual) in values)
         usually = ", ".join(f"{name}={usual}" for name, (_, usual) in values)
         remedy = f"{usually}, the default of {_optimizer_class(run)}"
+    if best.name == "linear-model" and (parts := [name for name in lab.tried if _is_part(name) and lab.helps(name)]):
+        inside = listed([name.removeprefix("linear-part-") for name in parts])
+        changed, remedy = f"{changed}, or of {inside} alone,", f"the fault is inside of {inside}: {remedy}"
     yield Finding(
         what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
         + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
@@ -88,6 +106,48 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         evidence=(Evidence(name="change", value=best.name), best.evidence(), lab.base.evidence()),
         confidence=0.85,
     )
+
+
+def _is_part(name: str) -> bool:
+    return name.startswith("linear-part-")
+
+
+def _evaluation(run: Run, told: str) -> Finding:
+    changed, remedy = CHANGES["training-mode"]
+    return Finding(
+        what=f"with {changed}, {told}",
+        why="the weights are the same: only what BatchNorm and Dropout do in eval() differs",
+        remedy=remedy,
+        where=at(run.first(Model)),
+        evidence=(Evidence(name="change", value="training-mode"),),
+        confidence=0.85,
+    )
+
+
+def _term(run: Run, lab: Lab, name: str) -> Finding:
+    """A term that is in the way of the others; with an unbounded loss its sign is what is wrong."""
+    number = number_of(name) or 0
+    tried, term = lab.tried[name], terms_of(lab.base)[number]
+    before, after = rest(lab.base, number), rest(tried, number)
+    assert before is not None and after is not None
+    turned = lab.base.exploded and lab.helps(name.replace("off", "turned"))
+    now = "added" if term.sign > 0 else "subtracted"
+    remedy = f"turn its sign round: it is {now} now" if turned else "weigh it less"
+    others = listed([other.name for i, other in enumerate(terms_of(lab.base)) if i != number])
+    return Finding(
+        what=f"without {term.name} in the loss, {others} falls from {after[0]:.3g} to {after[1]:.3g}; with it, from "
+        f"{before[0]:.3g} to {before[1]:.3g}",
+        why=f"{term.name} goes from {term.first:.3g} to {term.last:.3g} in the sum, and outweighs what is to be learnt",
+        remedy=remedy,
+        where=_summed_at(run, lab),
+        evidence=(Evidence(name="change", value=name), lab.base.evidence()),
+        confidence=0.85,
+    )
+
+
+def _summed_at(run: Run, lab: Lab) -> Where:
+    file, _, line = str(lab.base.noted.get("summed_at") or "").rpartition(":")
+    return Where(file=file, line=int(line)) if file else at(run.first(Backward))
 
 
 def _rate_is_fine(lab: Lab) -> bool:
