@@ -44,6 +44,7 @@ from paramedic.record.facts.data import (
     SamplerFit,
     Selection,
     Specimens,
+    StoredRows,
     Thinned,
     Tokens,
 )
@@ -352,6 +353,7 @@ __all__ = [
     "Step",
     "StepAsked",
     "StepTried",
+    "StoredRows",
     "Stillness",
     "Symmetry",
     "Sync",

@@ -255,6 +255,18 @@ class ExchangedTransform(Fact):
     object: int
 
 
+@fact("stored_rows", missing="no dataset with its samples in one array was read in this process")
+class StoredRows(Fact):
+    """Whether the samples that a dataset holds changed when a batch of them was read."""
+
+    loader: int
+    attribute: str
+    epoch: int
+    read: int  # samples of the batch
+    changed: int  # of those
+    others: int  # samples that changed although nobody read them
+
+
 @fact("repeats", missing="no stream was read by several workers")
 class Repeats(Fact):
     """Samples of a stream that came from several workers."""

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from paramedic.record.facts import Batch, EvalForward, ExchangedTransform, Forward, Loader, Mirrors, TrainForward
+from paramedic.record.facts import (
+    Batch,
+    EvalForward,
+    ExchangedTransform,
+    Forward,
+    Loader,
+    Mirrors,
+    StoredRows,
+    TrainForward,
+)
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at, model_input_history, outermost, target_history
 from paramedic.static.history import Link
@@ -21,20 +31,22 @@ _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 @rule("PM317", "augmentation-mismatch", severity="warning", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
-    """Evaluation data is augmented at random, training data is not, or pictures are flipped and their targets are not.
+    """Evaluation data is augmented at random, or pictures are flipped without their targets, or data is overwritten.
 
     The first batch of an evaluation holds the same labels in each epoch, but other inputs. Or part of the masks fit
     their pictures only when they are mirrored, while the others fit as they are. Or the transform of the evaluation was
-    put into the one dataset object that both parts of a split share.
+    put into the one dataset object that both parts of a split share. Or each reading of a sample changes what the
+    dataset holds of it: `row = self.x[i]` is a view, and `row += noise` writes into `self.x`.
 
     ## Why it hurts
     The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
     transform is split, so that the validation part inherits the transform. A mask that is flipped independently of its
-    image is a wrong label, and the model learns to be unsure.
+    image is a wrong label, and the model learns to be unsure. Noise that is written into the stored samples adds up from
+    epoch to epoch, until nothing of them is left.
 
     ## What to try first
     Make two dataset objects, one with and one without the random transform, and split both by the same indices. Draw
-    once per sample, and do the same to the picture and to its target.
+    once per sample, and do the same to the picture and to its target. Augment a copy: `self.x[i].clone()`.
 
     ## When this is wrong
     Test-time augmentation and corrupted test sets: say so in the name of the loader ("tta", "noisy").
@@ -43,6 +55,7 @@ def check(run: Run) -> Iterator[Finding]:
     In an audit: `samples`: how many are read again; `looks`: how often each of them.
     """
     yield from _mirrored(run)
+    yield from _overwritten(run)
     yield from _shared_object(run)
     if not run.facts(Batch):
         raise Abstain("no DataLoader is used")
@@ -69,6 +82,32 @@ def check(run: Run) -> Iterator[Finding]:
         )
     if not judged:
         raise Abstain("no evaluation loader was read twice in the same order")
+
+
+def _overwritten(run: Run, *, share: float = 0.25, fewest: int = 8) -> Iterator[Finding]:
+    """Samples that change whenever they are read. A cache changes once, and other code may change what nobody reads."""
+    looks: dict[tuple[int, str], list[StoredRows]] = defaultdict(list)
+    for look in run.facts(StoredRows):
+        looks[(look.loader, look.attribute)].append(look)
+    for (_, attribute), found in looks.items():
+        again = [look for look in found if look.epoch > 0]
+        read = sum(look.read for look in again)
+        if not again or read < fewest or any(look.others for look in found):
+            continue
+        if any(look.changed < share * look.read for look in again):
+            continue
+        changed = sum(look.changed for look in again)
+        yield Finding(
+            what=f"reading a sample changes it for good: {changed:,} of {read:,} samples in self.{attribute} were other "
+            "ones after they had been read again",
+            why="what is taken out of the array is a view of it, and the augmentation writes into it in place, so it "
+            "adds up from epoch to epoch",
+            remedy=f"augment a copy: self.{attribute}[i].clone() (NumPy: .copy())",
+            where=again[0].where,
+            evidence=(Evidence(name="samples_changed_by_reading", value=changed, limit="0"),),
+            confidence=0.95,
+        )
+        return
 
 
 def _shared_object(run: Run) -> Iterator[Finding]:
