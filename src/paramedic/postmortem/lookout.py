@@ -1,9 +1,9 @@
 """While the run goes on: tell an error or a warning as soon as its evidence is complete, in one line, once.
 
 Runs in a thread of the attendant, so that the training process has no part in it. An alarm that is taken back later
-would be worse than one that comes late. So only rules are asked whose evidence no later step can undo (something was
-seen to happen, not "has not happened yet"), only findings that are certain count, and they must hold twice, with
-further steps in between.
+would be worse than one that comes late. So no symptom is told, only findings that are certain count, and they must
+hold: what was seen to happen (`lasting` rules) in two looks with further steps in between; everything else, which a
+later step might undo ("has not happened yet"), in every look until the run is twice as long as when it was first seen.
 """
 
 from __future__ import annotations
@@ -20,12 +20,6 @@ from typing import Any
 from paramedic.findings import Finding
 from paramedic.rules.rule import Rule
 
-AT_ONCE = frozenset((
-    "PM101", "PM102", "PM103", "PM105", "PM108", "PM304", "PM316", "PM414", "PM501", "PM502", "PM503", "PM504",
-    "PM505", "PM508", "PM509", "PM515", "PM605",
-    # Warnings: what is seen of a schedule, a checkpoint, a list of modules, targets and the graph behind a target.
-    "PM406", "PM512", "PM517", "PM607", "PM609",
-))  # fmt: skip
 CERTAIN = {"error": 0.95, "warning": 0.92}  # the least confidence of a finding that is told
 FIRST, LATEST, GROWTH = 3.0, 300.0, 1.5  # seconds between two looks, at first and at most
 SHARE = 1 / 20  # of one core that looking may take
@@ -37,9 +31,10 @@ class Lookout:
 
     def __init__(self, folder: Path, rules: Sequence[Rule], options: Mapping[str, Mapping[str, object]]) -> None:
         self._folder, self._options = folder, options
-        self._rules = [rule for rule in rules if rule.code in AT_ONCE]
+        self._rules = [rule for rule in rules if may_be_told(rule)]
+        self._lasting = {rule.code for rule in rules if rule.lasting}
         self._step = -FEWEST_STEPS  # of the look before
-        self._before: set[tuple[object, ...]] = set()
+        self._since: dict[tuple[object, ...], int] = {}  # what every look has found since this step
         self._told: set[str] = set()
 
     def look(self) -> list[Finding]:
@@ -47,18 +42,28 @@ class Lookout:
         from paramedic.diagnosis import diagnose
 
         diagnosis = diagnose(self._folder, self._rules, self._options)
-        if diagnosis.run.steps < self._step + FEWEST_STEPS:
+        now = diagnosis.run.steps
+        if now < self._step + FEWEST_STEPS:
             return []
         certain = [f for f in diagnosis.findings if _is_certain(f) and f.code not in self._told]
-        held = [finding for finding in certain if _name(finding) in self._before]
-        self._before, self._step = {_name(finding) for finding in certain if finding not in held}, diagnosis.run.steps
+        self._step, self._since = now, {_name(f): self._since.get(_name(f), now) for f in certain}
+        held = [finding for finding in certain if now >= self._long_enough(finding)]
         self._told |= {finding.code for finding in held}
         return held
 
+    def _long_enough(self, finding: Finding) -> int:
+        """The step until which it has to hold."""
+        since = self._since[_name(finding)]
+        return since + FEWEST_STEPS if finding.code in self._lasting else max(2 * since, since + FEWEST_STEPS)
+
     @property
     def expects(self) -> bool:
-        """Whether something was seen once, so that a second look soon is worth it."""
-        return bool(self._before)
+        """Whether something was seen and is not told yet, so that a second look soon is worth it."""
+        return any(code not in self._told for code, *_ in self._since)
+
+
+def may_be_told(rule: Rule) -> bool:
+    return rule.reads == "run" and not rule.symptom and rule.severity in CERTAIN
 
 
 def _is_certain(finding: Finding) -> bool:

@@ -36,6 +36,7 @@ class Rule:
     coverage: tuple[type[Fact] | Extent, ...]  # what must have happened before "nothing found" means anything
     causes: tuple[str, ...]  # codes of findings that this illness explains
     symptom: bool  # a symptom is explained by any other illness that alarms
+    lasting: bool  # something was seen to happen: no later step can undo a finding
     check: Check
     options: Mapping[str, Any]
     file: str
@@ -71,6 +72,7 @@ def rule(
     coverage: Sequence[type[Fact] | Extent] = (),
     causes: Sequence[str] = (),
     symptom: bool = False,
+    lasting: bool = False,
     reads: Literal["run", "audit"] = "run",
 ) -> Callable[[Check], Rule]:
     """Declare a rule. Keyword-only arguments of the function with defaults are its options."""
@@ -91,6 +93,7 @@ def rule(
             coverage=tuple(coverage),
             causes=tuple(causes),
             symptom=symptom,
+            lasting=lasting,
             check=check,
             options=dict(check.__kwdefaults__ or {}),
             file=check.__code__.co_filename,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
 
-@rule("PM320", "bad-sample", severity="error", coverage=[Loader])
+@rule("PM320", "bad-sample", severity="error", coverage=[Loader], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """A sample could not be loaded, or does not match the others in its batch.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paramedic.audit.chunk import Array
 
 
-@rule("PM304", "label-out-of-range", severity="error")
+@rule("PM304", "label-out-of-range", severity="error", lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """A label is outside the range the loss accepts.
 

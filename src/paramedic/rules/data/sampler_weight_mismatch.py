@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
 
 
-@rule("PM316", "sampler-weight-mismatch", severity="error", needs=[Loader], causes=["PM207", "PM307", "PM319"])
+@rule(
+    "PM316",
+    "sampler-weight-mismatch",
+    severity="error",
+    needs=[Loader],
+    causes=["PM207", "PM307", "PM319"],
+    lasting=True,
+)
 def check(run: Run) -> Iterator[Finding]:
     """A sampler whose weights or indices do not match the dataset.
 

@@ -16,7 +16,7 @@ DEEPEST = 8  # calls of a stack
 ONE_FOR_ALL = "all ranks must make the same collective calls in the same order"
 
 
-@rule("PM807", "mismatched-collective", severity="error", causes=["PM708"])
+@rule("PM807", "mismatched-collective", severity="error", causes=["PM708"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Ranks wait for each other in different places, and none of them gets on.
 

@@ -9,7 +9,7 @@ from paramedic.rules.support import at
 from paramedic.rules.teams import Parting, exchanges, parted, team_of
 
 
-@rule("PM801", "replicas-diverged", severity="error", needs=[Exchange])
+@rule("PM801", "replicas-diverged", severity="error", needs=[Exchange], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Ranks that should have the same weights have different ones.
 

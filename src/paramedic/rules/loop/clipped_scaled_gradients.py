@@ -6,7 +6,15 @@ from paramedic.record.facts import Clip, ScalerCall
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM605", "clipped-scaled-gradients", severity="error", needs=[Clip], coverage=[ScalerCall], causes=["PM206"])
+@rule(
+    "PM605",
+    "clipped-scaled-gradients",
+    severity="error",
+    needs=[Clip],
+    coverage=[ScalerCall],
+    causes=["PM206"],
+    lasting=True,
+)
 def check(run: Run, *, factor: float = 100.0) -> Iterator[Finding]:
     """Gradients are clipped while they still carry the loss scale.
 

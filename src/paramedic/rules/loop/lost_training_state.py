@@ -8,7 +8,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import many
 
 
-@rule("PM609", "lost-training-state", severity="warning", needs=[Optimizer])
+@rule("PM609", "lost-training-state", severity="warning", needs=[Optimizer], lasting=True)
 def check(run: Run, *, tolerance: float = 0.01, fewest: int = 20) -> Iterator[Finding]:
     """A resumed training does not continue where it stopped: the optimizer's state or the learning rate is lost.
 

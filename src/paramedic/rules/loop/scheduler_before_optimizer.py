@@ -6,7 +6,7 @@ from paramedic.record.facts import ScalerCall, SchedulerStep, Step
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM607", "scheduler-before-optimizer", severity="warning", needs=[SchedulerStep], coverage=[Step])
+@rule("PM607", "scheduler-before-optimizer", severity="warning", needs=[SchedulerStep], coverage=[Step], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """The learning-rate scheduler is stepped before the optimizer.
 

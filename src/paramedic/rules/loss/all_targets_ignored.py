@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import at, many
 
 
-@rule("PM508", "all-targets-ignored", severity="error", needs=[LossCall], causes=["PM101"])
+@rule("PM508", "all-targets-ignored", severity="error", needs=[LossCall], causes=["PM101"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Every label of a batch is the value that the loss ignores.
 

@@ -6,7 +6,7 @@ from paramedic.record.facts import Ctc
 from paramedic.rules import Evidence, Finding, Run, rule
 
 
-@rule("PM515", "ctc-target-too-long", severity="error", needs=[Ctc], causes=["PM101", "PM104", "PM105"])
+@rule("PM515", "ctc-target-too-long", severity="error", needs=[Ctc], causes=["PM101", "PM104", "PM105"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """A CTC target that cannot be emitted in the number of frames there is.
 

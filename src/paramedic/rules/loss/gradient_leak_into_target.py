@@ -16,7 +16,14 @@ _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _BOOTSTRAP = {"Max", "Amax", "Gather", "Index"}
 
 
-@rule("PM517", "gradient-leak-into-target", severity="warning", coverage=[Backward], causes=["PM215", "PM207", "PM209"])
+@rule(
+    "PM517",
+    "gradient-leak-into-target",
+    severity="warning",
+    coverage=[Backward],
+    causes=["PM215", "PM207", "PM209"],
+    lasting=True,
+)
 def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     """The target of a loss is made by the network that is being trained, and gradients flow into it.
 

@@ -10,7 +10,7 @@ from paramedic.rules.support import at, labels_made_at
 _USUAL_MARKERS = (-1, -100, 255)
 
 
-@rule("PM509", "ignore-index-mismatch", severity="error", needs=[LossCall], causes=["PM304"])
+@rule("PM509", "ignore-index-mismatch", severity="error", needs=[LossCall], causes=["PM304"], lasting=True)
 def check(run: Run, *, share: float = 0.6) -> Iterator[Finding]:
     """Labels are padded with one value, but the loss ignores another.
 

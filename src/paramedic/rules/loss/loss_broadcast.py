@@ -10,7 +10,7 @@ from paramedic.rules.support import at, shape
 _ELEMENTWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "kl_div")
 
 
-@rule("PM501", "loss-broadcast", severity="error", coverage=[Backward])
+@rule("PM501", "loss-broadcast", severity="error", coverage=[Backward], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Prediction and target have different shapes and are broadcast against each other.
 

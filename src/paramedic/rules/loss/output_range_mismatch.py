@@ -31,6 +31,7 @@ _NODES = {
     severity="warning",
     needs=[LossCall],
     causes=["PM203", "PM204", "PM207", "PM209"],
+    lasting=True,
 )
 def check(run: Run, *, share: float = 0.05) -> Iterator[Finding]:
     """Targets lie outside the range of the output activation or of the loss.

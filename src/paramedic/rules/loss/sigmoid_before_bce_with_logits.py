@@ -8,7 +8,14 @@ from paramedic.rules.lines import applied_at
 from paramedic.rules.support import measured, train_first
 
 
-@rule("PM503", "sigmoid-before-bce-with-logits", severity="error", needs=[LossCall], causes=["PM512", "PM305"])
+@rule(
+    "PM503",
+    "sigmoid-before-bce-with-logits",
+    severity="error",
+    needs=[LossCall],
+    causes=["PM512", "PM305"],
+    lasting=True,
+)
 def check(run: Run, *, fewest_values: int = 1000) -> Iterator[Finding]:
     """A sigmoid's output reaches a loss that applies the sigmoid itself.
 

@@ -8,7 +8,7 @@ from paramedic.rules.lines import chosen_at
 from paramedic.rules.support import by_place, shape
 
 
-@rule("PM505", "single-class-loss", severity="error", needs=[LossCall], causes=["PM2", "PM403", "PM405"])
+@rule("PM505", "single-class-loss", severity="error", needs=[LossCall], causes=["PM2", "PM403", "PM405"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """Cross-entropy over one class: the loss is zero whatever the model outputs.
 

@@ -9,7 +9,7 @@ from paramedic.rules.lines import applied_at
 from paramedic.rules.support import measured, train_first
 
 
-@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=[LossCall], causes=["PM512"])
+@rule("PM502", "softmax-before-cross-entropy", severity="error", needs=[LossCall], causes=["PM512"], lasting=True)
 def check(run: Run, *, tolerance: float = 1e-3) -> Iterator[Finding]:
     """Probabilities reach a loss that expects logits.
 

@@ -10,7 +10,14 @@ _LAYERS = tuple(f"({name})" for name in ("Linear", "Conv1d", "Conv2d", "Conv3d",
 _SCORES = ("Addmm", "Mm", "Bmm", "Mv", "Convolution", "Relu", "Gelu", "Sigmoid", "Tanh", "Softmax", "LeakyRelu")
 
 
-@rule("PM504", "wrong-loss-input", severity="error", coverage=[Backward], causes=["PM101", "PM103", "PM104", "PM507"])
+@rule(
+    "PM504",
+    "wrong-loss-input",
+    severity="error",
+    coverage=[Backward],
+    causes=["PM101", "PM103", "PM104", "PM507"],
+    lasting=True,
+)
 def check(run: Run, *, tolerance: float = 1e-2) -> Iterator[Finding]:
     """Raw scores or probabilities reach a loss that expects log-probabilities, or the other way round.
 

@@ -8,7 +8,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import listed
 
 
-@rule("PM406", "shared-by-accident", severity="warning", needs=[Model])
+@rule("PM406", "shared-by-accident", severity="warning", needs=[Model], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """One module instance appears several times in the same list.
 

@@ -7,7 +7,7 @@ from paramedic.rules import Evidence, Finding, Run, rule
 from paramedic.rules.support import shape
 
 
-@rule("PM414", "softmax-over-wrong-dim", severity="error", coverage=[Backward], causes=["PM413", "PM108"])
+@rule("PM414", "softmax-over-wrong-dim", severity="error", coverage=[Backward], causes=["PM413", "PM108"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """A softmax over the batch, over a dimension with a single entry, or over the queries of an attention.
 

@@ -8,7 +8,14 @@ from paramedic.rules.bad_values import cases, confidence
 from paramedic.rules.support import listed
 
 
-@rule("PM108", "fully-masked-attention", severity="error", coverage=[Backward], causes=["PM101", "PM102", "PM103"])
+@rule(
+    "PM108",
+    "fully-masked-attention",
+    severity="error",
+    coverage=[Backward],
+    causes=["PM101", "PM102", "PM103"],
+    lasting=True,
+)
 def check(run: Run) -> Iterator[Finding]:
     """A softmax row in which every position is masked with -inf: the row is NaN, and so are the gradients.
 

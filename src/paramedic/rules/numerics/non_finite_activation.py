@@ -18,7 +18,7 @@ from paramedic.rules.bad_values import (
 )
 
 
-@rule("PM102", "non-finite-activation", severity="error", coverage=[Backward], causes=["PM101"])
+@rule("PM102", "non-finite-activation", severity="error", coverage=[Backward], causes=["PM101"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """An operation inside the model turns finite values into NaN or infinity, and it reaches the loss or an evaluation.
 

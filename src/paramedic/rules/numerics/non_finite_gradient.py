@@ -16,7 +16,7 @@ from paramedic.rules.bad_values import (
 )
 
 
-@rule("PM103", "non-finite-gradient", severity="error", coverage=[Backward], causes=["PM101", "PM102"])
+@rule("PM103", "non-finite-gradient", severity="error", coverage=[Backward], causes=["PM101", "PM102"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """The loss is finite, but its gradient is NaN or infinite; with the forward line whose derivative that is.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paramedic.audit.audit import Audit, Split
 
 
-@rule("PM105", "non-finite-input", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM208"])
+@rule("PM105", "non-finite-input", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM208"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """NaN or infinity in a batch, and a loss that becomes NaN from it.
 

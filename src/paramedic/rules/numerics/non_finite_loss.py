@@ -26,7 +26,7 @@ UNCLEAR = (
 )
 
 
-@rule("PM101", "non-finite-loss", severity="error", coverage=[Backward])
+@rule("PM101", "non-finite-loss", severity="error", coverage=[Backward], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
     """The loss is NaN or infinite, and the operation outside of the model that made it so.
 

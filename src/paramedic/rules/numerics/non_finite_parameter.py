@@ -10,7 +10,14 @@ from paramedic.rules.support import listed
 TINY_IN_HALF = 3e-8  # what float16 rounds to zero
 
 
-@rule("PM104", "non-finite-parameter", severity="error", coverage=[Backward], causes=["PM101", "PM102", "PM103"])
+@rule(
+    "PM104",
+    "non-finite-parameter",
+    severity="error",
+    coverage=[Backward],
+    causes=["PM101", "PM102", "PM103"],
+    lasting=True,
+)
 def check(run: Run) -> Iterator[Finding]:
     """A weight, buffer or optimizer state is NaN or infinite although the gradients were finite.
 
