@@ -20,7 +20,7 @@ from paramedic.record.facts.calls import (
     Softmax,
     SoftmaxOverQueries,
 )
-from paramedic.record.facts.checkpoints import LateSave, LeftInFile, Load, Overwritten, Snapshot, Untied
+from paramedic.record.facts.checkpoints import AbsentFile, LateSave, LeftInFile, Load, Overwritten, Snapshot, Untied
 from paramedic.record.facts.data import (
     BadInput,
     BadSample,
@@ -185,6 +185,7 @@ from paramedic.record.facts.watching import Gear, Intervention, ProbeFailed, Tri
 
 __all__ = [
     "TRIED",
+    "AbsentFile",
     "AdvantageWithGraph",
     "Answer",
     "AnswersCompared",
