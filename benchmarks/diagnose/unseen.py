@@ -144,8 +144,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=Path)
     asked = parser.parse_args()
-    names = [name for name in json.loads((PROGRAMS / "expected.json").read_text())
-             if not asked.words or any(word in name for word in asked.words)]  # fmt: skip
+    known = json.loads((PROGRAMS / "expected.json").read_text())
+    names = [word for word in asked.words if word in known] or [
+        name for name in known if not asked.words or any(word in name for word in asked.words)
+    ]
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(asked.jobs) as pool:
 
         def one(name: str) -> tuple[str, dict[str, Any]]:

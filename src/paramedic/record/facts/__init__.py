@@ -20,7 +20,7 @@ from paramedic.record.facts.calls import (
     Softmax,
     SoftmaxOverQueries,
 )
-from paramedic.record.facts.checkpoints import LateSave, LeftInFile, Load, Overwritten, Snapshot, Untied
+from paramedic.record.facts.checkpoints import AbsentFile, LateSave, LeftInFile, Load, Overwritten, Snapshot, Untied
 from paramedic.record.facts.data import (
     BadInput,
     BadSample,
@@ -187,6 +187,7 @@ from paramedic.record.facts.watching import Gear, Intervention, ProbeFailed, Tri
 
 __all__ = [
     "TRIED",
+    "AbsentFile",
     "AdvantageWithGraph",
     "Answer",
     "AnswersCompared",

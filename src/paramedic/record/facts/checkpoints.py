@@ -76,3 +76,10 @@ class Untied(Fact):
     names: Sequence[str]
     how: str  # "loaded", "converted", "replaced" …
     numel: int
+
+
+@fact("absent_file", missing="the script asked for no file that is not there")
+class AbsentFile(Fact):
+    """A line of the script asked whether a file exists, and it does not."""
+
+    path: str

@@ -2,21 +2,23 @@
 
 from collections.abc import Iterator
 
-from paramedic.record.facts import LeftInFile, Load, Overwritten
-from paramedic.rules import Evidence, Finding, Run, rule
+from paramedic.record.facts import AbsentFile, LeftInFile, Load, Overwritten
+from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.lines import edited_at
 from paramedic.rules.support import at, listed, many
+from paramedic.static.checkpoints import is_written, loads_what_was_asked_for
 from paramedic.static.collecting import filtered_at
 from paramedic.static.program import program
 
 
-@rule("PM409", "checkpoint-not-loaded", severity="error", needs=[Load])
+@rule("PM409", "checkpoint-not-loaded", severity="error")
 def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5) -> Iterator[Finding]:
     """load_state_dict was called and loaded little or nothing, or what it loaded was overwritten before training.
 
     With `strict=False` keys that do not match are skipped silently: a prefix such as `module.` or `encoder.` is enough
     to skip all of them. A filter like `{k: v for k, v in state.items() if k in model_dict}` does the same. And an
-    initialisation that comes after the load, such as `self.apply(init_weights)`, overwrites the loaded values.
+    initialisation that comes after the load, such as `self.apply(init_weights)`, overwrites the loaded values. A file
+    that is asked for, is not there, and is not written by the script itself is a note with its path.
 
     ## Why it hurts
     You think you are fine-tuning, but you are training from scratch.
@@ -36,6 +38,9 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
     also left over; `renamed`: share of the left-over (or of the missing) values
     for which a tensor of the same shape and last name must be on the other side.
     """
+    yield from _absent(run)
+    if not run.facts(Load):
+        raise Abstain("no state dict was loaded")
     yield from _overwritten(run)
     yield from _left_in_file(run, renamed)
     for event in run.facts(Load):
@@ -65,6 +70,24 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
             ),
             confidence=0.96 if share <= least else 0.85,
         )
+
+
+def _absent(run: Run) -> Iterator[Finding]:
+    """The branch that loads weights was passed by, for the file does not exist, and nothing else was loaded."""
+    if any(load.into == "model" for load in run.facts(Load)):
+        return
+    for event in run.facts(AbsentFile):
+        if loads_what_was_asked_for(program(run), event.where) and not is_written(program(run), event.where):
+            yield Finding(
+                what=f"{event.path} is not there, so the weights that this line would load are not loaded",
+                why="the condition is false without a word, and training starts from scratch",
+                remedy="check the path, and the folder that the script is started in; where the file is needed, fail: "
+                "raise FileNotFoundError",
+                where=event.where,
+                severity="note",
+                evidence=(Evidence(name="path", value=event.path),),
+                confidence=0.8,
+            )
 
 
 def _left_in_file(run: Run, renamed: float) -> Iterator[Finding]:
