@@ -18,12 +18,11 @@ import yaml
 from typer.testing import CliRunner
 
 from browser import Browser
+from documented import PAGES, command_lines
 from paramedic.cli.app import app
 from paramedic.cli.script import TARGET, ScriptCommand
 from workshop import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_BLOCK = re.compile(r"^```(?:console|bash|sh|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(paramedic [a-z][^`\n]*)`")
 STANDS_FOR = {"PID": "1234", "CODE": "PM502"}
 CHEAP = ("explain", "rules", "--version", "--help")  # need neither a script nor a record
@@ -32,11 +31,7 @@ CHEAP = ("explain", "rules", "--version", "--help")  # need neither a script nor
 def lines(page: Path) -> Iterator[str]:
     """The command lines of a page: those in blocks, and those in the text."""
     text = page.read_text(encoding="utf-8")
-    for block in _BLOCK.findall(text):
-        for line in block.splitlines():
-            line = line.strip().removeprefix("$ ")
-            if line.startswith("paramedic ") and not line.startswith("paramedic COMMAND"):
-                yield line
+    yield from (line for line in command_lines([page]) if line.startswith("paramedic "))
     if page.name != "commands.md":  # help texts, drawn as tables
         yield from (line for line in _INLINE.findall(text) if "…" not in line and "COMMAND" not in line)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sklearn import datasets
+from torch.utils.data import DataLoader, TensorDataset
 
 import paramedic
 from paramedic.audit.chunk import Chunk
@@ -50,6 +52,48 @@ def test_beside_a_run_the_training_itself_says_which_labels_are_wrong(shop: Work
     assert len(set(finding["samples"][:60]) & set(range(80))) >= 55
     assert "PM308" in done.found["rules"]["clear"], "the audit looked for copies as well"
     assert shop.python("train.py").stdout == done.stdout, "and the losses are the same"
+
+
+OWN_SCALING = """
+import numpy as np, torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+class Pixels(Dataset):
+    def __len__(self):
+        return 320
+    def __getitem__(self, i):
+        image = np.random.default_rng(i).integers(0, 100, (3, 8, 8)).astype(np.float32)
+        image[:, 4 * (i % 2) : 4 * (i % 2) + 4] += 155
+        return image, i % 2
+
+class Scaled(nn.Module):
+    def forward(self, x):
+        return x / 127.5 - 1
+
+torch.manual_seed(0)
+model = nn.Sequential(Scaled(), nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+for epoch in range(2):
+    for inputs, targets in DataLoader(Pixels(), batch_size=32, shuffle=True):
+        loss = nn.functional.cross_entropy(model(inputs), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_pixels_that_the_model_scales_itself_are_a_note(shop: Workshop) -> None:
+    done = shop.run(shop.write("train.py", OWN_SCALING), options=("--audit",))
+    assert done.alarms == [] and done.found["verdict"] == "healthy", done.stderr
+    assert "PM301" in done.codes
+
+
+def test_the_order_within_a_batch_of_everything_does_not_matter() -> None:
+    x, y = (torch.tensor(values) for values in datasets.load_iris(return_X_y=True))
+    whole = paramedic.audit(DataLoader(TensorDataset(x.float(), y), batch_size=150))
+    parts = paramedic.audit(DataLoader(TensorDataset(x.float(), y), batch_size=30))
+    assert "PM306" not in str(whole) and "PM306" in str(parts)
 
 
 def test_hard_samples_of_a_short_training_are_no_label_errors(shop: Workshop) -> None:

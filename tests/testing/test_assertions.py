@@ -242,7 +242,28 @@ def test_a_checkpoint_without_the_optimizer() -> None:
     check = lambda: testing.assert_resumes(  # noqa: E731
         *step, optimizer=optimizer, save=model.state_dict, load=model.load_state_dict
     )
-    fails(check, "PM609")
+    assert "the optimizer's state" in str(fails(check, "PM609"))
+
+
+class Counting(nn.Linear):
+    seen = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen += 1
+        return super().forward(x) / (1 + 0.1 * self.seen)
+
+
+def test_state_that_no_checkpoint_holds_is_named() -> None:
+    model = nn.Sequential(nn.Linear(6, 6), Counting(6, 3))
+    failure = fails(lambda: testing.assert_resumes(model, F.cross_entropy, batch()), "PM609")
+    assert "lacks 1.seen: attributes" in str(failure)
+
+
+def test_a_learning_rate_that_is_far_too_low() -> None:
+    model = net()
+    slow = torch.optim.SGD(model.parameters(), lr=1e-5)
+    failure = fails(lambda: testing.assert_learns(model, F.cross_entropy, batch(), optimizer=slow), "PM206")
+    assert "instead of 1e-05 it learns" in str(failure)
 
 
 def test_output_range() -> None:

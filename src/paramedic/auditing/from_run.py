@@ -24,6 +24,7 @@ MOST = 20_000  # samples of each loader, unless more are asked for: a run's data
 EPOCHS = 4  # passes over the data that make a mean margin worth something
 LEARNT = 0.5  # of the loss of guessing: a few hundred steps on noise do not get there
 BY_SIMPLE_MODELS = ("PM311", "PM322")  # they find no relation: no fault where the script's own model has found one
+AS_THE_MODEL_GETS_IT = ("PM301", "PM302")  # a run measures scales behind the script's own scaling, which decides
 _HELD_OUT = ("val", "dev", "test", "eval", "hold")
 
 
@@ -86,8 +87,14 @@ def with_audit(
 
 
 def _beside_a_run(finding: Finding, diagnosis: Diagnosis) -> Finding:
-    """What a simple model cannot learn is worth a note where the script's own model has clearly learnt it."""
+    """What the run itself has seen decides; what only the data suggests is a note then.
+
+    That goes for what a simple model cannot learn and the script's own model has clearly learnt, and for scales that
+    the script changes before the model or the loss gets to see them.
+    """
     run = diagnosis.run.progress
+    if finding.code in AS_THE_MODEL_GETS_IT and finding.code in diagnosis.clear:
+        return replace(finding, severity="note")
     if finding.code not in BY_SIMPLE_MODELS or run is None or run.guessing is None:
         return finding
     learnt = run.last < LEARNT * run.guessing and (run.evaluation is None or run.evaluation < run.guessing)

@@ -24,6 +24,8 @@ from paramedic.testing.symptoms import symptoms
 # Findings that say only that it does not learn, not why.
 VAGUE = ("PM207", "PM209", "PM210", "PM213", "PM214", "PM206", "PM202", "PM201")
 
+HIGHEST_RATE = 10.0  # that is worth a try
+
 
 def causes(case: Case, optimizer: Optimizer, failed: Fit, found: tuple[Finding, ...], steps: int) -> list[Cause]:
     """Causes of a training that did not learn; the likeliest first."""
@@ -57,9 +59,9 @@ def experiments(case: Case, optimizer: Optimizer, failed: Fit, steps: int) -> It
     rates = sorted({float(group["lr"]) for group in optimizer.param_groups if "lr" in group})
     for factor, code, word, verb in (
         (0.1, "PM205", "high", "lower"), (0.01, "PM205", "high", "lower"),
-        (10.0, "PM206", "low", "raise"), (100.0, "PM206", "low", "raise"),
+        *((10.0**power, "PM206", "low", "raise") for power in (1, 2, 3, 4)),
     ):  # fmt: skip
-        if rates and _tried(partial(learns_at, factor)):
+        if rates and rates[-1] * factor <= HIGHEST_RATE and _tried(partial(learns_at, factor)):
             yield Cause(
                 code=code,
                 what=f"with a learning rate of {rates[-1] * factor:g} instead of {rates[-1]:g} it learns",

@@ -50,7 +50,8 @@ def cause_of(finding: Finding) -> Cause:
 def _message(check: str, what: str, causes: tuple[Cause, ...]) -> str:
     lines = [f"{check}: {what}"]
     for cause in causes:
-        lines.append(f"  cause  {cause.code} {cause.name}".rstrip() if cause.code else "  cause")
+        if cause.code:
+            lines.append(f"  cause  {cause.code} {cause.name}".rstrip())
         lines.append(f"  what   {cause.what}")
         if cause.where:
             lines.append(f"  where  {cause.where}")

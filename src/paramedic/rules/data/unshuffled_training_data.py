@@ -185,7 +185,11 @@ def in_data(audit: Audit, *, purity: float = 0.5, samples: int = 50) -> Iterator
 
 
 def _keeps_order(split: Split) -> bool | None:
-    """Whether the loader gives the samples as they lie; None when there is no loader to ask."""
+    """Whether batch after batch comes as the samples lie; None when there is no loader to ask."""
     if split.source.kind != "loader":
         return None
-    return type(getattr(split.source.origin, "sampler", None)).__name__ == "SequentialSampler"
+    loader = split.source.origin
+    data = getattr(loader, "dataset", None)
+    if hasattr(data, "__len__") and (getattr(loader, "batch_size", None) or 0) >= len(data):
+        return False  # every batch is all of it
+    return type(getattr(loader, "sampler", None)).__name__ == "SequentialSampler"

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from paramedic.findings.words import listed
 from paramedic.testing.case import Case, as_call
 from paramedic.testing.changing import distance, frozen_run
 from paramedic.testing.failure import Cause, CheckFailed
@@ -69,29 +70,56 @@ def assert_resumes(
             lambda found: (model.load_state_dict(found["model"]), chosen.load_state_dict(found["optimizer"]))[0]
         )
         _losses(case, chosen, 3, seed=0)
+        saved = _held(model)
         buffer = io.BytesIO()
         torch.save(save(), buffer)
         expected = _losses(case, chosen, 3, seed=1)
         _spoil(model, chosen)
         buffer.seek(0)
         load(torch.load(buffer, weights_only=False))  # it was written a moment ago, by the caller's own save()
+        lost = [name for name, value in _held(model).items() if name in saved and not _same(value, saved[name])]
         resumed = _losses(case, chosen, 3, seed=1)
     differ = [n for n, (a, b) in enumerate(zip(expected, resumed, strict=True)) if a != b and not (a != a and b != b)]
     if not differ:
         return
     step = differ[0]
-    what = "weights" if step == 0 else "the optimizer's state (momentum, Adam's averages), learning rate or scheduler"
     raise CheckFailed(
         "assert_resumes",
         f"{step + 1} steps after loading the loss is {resumed[step]:.7g}, without interruption {expected[step]:.7g}",
-        [
-            Cause(
-                code="PM609",
-                what=f"the checkpoint lacks {what}",
-                remedy="save and load the state_dict() of all of them",
-            )
-        ],
+        [_lacking(model, lost)],
     )
+
+
+def _held(model: nn.Module) -> dict[str, object]:
+    """What a model's outputs may depend on: its tensors, and numbers that its modules keep as plain attributes."""
+    tensors = {name: t.detach().clone() for name, t in model.state_dict(keep_vars=True).items() if isinstance(t, torch.Tensor)}
+    plain = {
+        f"{path}.{name}".lstrip("."): value.detach().clone() if isinstance(value, torch.Tensor) else value
+        for path, module in model.named_modules()
+        for name, value in vars(module).items()
+        if isinstance(value, (int, float, torch.Tensor)) and name != "training"
+    }
+    return plain | tensors
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape == other.shape and torch.equal(one.nan_to_num(), other.nan_to_num())
+    return one is other or one == other
+
+
+def _lacking(model: nn.Module, lost: list[str]) -> Cause:
+    """What was not there again after loading; the optimizer's state where the model is as it was."""
+    shown = listed(lost)
+    if lost and not any(name in model.state_dict() for name in lost):
+        what = f"{shown}: attributes that change in training and are not in the model's state_dict()"
+        remedy = 'keep such values as buffers: self.register_buffer("name", torch.tensor(0.0))'
+    elif lost:
+        what, remedy = f"weights or buffers: {shown}", "save and load the state_dict() of the whole model"
+    else:
+        what = "the optimizer's state (momentum, Adam's averages), learning rate or scheduler"
+        remedy = "save and load the state_dict() of all of them"
+    return Cause(code="PM609", what=f"the checkpoint lacks {what}", remedy=remedy)
 
 
 def _losses(case: Case, optimizer: Optimizer, steps: int, *, seed: int) -> list[float]:
