@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_it_does_what_the_page_says(line: str, project: Workshop, past: Past) ->
     words = typed(line, past)
     if words[:1] == ["cure"]:
         project.write("train.py", SICK)
-    if "torchrun" in line or "-m" in words and "mypackage.train" not in words:
+    if "torchrun" in line or ("-m" in words and "mypackage.train" not in words):
         project.write("train.py", RANKS)
         runner = ["-m", "torch.distributed.run"] if "torchrun" in line else ["-m", "paramedic"]
         expect(project.python(*runner, *words), words, project.folder)
@@ -97,7 +98,7 @@ def typed(line: str, past: Past) -> list[str]:
 def expect(done: object, words: list[str], folder: Path) -> None:
     code, said = done.code, done.stdout + done.stderr  # type: ignore[attr-defined]
     assert code in (0, 1) and said and "Traceback" not in said.split("Verdict")[-1], said
-    for option, name in zip(words, words[1:], strict=False):
+    for option, name in pairwise(words):
         if option in WRITTEN:
             assert (folder / name).exists(), f"{name} was not written: {said}"
 

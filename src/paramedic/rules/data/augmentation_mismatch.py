@@ -41,8 +41,8 @@ def check(run: Run) -> Iterator[Finding]:
     ## Why it hurts
     The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
     transform is split, so that the validation part inherits the transform. A mask that is flipped independently of its
-    image is a wrong label, and the model learns to be unsure. Noise that is written into the stored samples adds up from
-    epoch to epoch, until nothing of them is left.
+    image is a wrong label, and the model learns to be unsure. Noise written into the stored samples adds up from epoch
+    to epoch until nothing of them is left.
 
     ## What to try first
     Make two dataset objects, one with and one without the random transform, and split both by the same indices. Draw
@@ -98,8 +98,8 @@ def _overwritten(run: Run, *, share: float = 0.25, fewest: int = 8) -> Iterator[
             continue
         changed = sum(look.changed for look in again)
         yield Finding(
-            what=f"reading a sample changes it for good: {changed:,} of {read:,} samples in self.{attribute} were other "
-            "ones after they had been read again",
+            what=f"reading a sample changes it for good: {changed:,} of {read:,} samples in self.{attribute} had "
+            "changed when they were read again",
             why="what is taken out of the array is a view of it, and the augmentation writes into it in place, so it "
             "adds up from epoch to epoch",
             remedy=f"augment a copy: self.{attribute}[i].clone() (NumPy: .copy())",

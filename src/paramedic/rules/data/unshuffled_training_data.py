@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING
 
 from paramedic.record.facts import Labels, Loader, TrainForward
@@ -190,6 +190,6 @@ def _keeps_order(split: Split) -> bool | None:
         return None
     loader = split.source.origin
     data = getattr(loader, "dataset", None)
-    if hasattr(data, "__len__") and (getattr(loader, "batch_size", None) or 0) >= len(data):
+    if isinstance(data, Sized) and (getattr(loader, "batch_size", None) or 0) >= len(data):
         return False  # every batch is all of it
     return type(getattr(loader, "sampler", None)).__name__ == "SequentialSampler"

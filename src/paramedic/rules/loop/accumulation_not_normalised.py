@@ -10,7 +10,6 @@ from paramedic.rules.outcome import optimizer_of
 from paramedic.rules.overshooting import overshoot
 from paramedic.rules.support import label_batches
 
-
 _GROWS = ("SGD", "ASGD")  # of torch's optimizers, those whose steps grow with the gradient; the others divide by it
 _OVERSHOT = ["PM10", "PM201", "PM202", "PM203", "PM205", "PM207", "PM208", "PM209", "PM210", "PM213"]
 
@@ -22,8 +21,9 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6, passes: int = 4) -> 
     Each micro-batch's loss is a mean over its own labels, and the means are added up.
 
     ## Why it hurts
-    The sum over 32 micro-batches is 32 times as large as the gradient of one large batch, and so is the step. A token in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from
-    training with one large batch, although the losses look alike.
+    The sum over 32 micro-batches is 32 times as large as the gradient of one large batch, and so is the step. A
+    token in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from training
+    with one large batch, although the losses look alike.
 
     ## What to try first
     `(loss / accumulation_steps).backward()`. Where micro-batches differ in size, `reduction="sum"` in each of them,
@@ -81,7 +81,7 @@ def _sum_too_large(
     if found is None or found.push / many >= found.limit:
         return
     yield Finding(
-        what=f"the gradients of {many} micro-batches are added up and not divided, so each step is {many} times too large",
+        what=f"the gradients of {many} micro-batches are added up but never divided: each step is {many} times too large",
         why=f"each step changes the weights by {found.push:.0%} of their size; {found.story}",
         remedy=f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch",
         where=passes[0].where,

@@ -17,7 +17,7 @@ def check(run: Run) -> Iterator[Finding]:
     that went back without it are all but lost.
 
     ## What to try first
-    `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`, all three, and `scaler.scale` for each loss.
+    `scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`: all three, for every loss.
 
     ## When this is wrong
     Never: the order of calls was observed. A pass after `scaler.unscale_(optimizer)` needs no scale.
@@ -65,8 +65,8 @@ def _beside_the_scaler(run: Run) -> Iterator[Finding]:
             continue
         yield Finding(
             what=f"the loss at {event.line} goes back without the scaler, and its gradients are added to scaled ones",
-            why=f"scaler.step() divides them all by the scale ({event.scale:,.0f} at first), so this loss hardly counts: "
-            f"only the one at line {event.scaled_at.line} was scaled",
+            why=f"scaler.step() divides them all by the scale ({event.scale:,.0f} at first), so this loss hardly "
+            f"counts: only the one at line {event.scaled_at.line} was scaled",
             remedy="scaler.scale(loss).backward() for each loss of the step, or for their sum",
             where=event.where,
             evidence=(Evidence(name="unscaled_passes", value=event.count, limit="0"),),
