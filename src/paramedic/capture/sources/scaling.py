@@ -62,7 +62,7 @@ class Scaling:
         return known[1] if known is not None and known[0]() is loss else None
 
     def is_behind(self, site: Site, nodes: set[Node] | None) -> bool:
-        """Whether the loss that is differentiated at this line through these nodes was scaled; if unknown, as before."""
+        """Whether the loss differentiated at this line through these nodes was scaled; if unknown, as last time."""
         if nodes is not None:
             self._behind[site] = not self._nodes.isdisjoint(serials(nodes))
         return self._behind.get(site, True)

@@ -21,8 +21,8 @@ def check(run: Run, *, ratio: float = 2.0, fewest: int = 6, passes: int = 4) -> 
     Each micro-batch's loss is a mean over its own labels, and the means are added up.
 
     ## Why it hurts
-    The sum over 32 micro-batches is 32 times as large as the gradient of one large batch, and so is the step. A
-    token in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from training
+    The sum over 32 micro-batches is 32 times as large as the gradient of one large batch, and so is the step. A token
+    in a short micro-batch counts many times as much as one in a long micro-batch. The result differs from training
     with one large batch, although the losses look alike.
 
     ## What to try first
@@ -81,7 +81,7 @@ def _sum_too_large(
     if found is None or found.push / many >= found.limit:
         return
     yield Finding(
-        what=f"the gradients of {many} micro-batches are added up but never divided: each step is {many} times too large",
+        what=f"the gradients of {many} micro-batches are added up, not averaged: each step is {many} × too large",
         why=f"each step changes the weights by {found.push:.0%} of their size; {found.story}",
         remedy=f"(loss / {many}).backward(): the mean over the micro-batches, as of one large batch",
         where=passes[0].where,
