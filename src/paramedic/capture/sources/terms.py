@@ -58,12 +58,14 @@ class LossTerms:
     def _sum(self, a: torch.Tensor, b: torch.Tensor, result: torch.Tensor) -> None:
         """Two scalars with gradients added up: two terms of the loss, if it is one."""
         site, step = user_site(), self.watcher.step
-        kinds = [self.watcher.known.losses.function_of(a), self.watcher.known.losses.function_of(b)]
+        losses = self.watcher.known.losses
+        kinds = [losses.function_of(a), losses.function_of(b)]
+        direct = [losses.is_direct(a), losses.is_direct(b)]
         numbers = torch.stack([a.detach().float(), b.detach().float()])
 
         def tell() -> None:
             def use(found: list[float]) -> None:
-                self.watcher.state(Terms(values=found, kinds=kinds), site=site, phase="train", step=step)
+                self.watcher.state(Terms(values=found, kinds=kinds, direct=direct), site=site, phase="train", step=step)
 
             self._sums[site] += 1
             if self._sums[site] <= MOST_SUMS:

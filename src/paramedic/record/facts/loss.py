@@ -90,6 +90,7 @@ class Terms(Fact):
 
     values: Sequence[float]
     kinds: Sequence[str | None]  # the loss functions that made them
+    direct: Sequence[bool] = ()  # whether each is used as it came, not multiplied by anything
 
 
 @part
