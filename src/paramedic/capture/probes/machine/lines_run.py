@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from types import CodeType, FrameType
 
+from paramedic.aliases import Function
 from paramedic.capture import moments
 from paramedic.capture.bus import on
 from paramedic.capture.probe import probe
@@ -32,10 +33,10 @@ class Lines:
             frame = frame.f_back
         sys.settrace(self._called)
 
-    def _called(self, frame: FrameType, event: str, arg: object) -> object:
+    def _called(self, frame: FrameType, event: str, arg: object) -> Function | None:
         return self._line if self._is_users(frame.f_code) else None
 
-    def _line(self, frame: FrameType, event: str, arg: object) -> object:
+    def _line(self, frame: FrameType, event: str, arg: object) -> Function:
         self._ran.add((frame.f_code.co_filename, frame.f_lineno))
         return self._line
 
