@@ -35,6 +35,7 @@ class Settings:
     compiled_outputs: bool = False  # look at module outputs inside compiled graphs, too
     eager_first: int = 0  # steps of a compiled program that run eagerly, so that its calls can be examined
     trace: int = 0  # steps to write a profiler's trace of
+    branches: bool = False  # keep which lines of the user's code ran, and list conditions that were never true
     startup: str | None = None  # a function of the user's to call before the script
     tensorboard: str | None = None  # the folder for event files, written while the run goes on
     announce: bool = False  # tell certain errors while the run goes on,

@@ -133,6 +133,9 @@ LogEvery = Annotated[
 Trace = Annotated[
     int, typer.Option(min=0, metavar="N", help="Write a profiler's trace of N steps.", rich_help_panel=panels.WATCHING)
 ]
+Branches = Annotated[
+    bool, typer.Option("--branches", help="List conditions that never went one way.", rich_help_panel=panels.WATCHING)
+]
 WithAudit = Annotated[
     bool, typer.Option("--audit", help="Audit the script's data loaders when it ends.", rich_help_panel=panels.WATCHING)
 ]

@@ -18,6 +18,7 @@ import typer
 from paramedic import notify as notifying
 from paramedic import together, voice
 from paramedic.cli.options import (
+    Branches,
     Budget,
     Compiled,
     Eager,
@@ -91,6 +92,7 @@ def run(
     log: Log = False,
     log_every: LogEvery = None,
     trace: Trace = 0,
+    branches: Branches = False,
     tensorboard: Board = None,
     pdb: Pdb = False,
     shell_at: ShellAt = None,
@@ -122,6 +124,7 @@ def run(
         log=log or log_every is not None,
         log_every=log_every,
         trace=trace,
+        branches=branches,
         pdb=pdb,
         shell_at=shell_at,
         probes=probes,
@@ -215,6 +218,8 @@ def _watch(
         importlib.import_module("paramedic.reports.terminal")  # takes time as well, which is stated
         diagnosis = _with_cost_of_verdict(diagnosis, time.perf_counter() - ended)
         write_verdict(diagnosis, verbose=verbose, quiet=quiet)
+        if settings.branches:
+            _list_branches(outcome.folder)
         _notify(settings.notify, diagnosis)
         wanted.write(diagnosis, outcome.folder)
     except ParamedicError as error:
@@ -267,6 +272,19 @@ def _with_cost_of_verdict(diagnosis: Diagnosis, seconds: float) -> Diagnosis:
     if run.around is None:
         return diagnosis
     return replace(diagnosis, run=replace(run, around=round(run.around + seconds, 3)))
+
+
+def _list_branches(folder: Path) -> None:
+    from paramedic.record.facts import LinesRun
+    from paramedic.record.reader import open_runs
+    from paramedic.static.branches import never_taken
+    from paramedic.static.program import program
+
+    run = open_runs(folder)[0]
+    ran = {event.file: set(event.lines) for event in run.facts(LinesRun)}
+    found = sorted(never_taken(program(run), ran))
+    words = [f"  {one.file}:{one.line}  always {str(one.always).lower()}: {one.test}" for one in found]
+    voice.say("\n".join(["", "Conditions that never went the other way:" if found else "Every branch ran.", *words]))
 
 
 def _notify(target: str | None, diagnosis: Diagnosis) -> None:

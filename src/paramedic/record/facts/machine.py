@@ -191,3 +191,11 @@ class OutOfMemory(Fact):
     largest: Sequence[LargeTensor]
     asked: int | None = None  # by the allocation that failed
     progress: float | None = None  # share of the layers that the forward pass had reached
+
+
+@fact("lines_run", missing="the lines that ran were not asked for (run --branches)")
+class LinesRun(Fact):
+    """Lines of one of the user's files that ran after torch was imported."""
+
+    file: str
+    lines: Sequence[int]

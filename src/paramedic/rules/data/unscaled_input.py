@@ -200,6 +200,7 @@ def _reader(run: Run) -> Site | None:
 
 # In an audit: the data itself, before any training.
 SKEW = 0.3  # of the interquartile range, by which the median lies nearer to the low quartile than to the high one
+FAR = 10.0  # interquartile ranges beyond the quartiles: a tail that would leave the rest near zero
 
 
 def in_data(audit: Audit, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterator[Finding]:
@@ -268,9 +269,13 @@ def _advice(
     """Which column, which transform, fitted on which part."""
     low, median, high = quartiles
     tails = [i for i in large if moments.low[i] >= 0 and high[i] + low[i] - 2 * median[i] > SKEW * (high[i] - low[i])]
+    far = FAR * (high - low)
+    both = [i for i in large if moments.low[i] < low[i] - far[i] and moments.high[i] > high[i] + far[i]]
     logs = [split.feature(name, i) for i in tails]
-    others = [split.feature(name, i) for i in large if i not in tails]
+    bends = [split.feature(name, i) for i in both if i not in tails]
+    others = [split.feature(name, i) for i in large if i not in (*tails, *both)]
     parts = [f"log1p of {listed(logs)}, whose tails are long, then standardise"] if logs else []
+    parts += [f"standardise {listed(bends)}, whose tails are long on both sides, then tanh"] if bends else []
     parts += [f"standardise {listed(others)}"] if others else []
     return f"{'; '.join(parts)}: scaler = StandardScaler().fit(x_train), then scaler.transform for both parts"
 
