@@ -279,3 +279,11 @@ def test_a_finding_names_file_line_and_function(warm_shop: Workshop) -> None:
     warm_shop.write("train.py", TRAIN + "train(8, softmax=True)\n")
     where = warm_shop.run("train.py").found["findings"][0]["where"]
     assert (where["file"], where["line"], where["function"]) == ("train.py", 17, "train")
+
+
+def test_a_run_that_cannot_be_watched_says_so_once(shop: Workshop) -> None:
+    shop.write("torch.py", "# not the torch that is watched")
+    shop.write("train.py", "import torch\nprint('trained')\n")
+    done = shop.run("train.py")
+    assert (done.code, done.stdout) == (0, "trained\n")
+    assert "cannot watch this run" in done.stderr and "never imported torch" not in done.stderr

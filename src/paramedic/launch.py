@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,7 @@ class Outcome:
     exit_code: int
     folder: Path
     torch_seen: bool
+    refused: bool = False  # torch was imported, but the run could not be watched
     record_failed: str | None = None  # why the record could not be written to its end
     interrupted: bool = False
     loaders: tuple[Any, ...] = ()  # what the script has built, where an audit was asked for
@@ -73,6 +74,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     folder = runs.absolute() / (new_run_id() if name is None else name)
     meta = {"script": target.name, "command": target.command, "cwd": os.getcwd()}
     attachments: list[Attachment] = []
+    attempts: list[bool] = []
     process = os.getpid()
 
     def attach() -> None:
@@ -97,7 +99,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     passed_on = replace(settings, notify=None).as_dict()
     tell_children(folder, {"script": target.name, "command": target.command, "settings": passed_on})
     before = _age()  # seconds until the script begins, but for what is called next
-    when_torch_is_imported(lambda: _harmless(attach))
+    when_torch_is_imported(lambda: attempts.append(_harmless(attach)))
     with shelf.theirs():
         if settings.startup is not None:
             startup.call(settings.startup, RunHandle(folder=folder, script=target.name, command=target.command))
@@ -116,6 +118,7 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
         exit_code=code,
         folder=folder,
         torch_seen=bool(attachments) or folder.exists(),
+        refused=False in attempts,
         record_failed=attachments[0].watcher.writer.failed if attachments else None,
         interrupted=interrupted,
         loaders=tuple(built for attachment in attachments for built in attachment.known.loaders.known.built()),
@@ -127,13 +130,15 @@ def _age() -> float:
     return max(0.0, time.time() - psutil.Process().create_time())
 
 
-def _harmless(attach: Any) -> None:
+def _harmless(attach: Callable[[], None]) -> bool:
     try:
         attach()
     except Exception as error:
         voice.say(
             f"paramedic: cannot watch this run ({type(error).__name__}: {error}). The script continues unwatched."
         )
+        return False
+    return True
 
 
 def check(target: Target) -> None:

@@ -34,7 +34,7 @@ def _check_output(path: Path) -> None:
         )
     if kind == "folder" or (kind is None and kind_of(folder) != "folder"):
         what = f"{path} is a folder" if kind == "folder" else f"{folder} is not a folder"
-        raise ParamedicError(what, expected="the name of a file to write", fix="name a file, such as report.html or findings.json")
+        raise ParamedicError(what, expected="the name of a file to write", fix="add a file name, such as report.html")
     if kind == "pipe" and not _has_reader(path):
         raise ParamedicError(f"nobody reads from the pipe {path}", expected="a file to write", fix="give a file")
     if not os.access(path if kind is not None else folder, os.W_OK):

@@ -205,9 +205,8 @@ def _watch(
     outcome = launch(target, runs=folder, settings=settings, name=name)
     code = outcome.exit_code
     if not outcome.torch_seen:
-        voice.say(
-            f"paramedic: {target.name} never imported torch, so there was nothing to watch. Nothing was recorded."
-        )
+        if not outcome.refused:  # else it was said already why it could not be watched
+            voice.say(f"paramedic: {target.name} never imported torch, so there was nothing to watch or record.")
         _leave(outcome, code)
     if not together.speaks():
         _leave(outcome, code)
