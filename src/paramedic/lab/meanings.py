@@ -43,6 +43,9 @@ def meaning(lab: Lab, name: str) -> str:
         return _term(lab, tried, number)
     if name.startswith(("frozen-part-", "skipped-part-")):
         return _without(lab, tried)
+    if (plain := tried.noted.get("plain")) is not None:
+        ends = f"the plain loss ends at {plain['last']:.3g}, guessing gives {plain['guessing']:.3g}"
+        return f"that helps: {ends}" if lab.helps(name) else ends
     if name == "training-mode":
         return evaluated_better(lab) or "no metric gets clearly better"
     return special[name]() if name in special else _change(lab, tried)

@@ -19,10 +19,10 @@ FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
 # In this order: what speaks for the code says so only where no setting has helped.
 WHEN_ILL = (
     "longer", "turned-round", "lr-down", "lr-up", "steady-rate", "plain-optimizer", "no-regularisation",
-    "standardised", "fresh-start", "one-batch-range", "linear-model",
+    "standardised", "fresh-start", "one-batch-range", "simple-loss", "linear-model",
 )  # fmt: skip
 AT_ONCE = 3  # then it is asked whether that was enough
-WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "simple-loss", "clipped", "fp32", "eager")
+WHEN_STILL_UNKNOWN = ("no-batchnorm", "batch-x4", "clipped", "fp32", "eager")
 CONFIRM = ("one-batch", "twin")  # where a rule has already found the fault
 
 

@@ -29,6 +29,7 @@ CLEAR_SKILL = 0.6  # of simple models: from there on a network that knows less t
 THIRD = 0.35
 OFTEN = 4  # times that a model is built anew
 OTHER_LOSS = ("simple-loss", "turned-round", "linear-model")  # experiments that change what the loss is made of
+PLAINLY = 0.7  # of guessing: where a plain loss ends that is learnt in the place of one written by hand
 SWEEP = (1e-3, 1e3)  # factors of the learning rate in a range test, as in lab/catalogue.py
 
 
@@ -298,6 +299,8 @@ class Lab:
         if name.startswith("term-"):
             return frees(self, name)  # what is trained is no longer the sum
         tried = self.get(name)
+        if tried is not None and (plain := tried.noted.get("plain")):
+            return bool(plain["last"] < PLAINLY * plain["guessing"]) and self.trouble != "none"
         if tried is None or not tried.better_than(self.base, by=0.1):
             return False
         if name in OTHER_LOSS and tried.last < 0 <= min(self.base.data.values, default=0.0):

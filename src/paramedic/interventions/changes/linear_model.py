@@ -23,6 +23,7 @@ MOST_WEIGHTS = 20_000_000
 
 def install(surroundings: Surroundings, argument: str) -> None:
     surroundings.reason = "no model that turns tensors into others was called"
+    surroundings.needs_inputs_apart()  # a map of the whole sample would hand it through
     made: dict[tuple[int, int], Stand] = {}  # by the model and the number of the answer
     depth = [0]
 

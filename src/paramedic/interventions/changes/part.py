@@ -20,6 +20,8 @@ def install(surroundings: Surroundings, argument: str) -> None:
     kind, _, path = argument.partition(":")
     part = Part(surroundings, kind, path)
     surroundings.reason = f"the model has no part {path}, or it was not called"
+    if kind == "linear":
+        surroundings.needs_inputs_apart()
     surroundings.replace(nn.Module, "__call__", part.instead)
     surroundings.around_steps(part.before_step, part.after_step)
 

@@ -1,6 +1,6 @@
 """PM218."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from paramedic.record.facts import Backward, Model, Optimizer, Schedule, Trial
 from paramedic.rules import Evidence, Finding, Run, Where, rule
@@ -83,6 +83,9 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
             return
         helping = [tried for name in CHANGES if (tried := lab.get(name)) and lab.helps(name)]
         helping = [tried for tried in helping if tried.better_than(lab.base, by=better)]
+    if lab.helps("simple-loss") and (plain := lab.tried["simple-loss"].noted.get("plain")):
+        yield _by_hand(run, lab, plain)
+        return
     if not _rate_is_fine(lab):
         helping = [tried for tried in helping if tried.name != "linear-model"]  # it has a rate of its own
     if not helping:
@@ -141,6 +144,19 @@ def _term(run: Run, lab: Lab, name: str) -> Finding:
         remedy=remedy,
         where=_summed_at(run, lab),
         evidence=(Evidence(name="change", value=name), lab.base.evidence()),
+        confidence=0.85,
+    )
+
+
+def _by_hand(run: Run, lab: Lab, plain: Mapping[str, float]) -> Finding:
+    return Finding(
+        what=f"trained on the plain loss of the same answers and targets, it ends at {plain['last']:.3g} (guessing: "
+        f"{plain['guessing']:.3g}); with the loss written by hand nothing is learnt",
+        why="data, model and loop are the same, so the fault is in the loss",
+        remedy="try the loss on two or three values that you can work out by hand: its value, sign and shapes, and "
+        "whether it is 0 where the answers are the targets",
+        where=at(run.first(Backward)),
+        evidence=(Evidence(name="change", value="simple-loss"), lab.base.evidence()),
         confidence=0.85,
     )
 
