@@ -120,7 +120,7 @@ def end_with(program: str) -> None:
     """Run it and end, but without taking all modules apart: that would copy what the fork shares with its parent."""
     try:
         if program == "python":
-            sys.path.insert(0, "")
+            sys.path.insert(0, os.path.dirname(os.path.realpath(sys.argv[0])))  # as python does
             runpy.run_path(sys.argv[0], run_name="__main__")
         else:
             from paramedic.__main__ import main

@@ -195,9 +195,9 @@ def test_looking_keeps_nothing_alive(warm_shop: Workshop) -> None:
     assert warm_shop.run(path).stdout == f"{[0] * 20}\n"
 
 
-def test_workers_and_children_have_a_series_each(shop: Workshop) -> None:
+def test_workers_and_children_have_a_series_each(warm_shop: Workshop) -> None:
     path = script(
-        shop,
+        warm_shop,
         """
         import subprocess, sys, time
         from torch.utils.data import DataLoader, Dataset
@@ -216,9 +216,9 @@ def test_workers_and_children_have_a_series_each(shop: Workshop) -> None:
         child.kill()
         """,
     )
-    done = shop.run(path)
+    done = warm_shop.run(path)
     assert done.code == 0
-    found = series(shop)
+    found = series(warm_shop)
     assert {"memory:rss:main", "memory:private:main", "memory:rss:worker 0", "memory:rss:worker 1"} <= set(found)
     assert all(10_000_000 < value < 10_000_000_000 for value in found["memory:rss:worker 1"])
     assert max(max(values) for name, values in found.items() if ":rss:child" in name) > 80_000_000
@@ -286,9 +286,9 @@ def test_out_of_memory_names_a_batch_that_fits(shop: Workshop) -> None:
     assert shop.run(path, fitting).code == 0
 
 
-def test_a_worker_killed_by_the_kernel_is_explained(shop: Workshop) -> None:
+def test_a_worker_killed_by_the_kernel_is_explained(warm_shop: Workshop) -> None:
     path = script(
-        shop,
+        warm_shop,
         """
         import os, signal, time
         from torch.utils.data import DataLoader, Dataset
@@ -307,7 +307,7 @@ def test_a_worker_killed_by_the_kernel_is_explained(shop: Workshop) -> None:
             optimizer.step()
         """,
     )
-    done = shop.run(path)
+    done = warm_shop.run(path)
     assert done.code == 1
     assert done.codes[0] == "PM704"
     assert "a DataLoader worker was killed" in done.found["findings"][0]["what"]

@@ -52,13 +52,13 @@ class LeftInFile(Fact):
     own_names: Sequence[str] = ()  # some of the model's
 
 
-@fact("overwritten", missing="no loaded weights were overwritten")
+@fact("overwritten", missing="no weights were loaded before a step")
 class Overwritten(Fact):
-    """Loaded weights that were gone at the next step."""
+    """What is left of loaded weights at the next step."""
 
     loaded_at: Site
     names: Sequence[str]
-    likeness: Sequence[float]
+    likeness: Sequence[float]  # the cosine of each with what was loaded, from 0 to 1
 
 
 @fact("late_save", missing="no state dict was saved late")

@@ -319,3 +319,4 @@ class GivenTarget(Fact):
     sequence: bool  # the inputs are sequences, and the last step was looked at
     columns: int
     given: bool
+    various: float = 1.0  # of the targets, how many differ from all others: few different numbers are classes

@@ -67,7 +67,7 @@ class WrongDenominator(Fact):
     counter: str
     denominator: str
     divisor: int
-    samples: int
+    samples: int  # that the counter counts, in one pass
     batches: bool  # the divisor counts batches
     divided_at: Site
 

@@ -317,7 +317,7 @@ class Average(Fact):
 
     source: str
     backwards: bool
-    kind: str  # "part", "most" or "still"
+    kind: str  # "moved" or "still"; older records name the part of the way
     share: float  # of the way
 
 

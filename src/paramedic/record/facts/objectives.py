@@ -114,8 +114,8 @@ class MixedReductions(Fact):
     """A divergence summed over the batch that is added to a mean over the batch."""
 
     name: str | None
-    samples: int
-    weight: float
+    samples: int  # of the batch
+    weight: float  # of the sum; a mean over the samples would have one over their number
 
 
 @fact("loss_of_earlier_steps", missing=_NONE)

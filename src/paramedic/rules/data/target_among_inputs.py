@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @rule("PM324", "target-among-inputs", severity="error")
-def check(run: Run, *, fewest: int = 5) -> Iterator[Finding]:
+def check(run: Run, *, fewest: int = 5, various: float = 0.5) -> Iterator[Finding]:
     """A column of the inputs is the target itself.
 
     A run sees it when it is the last column, where files keep their target; `paramedic diagnose` looks at all of them.
@@ -33,10 +33,11 @@ def check(run: Run, *, fewest: int = 5) -> Iterator[Finding]:
     target are the same without exception in at least a hundred samples.
 
     ## Options
-    `fewest`: batches to be seen. In an audit: `samples`: the fewest that are judged; `out_of_order`: share of
-    neighbouring values that rounding may have exchanged in a column that rises with the target.
+    `fewest`: batches to be seen; `various`: share of a batch's targets that must differ from each other: few different
+    numbers are classes, which a column may tell. In an audit: `samples`: the fewest that are judged; `out_of_order`:
+    share of neighbouring values that rounding may have exchanged in a column that rises with the target.
     """
-    looks = [event for event in run.facts(GivenTarget) if not event.sequence]
+    looks = [event for event in run.facts(GivenTarget) if not event.sequence and event.various > various]
     yield from _last_column(looks, fewest)
     if not run.facts(Trial):
         if not looks:

@@ -31,7 +31,7 @@ Wrong = FlatArgmax | ScoresCompared | BroadcastComparison
 
 
 @rule("PM616", "biased-metric", severity="warning", coverage=[Forward])
-def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
+def check(run: Run, *, far: float = 0.05, off: float = 1.25) -> Iterator[Finding]:
     """A metric compares predictions with labels in the wrong way.
 
     - `argmax()` without `dim` gives one position for the whole batch, and `argmax(0)` one sample for each class.
@@ -62,11 +62,12 @@ def check(run: Run, *, far: float = 0.05) -> Iterator[Finding]:
     batches is only reported when it is far off.
 
     ## Options
-    `far`: how far an average over batches must be off, as in most passes, to be reported.
+    `far`: how far an average over batches must be off, as in most passes, to be reported; `off`: how many times a
+    denominator must differ from the samples that were counted: a short last batch may be left out.
     """
     yield from _across(run)
     yield from _logits_at_one_half(run)
-    yield from _denominators(run)
+    yield from _denominators(run, off)
     yield from _not_reset(run)
     yield from _metrics_not_reset(run)
     yield from _averages(run, far)
@@ -159,9 +160,11 @@ def _logits_at_one_half(run: Run) -> Iterator[Finding]:
         )
 
 
-def _denominators(run: Run) -> Iterator[Finding]:
+def _denominators(run: Run, off: float) -> Iterator[Finding]:
     for op in run.facts(WrongDenominator):
         many, by = op.samples, op.divisor
+        if max(many, by) <= off * min(many, by):
+            continue
         what = f"{op.counter} counts right answers among {many:,} samples, but is divided by {op.denominator} = "
         what += f"{by:,}" + (" batches" if op.batches else "")
         best = f"with every answer right the result is {many / by:.3g}, not 1"

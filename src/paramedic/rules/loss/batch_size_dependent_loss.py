@@ -12,7 +12,7 @@ from paramedic.rules.support import by_place
 
 
 @rule("PM510", "batch-size-dependent-loss", severity="warning", needs=[LossCall, Backward], causes=["PM101", "PM2"])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, fewest: int = 8, heavy: float = 2.0) -> Iterator[Finding]:
     """A loss that is summed over the batch and back-propagated as it is.
 
     A note as long as training goes well; a warning when the loss has blown up, or when plain gradient steps change the
@@ -26,8 +26,14 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## When this is wrong
     Sums with a learning rate that fits, as is usual for variational auto-encoders, stay a note.
+
+    ## Options
+    Of a sum that is added to a mean: `fewest`: samples of the batch; `heavy`: its weight times their number, from which
+    on it was not divided by them.
     """
-    yield from map(_mixed, run.facts(MixedReductions))
+    for sums in by_place(run.facts(MixedReductions)).values():
+        undivided = [op for op in sums if op.samples >= fewest and abs(op.weight) * op.samples >= heavy]
+        yield from map(_mixed, undivided[:1])
     for calls in by_place(run.facts(LossCall, phase="train")).values():
         call = calls[0]
         passes = [e for e in run.facts(Backward) if e.function == call.function and e.direct]

@@ -8,7 +8,7 @@ from paramedic.rules.support import by_place, labels_made_at
 
 
 @rule("PM513", "label-shift", severity="error", causes=["PM207"])
-def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator[Finding]:
+def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4, various: float = 0.5) -> Iterator[Finding]:
     """Sequence labels are shifted twice, not at all, or placed where the input already shows them.
 
     Next-token labels, or the value of a series that is to be forecast: not shifted, it is the last value of the window.
@@ -27,11 +27,13 @@ def check(run: Run, *, share: float = 0.95, tolerance: float = 1e-4) -> Iterator
     the place it predicts, as a policy that is also fed its past actions.
 
     ## Options
-    `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs.
+    `share`: labels that must agree with the shifted input; `tolerance`: what counts as no influence of later inputs;
+    `various`: share of a batch's targets that must differ from each other, to be values of a series.
     """
-    if not run.facts(Shift) and not any(event.sequence for event in run.facts(GivenTarget)):
+    looks = [event for event in run.facts(GivenTarget) if event.sequence and event.various > various]
+    if not run.facts(Shift) and not looks:
         raise Abstain("no labels were compared with the sequence they belong to")
-    yield from _last_step(run)
+    yield from _last_step(looks)
     yield from _visible(run, share)
     groups = by_place(run.facts(Shift))
     means = {
@@ -86,8 +88,7 @@ def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
             )
 
 
-def _last_step(run: Run, fewest: int = 5) -> Iterator[Finding]:
-    looks = [event for event in run.facts(GivenTarget) if event.sequence]
+def _last_step(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]:
     given = [event for event in looks if event.given]
     batches = sum(event.count for event in given)
     if batches < fewest or any(not event.given for event in looks):

@@ -12,7 +12,9 @@ from paramedic.static.program import program
 
 
 @rule("PM409", "checkpoint-not-loaded", severity="error")
-def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5) -> Iterator[Finding]:
+def check(
+    run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 0.5, alike: float = 0.5
+) -> Iterator[Finding]:
     """load_state_dict was called and loaded little or nothing, or what it loaded was overwritten before training.
 
     With `strict=False` keys that do not match are skipped silently: a prefix such as `module.` or `encoder.` is enough
@@ -36,12 +38,13 @@ def check(run: Run, *, least: float = 0.05, warn: float = 0.5, renamed: float = 
     ## Options
     `least`: share of the model's values below which it is an error; `warn`: below which it is a warning, if keys were
     also left over; `renamed`: share of the left-over (or of the missing) values
-    for which a tensor of the same shape and last name must be on the other side.
+    for which a tensor of the same shape and last name must be on the other side; `alike`: the cosine with what was
+    loaded below which a weight was overwritten.
     """
     yield from _absent(run)
     if not run.facts(Load):
         raise Abstain("no state dict was loaded")
-    yield from _overwritten(run)
+    yield from _overwritten(run, alike)
     yield from _left_in_file(run, renamed)
     for event in run.facts(Load):
         if event.into != "model" or not event.keys or not event.given:
@@ -112,7 +115,7 @@ def _left_in_file(run: Run, renamed: float) -> Iterator[Finding]:
         )
 
 
-def _overwritten(run: Run, alike: float = 0.5) -> Iterator[Finding]:
+def _overwritten(run: Run, alike: float) -> Iterator[Finding]:
     """Every matrix that was looked at has other values at the next step than the load had given it."""
     for event in run.facts(Overwritten):
         likeness = event.likeness

@@ -1,7 +1,7 @@
 """PM418."""
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from paramedic.record.facts import (
@@ -27,7 +27,7 @@ from paramedic.static.updating import held_back_at
 
 
 @rule("PM418", "stale-copy", severity="warning", coverage=[Model])
-def check(run: Run) -> Iterator[Finding]:
+def check(run: Run, *, most: float = 0.9) -> Iterator[Finding]:
     """A copy of the model (target network, moving average) does not follow its source as it should.
 
     It loads its own weights, or a shadow that was never updated, which has no effect; its parameters follow but its
@@ -49,14 +49,17 @@ def check(run: Run) -> Iterator[Finding]:
     ## When this is wrong
     A teacher that is frozen on purpose is not reported: it neither loads nor moves. Nor is a copy that takes all of
     the weights at once, or an average that only begins with large shares.
+
+    ## Options
+    `most`: the share of the way to its source above which a copy that moves in each step averages nothing.
     """
     yield from _following_itself(run)
     yield from _nothing_new(run)
     yield from _set_back(run)
     yield from _without_buffers(run)
-    yield from _averaged(run)
+    yield from _averaged(run, most)
     yield from _never_moved(run)
-    yield from _far_behind(run)
+    yield from _far_behind(run, most)
 
 
 def _following_itself(run: Run) -> Iterator[Finding]:
@@ -222,7 +225,9 @@ def _held_back(run: Run, name: str) -> Link | None:
     return held_back_at(program(run), name.rpartition(".")[2], ran)
 
 
-def _far_behind(run: Run, *, least: float = 0.25, moved: float = 0.1, fewest: int = 20) -> Iterator[Finding]:
+def _far_behind(
+    run: Run, most: float, *, least: float = 0.25, moved: float = 0.1, fewest: int = 20
+) -> Iterator[Finding]:
     """An average that moves so little in a step that at the end of the run it is still the network of the start."""
     looks: dict[tuple[str, str], list[WayGone]] = defaultdict(list)
     for event in run.facts(WayGone):
@@ -232,13 +237,13 @@ def _far_behind(run: Run, *, least: float = 0.25, moved: float = 0.1, fewest: in
         late = last.step >= max(fewest, run.steps // 2) and last.way >= moved
         used = any(e.module == name and "metric" in e.uses for e in run.facts(EvalForward))
         if late and used and all(event.share <= least for event in events):
-            yield from _slow(run, name, source, events)
+            yield from _slow(run, name, source, events, most)
 
 
-def _slow(run: Run, name: str, source: str, events: list[WayGone], fewest: int = 3) -> Iterator[Finding]:
+def _slow(run: Run, name: str, source: str, events: list[WayGone], most: float, fewest: int = 3) -> Iterator[Finding]:
     last = events[-1]
     steps = [event for event in run.facts(Average) if event.module == name]
-    if any(event.kind != "part" or event.share <= 0 for event in steps):
+    if any(_how_far(event, most) != "part" or event.share <= 0 for event in steps):
         return
     # Weights that are put into the model for each evaluation: nobody saw the steps they are averaged in.
     shadow = name == source and len(events) >= fewest and events[0].share <= last.share and last.share > 0
@@ -266,27 +271,38 @@ def _fitting(steps: int) -> float:
     return next((decay for decay in (0.999, 0.998, 0.995, 0.99, 0.98, 0.95) if 1 / (1 - decay) <= steps / 10), 0.9)
 
 
-def _averaged(run: Run, fewest: int = 8) -> Iterator[Finding]:
+WHOLE = 0.9999  # of the way, but for rounding: the weights were copied
+
+
+def _how_far(event: Average, most: float) -> str:
+    if event.kind == "still":
+        return "still"
+    return "whole" if event.share > WHOLE else "most" if event.share > most else "part"
+
+
+def _averaged(run: Run, most: float, fewest: int = 8) -> Iterator[Finding]:
     looks: dict[str, list[Average]] = defaultdict(list)
     for event in run.facts(Average):
         looks[event.module or ""].append(event)
     for name, events in looks.items():
-        counts = {kind: sum(e.count for e in events if e.kind == kind) for kind in ("most", "part", "still", "whole")}
+        counts: Counter[str] = Counter()
+        for event in events:
+            counts[_how_far(event, most)] += event.count
         drawn = [event for event in events if event.backwards and event.kind == "still"]
-        most = [event for event in events if event.kind == "most"]
-        if most and counts["most"] >= fewest and not counts["part"]:
-            yield _too_fast(name, most[0], counts["most"])
+        fast = [event for event in events if _how_far(event, most) == "most"]
+        if fast and counts["most"] >= fewest and not counts["part"]:
+            yield _too_fast(name, fast[0], most, counts["most"])
         elif sum(event.count for event in drawn) >= fewest and not any(counts[k] for k in ("most", "part", "whole")):
             yield _drawn_back(name, drawn[0], sum(event.count for event in drawn))
 
 
-def _too_fast(name: str, event: Average, times: int) -> Finding:
+def _too_fast(name: str, event: Average, most: float, times: int) -> Finding:
     return Finding(
         what=f"{name} takes {event.share:.2%} of the weights of {event.source} in a step ({times} of {times} steps)",
         why="an average keeps most of itself and takes a little of the new; here the two factors are swapped",
         remedy="mine.mul_(decay).add_(theirs, alpha=1 - decay), with a decay such as 0.99",
         where=event.where,
-        evidence=(Evidence(name="share_taken_per_step", value=round(event.share, 5), limit="≤ 0.9"),),
+        evidence=(Evidence(name="share_taken_per_step", value=round(event.share, 5), limit=f"≤ {most:g}"),),
         confidence=0.9,
     )
 

@@ -21,5 +21,5 @@ def test_an_initialisation_after_the_load(again: bool) -> None:
             nn.init.xavier_normal_(model.weight)
         training(model, lambda: model(torch.ones(4, 16)).square().mean())()
 
-    found = facts_of(program, steps=1).facts(Overwritten)
-    assert [list(fact.names) for fact in found] == ([["weight"]] if again else [])
+    [found] = facts_of(program, steps=1).facts(Overwritten)
+    assert list(found.names) == ["weight"] and (max(found.likeness) < 0.5) is again

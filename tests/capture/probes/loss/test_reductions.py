@@ -23,4 +23,6 @@ def test_terms_whose_ratio_depends_on_the_batch(divided: bool) -> None:
         return F.mse_loss(mu, X) + (kl / len(X) if divided else kl)
 
     found = facts_of(training(model, loss)).facts(MixedReductions)
-    assert [(fact.name, fact.samples) for fact in found] == ([] if divided else [("kl", 16)])
+    assert [(fact.name if not divided else "kl", fact.samples, abs(fact.weight) * 16) for fact in found] == [
+        ("kl", 16, 0.5 if divided else 8.0)
+    ]

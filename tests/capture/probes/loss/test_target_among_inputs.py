@@ -22,4 +22,5 @@ def test_whether_the_last_column_is_the_target(target: torch.Tensor, given: bool
 
 def test_classes_may_be_told_by_many_columns() -> None:
     model, x = nn.Linear(5, 1), X.round().clamp(0, 1)
-    assert not facts_of(training(model, lambda: F.mse_loss(model(x).squeeze(1), x[:, -1]))).facts(GivenTarget)
+    [found] = facts_of(training(model, lambda: F.mse_loss(model(x).squeeze(1), x[:, -1]))).facts(GivenTarget)
+    assert found.given and found.various < 0.2

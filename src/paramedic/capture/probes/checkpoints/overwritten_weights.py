@@ -94,9 +94,8 @@ class OverwrittenWeights:
         likeness = [alike(a, b) for a, b in zip(now, load.values, strict=True)]
 
         def use(numbers: list[float]) -> None:
-            if max(numbers) < 0.9:  # the usual case is not worth a fact
-                fact = Overwritten(loaded_at=load.site, names=load.names, likeness=numbers)
-                self.watcher.state(fact, site=load.written, module=load.path, phase="setup")
+            fact = Overwritten(loaded_at=load.site, names=load.names, likeness=numbers)
+            self.watcher.state(fact, site=load.written, module=load.path, phase="setup")
 
         self.watcher.read(torch.stack(likeness), use)
 

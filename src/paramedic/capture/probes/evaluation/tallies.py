@@ -26,7 +26,6 @@ from paramedic.record.facts import CounterNotReset, WrongDenominator
 from paramedic.record.site import Site
 
 MOST_PLACES = 50
-FAR = 1.25  # a denominator this many times off is no matter of a short last batch
 
 
 class Pass(NamedTuple):
@@ -101,7 +100,7 @@ class Tallies:
         for denominator in counter.denominators if not counter.may_stop_early else ():
             sized = look_up(denominator.sized, names)
             divisor = size_of(sized) if isinstance(sized, _SIZED) else None
-            if not samples or not divisor or max(divisor, samples) <= FAR * min(divisor, samples):
+            if not samples or not divisor or divisor == samples:
                 continue
             data = WrongDenominator(
                 counter=ast.unparse(counter.counter),

@@ -18,8 +18,6 @@ from paramedic.record.facts import MixedReductions
 
 T = torch.Tensor
 _SUMS = [T.add, T.__add__, T.__radd__, torch.add, T.__iadd__]
-FEWEST = 8  # samples
-HEAVY = 2.0  # a weight above this, times the number of samples, was not divided by it
 DEPTH = 8
 
 
@@ -47,8 +45,7 @@ class Reductions:
         for term, mine, other in ((args[0], *found), (args[1], *found[::-1])):
             if mine is None or other is None or mine.how != "sum" or other.how != "mean":
                 continue
-            samples = mine.samples or 0
-            if samples < FEWEST or abs(mine.weight) * samples < HEAVY or not is_closed_form(mine.node):
+            if mine.samples is None or not is_closed_form(mine.node):
                 continue
             frame = user_frame()
             name = next((n for n, known in locals_of(frame).items() if known is term), None) if frame else None
@@ -57,8 +54,8 @@ class Reductions:
             line = assigned_at(frame.f_code.co_filename, frame.f_code.co_name, name, frame.f_lineno) if name else None
             site = frame_site(frame)
             site = site._replace(line=line) if line is not None else site
-            fact = MixedReductions(name=name, samples=samples, weight=mine.weight)
-            self.watcher.state(fact, site=site, key=("mixed reductions", site), phase="train")
+            fact = MixedReductions(name=name, samples=mine.samples, weight=mine.weight)
+            self.watcher.state(fact, site=site, key=("mixed reductions", site, mine.samples), phase="train")
 
 
 def _reduction(node: Any) -> Reduction | None:

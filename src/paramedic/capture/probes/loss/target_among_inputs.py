@@ -58,8 +58,7 @@ class TargetAmongInputs:
         step, sequence, columns = self.watcher.step, x.dim() == 3, x.shape[1]
 
         def use(found: list[float]) -> None:
-            if found[1] > 0.5:
-                fact = GivenTarget(sequence=sequence, columns=columns, given=bool(found[0]))
-                self.watcher.state(fact, site=site, step=step, key=(site, fact.given))
+            fact = GivenTarget(sequence=sequence, columns=columns, given=bool(found[0]), various=found[1])
+            self.watcher.state(fact, site=site, step=step, key=(site, fact.given))
 
         self.watcher.read(torch.stack([same.float(), various]), use)

@@ -152,10 +152,11 @@ class Averages:
         name, path = self.watcher.registry.root_name(source), self.watcher.registry.root_name(copy)
 
         def use(found: list[float]) -> None:
-            kind = _kind(*found)
+            kind, share = _kind(*found), found[0]
             if kind is not None:
-                fact = Average(source=name, backwards=backwards, kind=kind, share=found[0])
-                self.watcher.state(fact, site=site, module=path, step=step, key=(path, kind, backwards))
+                fact = Average(source=name, backwards=backwards, kind=kind, share=share)
+                key = (path, kind, backwards, f"{share:.1g}", f"{round(1 - share, 5):.1g}")  # 0.01 and 0.99 to a digit
+                self.watcher.state(fact, site=site, module=path, step=step, key=key)
 
         self.watcher.read(numbers, use)
 
@@ -164,9 +165,8 @@ def _kind(share: float, rest: float, way: float, gap: float, size: float) -> str
     """None where too little moved to tell, or where it is no average of the two."""
     if way == 0:
         return "still" if gap > 0 else None
-    if not gap > 1e-6 * size or rest > 0.02 * way:
-        return None
-    return "whole" if share > 0.9999 else "most" if share > 0.9 else "part"
+    rounding = 1e-6 * size
+    return None if not gap > rounding or rest > 0.02 * way else "moved"
 
 
 def some_of(model: nn.Module) -> torch.Tensor | None:
