@@ -1,4 +1,4 @@
-"""What a step that was run again on a copy says of its targets: the loss is the user's own, however it is written."""
+"""What re-running a step on a copy says about its targets, using the user's own loss, however it is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEARLY_ALL = 0.95
 
 
 class Suspect(NamedTuple):
-    """A target that the loss does not treat as one, in every round of questions."""
+    """A target that the loss does not treat as a target, in every round of probing."""
 
     step: StepAsked
     target: TargetAsked
@@ -22,11 +22,11 @@ class Suspect(NamedTuple):
 
 
 def pushed_away(run: Run) -> Iterator[Suspect]:
-    """The loss pulls the answers away from the only tensor that says what they should be, and without end.
+    """The loss pushes predictions without bound away from the only tensor that says what they should be.
 
-    Rewards may make actions less likely, and adversaries may want an answer to be wrong: whatever else steers the
-    loss, or a second optimizer, is taken for such a reason. A label may say what an answer should not be, as in pairs
-    whose distance is to be small: then there is a best answer.
+    Rewards may make actions less likely, and an adversary may want a prediction to be wrong: anything else that steers
+    the loss, or a second optimizer, counts as such a reason. A label may say what a prediction should not be, as in
+    pairs whose distance should be small: then there is a best prediction.
     """
     for step, target, rounds in _only_targets(run):
         if target.away < NEARLY_ALL or target.elements < FEWEST or not target.paired:
@@ -47,16 +47,16 @@ def _falls_without_end(further: Sequence[float | None]) -> bool:
 
 
 def without_effect(run: Run) -> Iterator[Suspect]:
-    """The target changes the loss by a number that is the same whatever the model answers."""
+    """The target changes the loss by an amount that does not depend on the prediction."""
     for step, target, rounds in _only_targets(run):
         if not target.steers and not target.paired:
             yield Suspect(step, target, rounds)
 
 
 def any_order(run: Run) -> Iterator[Suspect]:
-    """It makes no difference to the loss which row of the target belongs to which answer.
+    """The loss does not depend on which row of the target belongs to which prediction.
 
-    A generator's samples belong to no row of the data. So the target must have come with what the model was given.
+    A generator's samples belong to no row of the data. So the target must have come with the model's input.
     """
     for step, target, rounds in _only_targets(run):
         together = target.name in step.loaded and set(step.inputs) & set(step.loaded) - {target.name}
@@ -65,9 +65,9 @@ def any_order(run: Run) -> Iterator[Suspect]:
 
 
 def _only_targets(run: Run, *, agreeing: bool = True) -> Iterator[Suspect]:
-    """Targets of steps that have one: a row for each row of the answers, which depend on other data of the step.
+    """Targets of steps: one row for each row of the predictions, which depend on other data of the step.
 
-    Agreeing: all rounds say the same of it; else each is given by itself.
+    Agreeing: all rounds give the same result; otherwise each is returned separately.
     """
     if run.facts(LogProb):
         return
@@ -86,7 +86,7 @@ def _only_targets(run: Run, *, agreeing: bool = True) -> Iterator[Suspect]:
 
 
 def similarity_minimised(run: Run) -> Iterator[Suspect]:
-    """What is minimised is largest at the target and falls below zero at its very opposite, as a cosine does."""
+    """The minimised value is largest at the target and below zero at its opposite, as with a cosine."""
     for step, target, rounds in _only_targets(run):
         values = _values(target)
         if values is None or target.kind != "value" or target.elements < FEWEST:
@@ -97,9 +97,9 @@ def similarity_minimised(run: Run) -> Iterator[Suspect]:
 
 
 def beaten_by_chance(run: Run) -> Iterator[Suspect]:
-    """Random answers give a loss below zero, and clearly below that of the right ones, for labels of 0 and 1.
+    """Random predictions give a negative loss, clearly below that of correct ones, for labels of 0 and 1.
 
-    Opposite answers must not do so: a label may say what is not there.
+    Opposite predictions must not: a label may say what is absent.
     """
     for step, target, rounds in _only_targets(run, agreeing=False):
         values = _values(target)
@@ -114,7 +114,7 @@ def beaten_by_chance(run: Run) -> Iterator[Suspect]:
 
 
 def _values(target: TargetAsked) -> tuple[float, float, float | None] | None:
-    """The best loss of perfect and of opposite answers, and of any that were tried."""
+    """The best loss of perfect and of opposite predictions, and of all that were tried."""
     if target.optimum is None:
         return None
     perfect = [value for value in target.optimum.perfect if value is not None]
@@ -123,7 +123,7 @@ def _values(target: TargetAsked) -> tuple[float, float, float | None] | None:
 
 
 class LeftOut(NamedTuple):
-    """An answer of a model that the loss has no use for, although another one like it has a part in it."""
+    """A model output that the loss does not use, although it uses another one like it."""
 
     step: StepAsked
     call: CallAsked
@@ -132,10 +132,10 @@ class LeftOut(NamedTuple):
 
 
 def left_out(run: Run) -> Iterator[LeftOut]:
-    """Of two calls of one model, or of two answers of one call, the loss uses one.
+    """Of two calls of a model, or of two outputs of one call, the loss uses only one.
 
-    Answers may be left unused: so calls must be of the same model, and answers must be the only ones to know some of
-    the data. And it must be so in every round. Where several losses go back, another one may use the answer.
+    Outputs may be unused on purpose: so the calls must be of the same model, and the output must be the only one to
+    depend on some of the data, in every round. If there are several losses, another one may use the output.
     """
     if len(run.curves("loss")) != 1:
         return

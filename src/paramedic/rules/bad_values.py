@@ -1,4 +1,4 @@
-"""What the rules on non-finite values share: which illness an inquest points to, and how to tell it."""
+"""What the rules on non-finite values share: which rule an inquest belongs to, and how to describe it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ HUGE = 1e15  # no healthy activation is that large
 # operation -> (when it goes wrong, how to avoid that)
 _ADVICE: dict[str, tuple[str, str]] = {
     "log": ("log is infinite at 0", "keep the argument above 0: log(x.clamp(min=1e-8)); or use log_softmax, xlogy"),
-    "div": ("a division by 0 cannot be masked afterwards", "guard the denominator itself: x / n.clamp(min=1e-8)"),
-    "sqrt": ("the slope of a root is infinite at 0", "add a small number under the root: (x + 1e-12).sqrt()"),
+    "div": (
+        "masking the result of a division by 0 does not mask its gradient",
+        "guard the denominator itself: x / n.clamp(min=1e-8)",
+    ),
+    "sqrt": ("the derivative of a root is infinite at 0", "add a small number under the root: (x + 1e-12).sqrt()"),
     "rsqrt": ("1/sqrt(x) is infinite at 0", "add a small number under the root: (x + 1e-12).rsqrt()"),
-    "pow": ("the slope of a root is infinite at 0", "keep the base above 0: x.clamp(min=1e-8) ** p, or x + 1e-12"),
-    "acos": ("its slope is infinite at -1 and 1", "stay inside the domain: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2"),
+    "pow": ("the derivative of a root is infinite at 0", "keep the base above 0: x.clamp(min=1e-8) ** p, or x + 1e-12"),
+    "acos": (
+        "its derivative is infinite at -1 and 1",
+        "stay inside the domain: x.clamp(-1 + 1e-6, 1 - 1e-6); or use atan2",
+    ),
     "exp": ("exp overflows above 88 in float32", "subtract the maximum first, clamp the argument, or use logsumexp"),
-    "norm": ("the slope of a norm is infinite at 0", "use (x.pow(2).sum(-1) + 1e-12).sqrt()"),
+    "norm": ("the derivative of a norm is infinite at 0", "use (x.pow(2).sum(-1) + 1e-12).sqrt()"),
     "mean": ("the mean of no values is 0/0", "skip empty batches, or divide a sum by count.clamp(min=1)"),
-    "atan2": ("atan2(0, 0) has no slope", "keep at least one argument away from 0"),
-    "std": ("std needs two values, and its slope is infinite at 0", "use (x.var(..., correction=0) + 1e-8).sqrt()"),
+    "atan2": ("atan2(0, 0) has no derivative", "keep at least one argument away from 0"),
+    "std": ("std needs two values; its derivative is infinite at 0", "use (x.var(..., correction=0) + 1e-8).sqrt()"),
 }  # fmt: skip
 _ADVICE |= {
     "reciprocal": _ADVICE["div"], "log2": _ADVICE["log"], "log10": _ADVICE["log"], "log1p": _ADVICE["log"],
@@ -63,14 +69,14 @@ def _overflowed_half(event: NonFinite) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One inquest and how bad its subject turned out to be for the training."""
+    """One inquest, and how much the training suffered from what it found."""
 
     event: NonFinite
     severity: Severity
 
 
 def cases(run: Run, code: str | None = None) -> Iterator[Case]:
-    """The inquests of a run that belong to this illness, the ones without consequences as notes."""
+    """The inquests of a run that belong to this rule; those without consequences are notes."""
     poisoned = [event.step for event in run.facts(PoisonedStep) if event.bad]
     spoilt = False  # by an update by hand, which nobody saw
     for event in run.facts(NonFinite):
@@ -99,26 +105,29 @@ def advice(event: NonFinite) -> tuple[str, str]:
     """Why the operation went wrong, and what to type."""
     operands, op = event.operands, str(event.op or "")
     if op == "pow" and operands and operands[0].negative:
-        return "a negative number has no such power", "take x.abs() or x.clamp(min=1e-8) to a power that is not whole"
+        return "a negative number has no fractional power", "raise x.abs() or x.clamp(min=1e-8) to that power instead"
     if op in ("log", "sqrt") and operands and operands[0].negative:
         return f"{op} of a negative number is NaN", "find out why the argument is negative; keep it above 0"
     if op == "div" and [operand.size for operand in operands] == [1, 1] and operands[1].zeros:
-        return "nothing was counted for this batch", "divide by count.clamp(min=1), or leave such a batch out"
+        return "the count is 0 for this batch", "divide by count.clamp(min=1), or skip such batches"
     if event.own_backward:
         return (
-            "your own backward() made it from good values",
-            "guard that operation in backward(), or derive it again",
+            "your own backward() produced it from finite values",
+            "guard that operation in backward(), or check its derivation",
         )
     if op in _ADVICE:
         return _ADVICE[op]
-    return "the result leaves the range of its type", "look at the ranges above: which operand should not be so large?"
+    return (
+        "the result exceeds the range of its dtype",
+        "look at the ranges above: which operand should not be so large?",
+    )
 
 
 def operands_in_words(event: NonFinite) -> str:
     """'1 of 8 values is 0' or the ranges, whichever says more."""
     operands, op = event.operands, event.op
     if not operands:
-        return "it got no tensor"
+        return "it received no tensor"
     x = operands[min(1, len(operands) - 1)] if op in ("div", "remainder", "atan2") else operands[0]
     who = "denominator" if op == "div" and len(operands) > 1 else "value"
     if op in ("div", "log", "sqrt", "rsqrt", "pow", "reciprocal", "linalg_vector_norm", "norm", "xlogy") and x.zeros:
@@ -128,8 +137,8 @@ def operands_in_words(event: NonFinite) -> str:
     if op in ("log", "sqrt", "pow") and x.negative:
         return f"{x.negative:,} of {x.size:,} {who}s {'is' if x.negative == 1 else 'are'} negative"
     if x.size == 0 or math.isnan(x.min):
-        return f"no finite {who} went in"
-    return " and ".join(f"values from {o.min:.4g} to {o.max:.4g}" for o in operands[:2]) + " went in"
+        return f"it received no finite {who}"
+    return "it received " + " and ".join(f"values from {o.min:.4g} to {o.max:.4g}" for o in operands[:2])
 
 
 def moment(event: NonFinite) -> str:
@@ -184,7 +193,7 @@ def evidence(event: NonFinite) -> tuple[Evidence, ...]:
 def reproduced(event: NonFinite) -> str:
     if not event.reproduced:
         return "no"
-    return "yes, with the same loss" if event.same_loss else "yes, but with another loss"
+    return "yes, same loss" if event.same_loss else "yes, but the loss differed"
 
 
 def confidence(event: NonFinite) -> float:
@@ -194,20 +203,19 @@ def confidence(event: NonFinite) -> float:
 
 
 def divergence(run: Run, event: NonFinite) -> str | None:
-    """Why the bad value is only the end of a longer story, if training had diverged before."""
+    """Why the bad value is a late consequence, if training had already diverged."""
     place = event.loss_site
     values = [
         abs(v) for step, v in run.series(f"loss:{place.file}:{place.line}") if step <= event.step and math.isfinite(v)
     ]
     first = median(values[: max(1, len(values) // 4)]) if values else math.nan
     if len(values) > 1 and values[-1] > 1e3 * max(first, 1e-2):
-        return f"the loss had grown from {first:.3g} to {values[-1]:.3g} before: training diverged"
+        return f"the loss had grown from {first:.3g} to {values[-1]:.3g} by then: training had diverged"
     ends = [abs(end) for operand in event.operands for end in (operand.min, operand.max) if math.isfinite(end)]
     if event.step and max(ends, default=0.0) > HUGE and event.op not in ("exp", "expm1"):
-        return (
-            f"the values had grown to {max(ends):.3g} in {event.step} step{'s' * (event.step > 1)}: training diverged"
-        )
+        steps = f"{event.step} step{'s' * (event.step > 1)}"
+        return f"the values had grown to {max(ends):.3g} in {steps}: training had diverged"
     return None
 
 
-SLOW_DOWN = "lower the learning rate (try a tenth), clip gradients, check the scale of the inputs"
+SLOW_DOWN = "lower the learning rate (try a tenth of it), clip gradients, check the scale of the inputs"

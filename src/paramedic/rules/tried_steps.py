@@ -1,7 +1,7 @@
-"""What updates that were tried on a copy say of their size and direction, whatever the loss is made of.
+"""What updates tried on a copy say about their size and direction, whatever the loss is made of.
 
-The loss of one batch is compared with itself, so it may be a sum of terms, negative, or anybody's own. A curve beside
-it must show that training got nowhere: large steps are no illness, nor are small ones.
+The loss of one batch is compared with itself, so it may be negative, hand-written or a sum of terms. A loss curve must
+also show that training got nowhere: large or small steps alone are not a fault.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ GOT_NOWHERE = 0.02  # share of the first loss that must be gone
 
 
 class Tries(NamedTuple):
-    """The updates of a run that were tried, and what became of its loss; None: it broke before there was a curve."""
+    """The updates of a run that were tried, and its loss curve; None: it became non-finite before there was one."""
 
     found: list[StepTried]
     curve: Curve | None
 
 
 def too_large(run: Run) -> tuple[StepTried, Tries] | None:
-    """Updates in the right direction that raise the loss of their own batch, and a loss that broke or got nowhere."""
+    """Updates in the right direction that raise the loss of their own batch, while training broke or got nowhere."""
     tries = _tries(run)
     if tries is None:
         return None
@@ -60,14 +60,12 @@ def too_small(run: Run) -> Small | None:
     if len(tries.found) < ENOUGH or not all(_is_tiny(t) for t in tries.found):
         return None
     last = tries.found[-1]
-    told = (
-        f"; on a copy, one of them takes the loss of its batch from {last.loss:.6g} to {last.losses[2]:.6g}, a hundred "
-    )
-    return Small(tries.curve, told + f"times as much to {last.losses[4]:.6g}")
+    told = f"; on a copy, one step takes the loss of its batch from {last.loss:.6g} to {last.losses[2]:.6g}, a hundred "
+    return Small(tries.curve, told + f"times that step to {last.losses[4]:.6g}")
 
 
 def uphill(run: Run) -> tuple[StepTried, Tries] | None:
-    """Updates that all lead up the slope of the loss they were made from, and a loss that rose."""
+    """Updates that all go up the slope of the loss they were made from, and a loss that rose."""
     tries = _tries(run)
     if tries is None or tries.curve is None or len(tries.found) < ENOUGH:
         return None
@@ -80,8 +78,10 @@ def uphill(run: Run) -> tuple[StepTried, Tries] | None:
 
 
 def _tries(run: Run) -> Tries | None:
-    """Of the only optimizer of a run with the only loss. Targets that are the model's own answers move, as those of a
-    value network: such a loss may rise while all is well."""
+    """Of the only optimizer of a run with the only loss.
+
+    Targets that are the model's own predictions move, as in a value network: such a loss may rise in a healthy run.
+    """
     if any("training" in answered.uses for answered in run.facts(EvalForward)):
         return None
     optimizers = run.facts(Optimizer)

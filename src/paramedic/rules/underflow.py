@@ -1,4 +1,4 @@
-"""Gradients that float16 has made 0: how many, and where that comes from."""
+"""Gradients that underflow to 0 in float16: how many, and why."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FEWEST = 3  # sampled steps
 
 
 def underflow(run: Run, share: float) -> Finding | None:
-    """That most gradients are 0 because float16 ends there; None where that is not known for sure.
+    """Most gradients underflow in float16; None if that is not certain.
 
-    Zeros by themselves prove nothing. What is left of such a tensor proves it: nothing smaller than the smallest number
-    of float16, and most of it just above that.
+    Zeros alone prove nothing. What remains of such a tensor does: nothing below the smallest number of float16, and
+    most values just above it.
     """
     half = _computed_in_half(run)
     samples = run.samples("gradient")
@@ -32,8 +32,8 @@ def underflow(run: Run, share: float) -> Finding | None:
     near = median(near for _, near in lost)
     device = half.device if isinstance(half, Autocast) else "cuda"
     return Finding(
-        what=f"{typical:.0%} of all gradient values are 0, because float16 has nothing between 0 and 6e-8",
-        why=f"{near:.0%} of those that are left lie within 16 times of its smallest number, and no GradScaler is used",
+        what=f"{typical:.0%} of all gradient values are 0, because float16 underflows to 0 below 6e-8",
+        why=f"{near:.0%} of the others are within a factor of 16 of its smallest number, and no GradScaler is used",
         remedy=f'scale the loss: scaler = torch.amp.GradScaler("{device}"), '
         "scaler.scale(loss).backward(), scaler.step(optimizer), scaler.update(); or use bfloat16",
         where=half.where,
@@ -54,9 +54,9 @@ def _computed_in_half(run: Run) -> Autocast | Cast | None:
 
 
 def _lost(gradients: Mapping[str, Summary]) -> tuple[float, float]:
-    """The share of all elements that are 0 in tensors at the floor; and how much of the rest there is near it.
+    """The share of elements that are 0 in tensors at the floor, and how many of the others are near it.
 
-    A tensor of nothing but zeros counts where others are at the floor: nothing of it was left.
+    A tensor of all zeros counts if others are at the floor: it underflowed completely.
     """
     floored = [g for g in gradients.values() if _at_the_floor(g)]
     elements = sum(g.count for g in gradients.values())

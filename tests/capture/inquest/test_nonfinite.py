@@ -50,7 +50,7 @@ def test_the_operation_and_the_line_are_named(warm_shop: Workshop, program: Path
     assert (first["code"], first["where"]["line"]) == (code, line), done.alarms
     named = {item["name"]: item["value"] for item in first["evidence"]}
     assert named.get("operation", op) == op
-    same = "yes, with the same loss" if program.stem != "backward_recurrent" else "yes, but with another loss"
+    same = "yes, same loss" if program.stem != "backward_recurrent" else "yes, but the loss differed"
     assert named.get("reproduced", same) == same  # a state that was overwritten since cannot be had again
     assert "detached" not in done.stderr
 

@@ -31,22 +31,22 @@ _DECLARED = ("tta", "augment", "noisy", "corrupt", "perturb")
 
 @rule("PM317", "augmentation-mismatch", severity="warning", coverage=[Forward])
 def check(run: Run) -> Iterator[Finding]:
-    """Evaluation data is augmented at random, or pictures are flipped without their targets, or data is overwritten.
+    """Random augmentation where it should not be, applied to images but not to their targets, or written into the data.
 
-    The first batch of an evaluation holds the same labels in each epoch, but other inputs. Or part of the masks fit
-    their pictures only when they are mirrored, while the others fit as they are. Or the transform of the evaluation was
-    put into the one dataset object that both parts of a split share. Or each reading of a sample changes what the
-    dataset holds of it: `row = self.x[i]` is a view, and `row += noise` writes into `self.x`.
+    The first batch of an evaluation has the same labels in every epoch, but different inputs. Or some masks fit their
+    images only when mirrored, while the others fit as they are. Or the evaluation transform was assigned to the one
+    dataset object that both parts of a split share. Or reading a sample changes what the dataset stores: `row =
+    self.x[i]` is a view, and `row += noise` writes into `self.x`.
 
     ## Why it hurts
-    The metric is noisy and too low, and a drop of it looks like over-fitting. Typical: one dataset object with a random
-    transform is split, so that the validation part inherits the transform. A mask that is flipped independently of its
-    image is a wrong label, and the model learns to be unsure. Noise written into the stored samples adds up from epoch
-    to epoch until nothing of them is left.
+    The metric is noisy and too low, and a drop in it looks like overfitting. Typical cause: a dataset object with a
+    random transform is split, so the validation part inherits the transform. A mask flipped independently of its image
+    is a wrong label, and the model learns to be unsure. Noise written into the stored samples adds up from epoch to
+    epoch until nothing of them is left.
 
     ## What to try first
     Make two dataset objects, one with and one without the random transform, and split both by the same indices. Draw
-    once per sample, and do the same to the picture and to its target. Augment a copy: `self.x[i].clone()`.
+    once per sample, and apply the same transform to the image and its target. Augment a copy: `self.x[i].clone()`.
 
     ## When this is wrong
     Test-time augmentation and corrupted test sets: say so in the name of the loader ("tta", "noisy").
@@ -72,9 +72,9 @@ def check(run: Run) -> Iterator[Finding]:
         if changing is None or any(word in (loader.variable or "").lower() for word in _DECLARED):
             continue
         yield Finding(
-            what=f"the first evaluation batch of {loader.variable or loader.dataset} holds the same labels "
+            what=f"the first evaluation batch of {loader.variable or loader.dataset} has the same labels "
             f"in {len(firsts)} epochs, but {changing} different versions of the inputs",
-            why="a random transform is at work on the evaluation data, so two evaluations of one model disagree",
+            why="a random transform is applied to the evaluation data, so two evaluations of the same model disagree",
             remedy="use a second dataset object without the random transform for evaluation, with the same indices",
             where=loader.where,
             evidence=(Evidence(name="versions_of_the_inputs", value=changing, limit="1"),),
@@ -123,7 +123,7 @@ def _shared_object(run: Run) -> Iterator[Finding]:
             continue  # exchanged again and again, as each part needs it
         if any(word in through[0].lower() for word in _HELD_OUT):
             yield Finding(
-                what=f"{event.attribute} was assigned through {through[0]}.dataset, and training gets it, too",
+                what=f"{event.attribute} was assigned through {through[0]}.dataset, so training uses it as well",
                 why="the parts of a split share one dataset object, so training lost its own transform",
                 remedy="make two dataset objects, one per transform, and a Subset of each with the same indices",
                 where=event.where,
@@ -134,7 +134,7 @@ def _shared_object(run: Run) -> Iterator[Finding]:
 
 
 def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Finding]:
-    """Both kinds must be there, each clearly: pictures that always hang upside down are another matter."""
+    """Both kinds must clearly occur: images that are always upside down are a different matter."""
     looks = run.facts(Mirrors, phase="train")
     straight = sum(look.straight for look in looks)
     flipped = {
@@ -145,10 +145,9 @@ def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Fi
         return
     axis = max(flipped, key=lambda name: flipped[name])
     yield Finding(
-        what=f"{wrong:.0f} of {straight + wrong:.0f} targets fit their picture clearly better when they are mirrored "
-        f"({axis})",
-        why="the picture was flipped and its target was not, or the two were flipped independently",
-        remedy="draw once per sample: if random.random() < 0.5: picture, target = picture.flip(-1), target.flip(-1)",
+        what=f"{wrong:.0f} of {straight + wrong:.0f} targets fit their image clearly better when mirrored ({axis})",
+        why="the image was flipped and its target was not, or the two were flipped independently",
+        remedy="draw once per sample: if random.random() < 0.5: image, target = image.flip(-1), target.flip(-1)",
         **edited_at(looks[0].where, _turning(run, looks[0])),
         evidence=(Evidence(name="share_of_mirrored_targets", value=round(wrong / (straight + wrong), 3), limit="0"),),
         confidence=0.92,
@@ -156,7 +155,7 @@ def _mirrored(run: Run, *, share: float = 0.15, fewest: int = 48) -> Iterator[Fi
 
 
 def _turning(run: Run, look: Mirrors) -> Link | None:
-    """Where the target is turned, apart from its picture; where it never is, what turns the picture."""
+    """Where the target is flipped separately from its image; if it never is, where the image is flipped."""
     target = [link for link in target_history(run, look, "") if mirrors(link.node)]
     calls = [call for call in run.facts(TrainForward) if call.where.file == look.where.file]
     picture = [link for link in model_input_history(run, calls[0].where) if mirrors(link.node)] if calls else []
@@ -164,7 +163,7 @@ def _turning(run: Run, look: Mirrors) -> Link | None:
 
 
 def _changing(firsts: list[Batch]) -> int | None:
-    """How many versions of the inputs came with one and the same labels; None unless it is more than one."""
+    """How many versions of the inputs came with the same labels; None unless more than one."""
     if len(firsts) < 2:
         return None
     tensors = [tensor for batch in firsts for tensor in batch.tensors if tensor.hash is not None]
@@ -192,7 +191,7 @@ def in_data(audit: Audit, *, samples: int = 8, looks: int = 3) -> Iterator[Findi
         raise Abstain("no validation Dataset was given")
     dataset = _indexed(split)
     if dataset is None:
-        raise Abstain("the validation data is a stream, and cannot be read twice in the same place")
+        raise Abstain("the validation data is a stream, so the same sample cannot be read twice")
     changing = [index for index in split.sketch.indices[:samples].tolist() if _changes(dataset, index, looks)]
     if changing:
         yield _finding(split, changing)
@@ -210,8 +209,8 @@ def _masks_left_behind(audit: Audit, samples: int) -> Iterator[Finding]:
             yield Finding(
                 what=f"images of {split.name} are mirrored {how} at random, and their masks are not: "
                 f"{split.samples(list(turned))}",
-                why="every second mask lies where the object is not, so the model learns to blur or to give up",
-                remedy="give image and mask to one transform together (torchvision.transforms.v2, tv_tensors.Mask)",
+                why="half of the masks are in the wrong place, so the model learns to blur or to predict nothing",
+                remedy="pass image and mask to the same transform (torchvision.transforms.v2, tv_tensors.Mask)",
                 evidence=(Evidence(name="mirrored_alone", value=len(turned), limit="0"),),
                 confidence=0.95,
                 split=split.name,
@@ -220,7 +219,7 @@ def _masks_left_behind(audit: Audit, samples: int) -> Iterator[Finding]:
 
 
 def _indexed(split: Split) -> Any:
-    """The dataset behind a split, if a sample of it can be read again; else None."""
+    """The dataset behind a split, if its samples can be read again; else None."""
     if not split.source.fed:
         return None
     dataset = getattr(split.source.origin, "dataset", None) if split.source.kind == "loader" else split.source.origin
@@ -257,7 +256,7 @@ def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def _finding(split: Split, changing: list[int]) -> Finding:
     return Finding(
         what=f"validation samples change each time they are read: {split.samples(changing)}",
-        why="a random transform is at work on the validation data, so two evaluations of one model disagree",
+        why="a random transform is applied to the validation data, so two evaluations of the same model disagree",
         remedy="use a second dataset object without the random transform for validation, with the same indices",
         evidence=(Evidence(name="changing", value=len(changing), limit="0"),),
         confidence=0.92,

@@ -23,11 +23,11 @@ def check(run: Run) -> Iterator[Finding]:
     The run ends in the middle of an epoch, often after hours, and the message does not say which sample it was.
 
     ## What to try first
-    Load that one sample by its index and look at it. Then repair it, skip it, or bring all samples to one size in the
+    Load that sample by its index and look at it. Then repair it, skip it, or bring all samples to the same size in the
     dataset or in a `collate_fn`.
 
     ## When this is wrong
-    When the script catches the exception and goes on.
+    When the script catches the exception and continues.
 
     ## Options
     In an audit: `rare`: share of samples up to which another shape or type is odd, and not one of several sizes;
@@ -38,7 +38,7 @@ def check(run: Run) -> Iterator[Finding]:
         if ended is None or not event.in_reader:
             continue
         which = f"sample {event.sample}" if event.sample is not None else _among(event.samples)
-        problem = "does not match the others in its batch" if event.collate else "could not be made"
+        problem = "does not match the others in its batch" if event.collate else "could not be loaded"
         yield Finding(
             what=f"{which} of the dataset {problem}: {event.type}: {event.message}",
             why="the loader stops at the first sample that fails",
@@ -54,11 +54,11 @@ def _among(samples: Sequence[int]) -> str:
 
 
 # In an audit: the data itself, before any training.
-_MODE = "they have another number of colour channels: they cannot be put into one batch, or a layer meets other inputs"
+_MODE = "they have a different number of channels, so batching or the first layer fails"
 
 
 def in_data(audit: Audit, *, rare: float = 0.05, unsure: float = 0.01, samples: int = 20) -> Iterator[Finding]:
-    """Each failing sample is named; the rest was audited all the same."""
+    """Every failing sample is named; the rest is still audited."""
     from paramedic.audit.dense_labels import is_dense, misfitting
 
     for split in audit.splits:
@@ -74,7 +74,7 @@ def in_data(audit: Audit, *, rare: float = 0.05, unsure: float = 0.01, samples: 
                 f"the first: {bad[0].error}",
                 why="training stops at the first of them, in the middle of an epoch"
                 if read == "read"
-                else "such a cell stops the script, or is taken for something else than was meant",
+                else "such a cell stops the script or is misread",
                 remedy=f"look at sample {names[0]}; repair these samples, or leave them out",
                 evidence=(Evidence(name="failed", value=len(bad), limit="0"),),
                 confidence=0.97,
@@ -99,7 +99,7 @@ def in_data(audit: Audit, *, rare: float = 0.05, unsure: float = 0.01, samples: 
 
 
 def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict[Any, list[int]]) -> Iterator[Finding]:
-    """A few samples that differ from all others; where sizes vary freely, they are meant to."""
+    """A few samples that differ from all others; not where sizes vary by design."""
     usual, most = counts.most_common(1)[0] if counts else ((), 0)
     others = [key for key in counts if key != usual]
     strange = sum(counts[key] for key in others)
@@ -114,11 +114,11 @@ def _odd(split: Split, name: str, what: str, counts: Counter[Any], samples: dict
     severity = "warning" if files else severity  # a transform may bring them to one size and colour mode
     yield Finding(
         what=f"{many(strange, 'sample')} of {split.name} {'has' if strange == 1 else 'have'} the {what} "
-        f"{_shown(others[0])}{f' of {name}' if name else ''}, all others {_shown(usual)}: {split.samples(odd)}",
-        why="they cannot be put into one batch with the others" if not (ranks and files) else _MODE,
-        remedy='Image.open(path).convert("RGB") gives all pictures the same colours'
+        f"{_shown(others[0])}{f' of {name}' if name else ''}; all others have {_shown(usual)}: {split.samples(odd)}",
+        why="they cannot be batched with the others" if not (ranks and files) else _MODE,
+        remedy='Image.open(path).convert("RGB") gives all images three channels'
         if ranks and files
-        else "bring all samples to one shape and type in the dataset, or repair these",
+        else "bring all samples to the same shape and dtype in the dataset, or repair these",
         evidence=(Evidence(name="odd", value=strange, limit=f"{most:,} others"),),
         confidence=0.93,
         severity=severity,
@@ -132,8 +132,8 @@ def _empty(split: Split, name: str, samples: list[int], rare: float) -> Finding:
     return Finding(
         what=f"{many(len(samples), 'text')} of {split.name}{f' in {name!r}' if name else ''} "
         f"{'is' if len(samples) == 1 else 'are'} empty: {split.samples(samples)}",
-        why="there is nothing in them to learn from, and their labels are learnt as noise",
-        remedy="drop these samples, or look for the step that lost their text",
+        why="there is nothing to learn from them, and their labels are noise",
+        remedy="drop these samples, or find the step that lost their text",
         evidence=(Evidence(name="empty", value=len(samples), limit="0"),),
         confidence=0.95,
         severity="warning" if few else "note",
@@ -147,9 +147,9 @@ def _damaged(split: Split, name: str, damaged: dict[int, str]) -> Finding:
     samples = sorted(damaged)
     return Finding(
         what=f"{many(len(samples), 'text')} of {split.name}{f' in {name!r}' if name else ''} "
-        f"{'was' if len(samples) == 1 else 'were'} read in the wrong encoding, with letters such as "
+        f"{'was' if len(samples) == 1 else 'were'} decoded with the wrong encoding, with letters such as "
         f"{damaged[samples[0]]!r}: {split.samples(samples)}",
-        why="their words differ from the same words elsewhere, and the model learns to tell where a text comes from",
+        why="the same words are spelt differently elsewhere, so the model learns where a text comes from",
         remedy="read the files as UTF-8 (open(path, encoding='utf-8')); text.encode('cp1252').decode('utf-8') repairs "
         "what was read as Latin-1",
         evidence=(Evidence(name="damaged", value=len(samples), limit="0"),),

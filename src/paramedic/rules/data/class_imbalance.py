@@ -31,23 +31,23 @@ _LOSSES = (
 def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 100) -> Iterator[Finding]:
     """One class is far more frequent than another.
 
-    A note on its own. A warning when the model also predicts (nearly) nothing but the frequent class, and when the
-    weights in the loss follow the frequencies instead of their inverse.
+    A note by itself. A warning if the model also predicts (almost) only the frequent class, or if the weights in the
+    loss follow the frequencies instead of their inverse.
 
     ## Why it hurts
-    Always predicting the frequent class gives a low loss and a high accuracy, and finds none of the rare cases.
+    Always predicting the frequent class gives a low loss and high accuracy, and finds none of the rare cases.
 
     ## What to try first
-    `pos_weight=` or `weight=` in the loss, a `WeightedRandomSampler`, or another decision threshold; and judge by
+    `pos_weight=` or `weight=` in the loss, a `WeightedRandomSampler`, or another decision threshold; and evaluate
     recall or balanced accuracy.
 
     ## When this is wrong
-    When the rare class does not matter. Early in training a model may answer with one class for a while; the rule
-    looks at the last batches only.
+    When the rare class does not matter. Early in training a model may predict one class for a while; the rule looks
+    only at the last batches.
 
     ## Options
-    `ratio`: largest to smallest class; `fewest`: labels to be seen before anything is said; `patience`: steps that
-    the model gets to find the rare class.
+    `ratio`: largest to smallest class; `fewest`: fewest labels seen; `patience`: steps the model gets to find the rare
+    class.
     """
     for events in label_batches(run):
         seen: Counter[int] = Counter()
@@ -72,13 +72,17 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
         if only and not _decides(run):
             only = False  # probabilities are what is wanted, as for click rates: nobody asks for a class
         if only and (events[-1].step - events[0].step < patience or _growing(events, frequent)):
-            raise Abstain("too few steps to tell whether the rare class is learnt")
+            raise Abstain("the run has too few steps to tell whether the rare class is learnt")
         weights = f"pos_weight={most / least:.0f}" if events[0].classes == 2 else "weight=1 / counts"
         severity: Severity = "warning" if only else "note"
         yield Finding(
             what=f"class {frequent} is {most / least:.0f} times as frequent as class {rare} ({many(total, 'label')})"
-            + (f", and of {others:,} other labels at the end only {found:,} are predicted" if only else ""),
-            why=f"always answering {frequent} is right in {most / total:.1%} of the cases, so the model stops there"
+            + (
+                f", and in the last batches the model predicts only {found:,} of {others:,} other labels"
+                if only
+                else ""
+            ),
+            why=f"always predicting {frequent} is right in {most / total:.1%} of cases, so the model settles for that"
             if only
             else "accuracy hides errors on the rare class",
             remedy=f"weight the loss ({weights}), or sample the rare class more often",
@@ -93,7 +97,7 @@ def check(run: Run, *, ratio: float = 10.0, fewest: int = 1000, patience: int = 
 
 
 def _follows(weights: Sequence[float], seen: Mapping[int, int]) -> bool:
-    """Whether the weights of the classes are their frequencies, or a root of them: costs of errors are not."""
+    """Whether the class weights are the frequencies or their square root, and not costs of errors."""
     pairs = [(seen[c], weights[c]) for c in seen if c < len(weights) and seen[c] >= 5 and weights[c] > 0]
     if len(pairs) < 2 or len(pairs) < len(seen):
         return False
@@ -108,7 +112,7 @@ def _upside_down(run: Run, call: LossCall, frequent: int, rare: int, ratio: floa
     return Finding(
         what=f"class {frequent} is {ratio:.0f} times as frequent as class {rare}, and the loss gives it {more:.1f} "
         "times the weight",
-        why="the weights follow the frequencies: rare classes, which already count little, count even less",
+        why="the weights follow the frequencies, so rare classes count even less than before",
         remedy="weight by the inverse: counts.sum() / counts; pos_weight is negatives / positives",
         **edited_at(at(call, call.built_at), _weighed_at(run, call)),
         severity="warning",
@@ -121,7 +125,7 @@ def _upside_down(run: Run, call: LossCall, frequent: int, rare: int, ratio: floa
 
 
 def _weighed_at(run: Run, call: LossCall) -> Link | None:
-    """The first division on the way from the counts to the loss."""
+    """The first division between the counts and the loss."""
     shown = at(call, call.built_at)
     for word in ("weight", "pos_weight"):
         made = argument_history(run, shown, _LOSSES, 99, word)
@@ -137,7 +141,7 @@ def _decides(run: Run) -> bool:
 
 
 def _last(batches: list[Mapping[str, int]]) -> Counter[int]:
-    """Labels or guesses of the last twenty batches."""
+    """Labels or predictions of the last twenty batches."""
     counted: Counter[int] = Counter()
     for batch in batches[-20:]:
         counted.update({int(label): count for label, count in batch.items()})
@@ -145,7 +149,7 @@ def _last(batches: list[Mapping[str, int]]) -> Counter[int]:
 
 
 def _growing(events: list[Labels], frequent: int) -> bool:
-    """Whether the others are answered more and more often."""
+    """Whether the other classes are predicted more and more often."""
     guesses = [event.guessed for event in events]
     late, before = _last(guesses[-10:]), _last(guesses[-20:-10])
     later, earlier = (sum(guessed.values()) - guessed[frequent] for guessed in (late, before))
@@ -171,13 +175,13 @@ def in_data(audit: Audit, *, ratio: float = 10.0) -> Iterator[Finding]:
     target = audit.train.sketch.target
     labels = target.labels
     if audit.task.kind != "classification" or labels is None:
-        raise Abstain("this is not a classification")
+        raise Abstain("this is not a classification task")
     values, counts = np.unique(labels, return_counts=True)
     if len(values) == 1 and len(labels) > 1:
         yield Finding(
-            what=f"all {len(labels):,} samples of train carry the label {target.shown(values[0].item())}",
-            why="there is nothing to tell apart: a model that always gives this answer is right",
-            remedy="check how the labels are read; for the detection of outliers this may be meant",
+            what=f"all {len(labels):,} samples of train have the label {target.shown(values[0].item())}",
+            why="there is nothing to distinguish: a model that always predicts this label is right",
+            remedy="check how the labels are read; in anomaly detection this may be intended",
             evidence=(Evidence(name="classes", value=1, limit="2 or more"),),
             confidence=0.8,
             severity="note",
@@ -190,9 +194,9 @@ def in_data(audit: Audit, *, ratio: float = 10.0) -> Iterator[Finding]:
     yield Finding(
         what=f"class {target.shown(most)} is {counts.max() / counts.min():,.0f} times as frequent as class "
         f"{target.shown(least)} ({many(int(counts.min()), 'sample')})",
-        why=f"always answering {target.shown(most)} is right in {share:.1%} of the cases: accuracy hides errors on the "
+        why=f"always predicting {target.shown(most)} is right in {share:.1%} of cases: accuracy hides errors on the "
         "rare class",
-        remedy="judge by balanced accuracy; weight the loss (weight=1 / counts), or sample the rare class more often",
+        remedy="use balanced accuracy; weight the loss (weight=1 / counts), or sample the rare class more often",
         evidence=(Evidence(name="imbalance", value=float(counts.max() / counts.min()), limit=f"< {ratio:g}"),),
         confidence=0.8,
         severity="note",

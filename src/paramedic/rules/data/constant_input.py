@@ -24,25 +24,25 @@ _FEW = 8  # numbers that may well be the same
 
 @rule("PM303", "constant-input", severity="warning", coverage=[Forward], causes=["PM209", "PM207"])
 def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
-    """Every sample has the same input, or the same value in a column of a small table (a note).
+    """Every sample has the same input, or the same value in a column of a small table (then a note).
 
-    Looked at in the batches of a loader; without one, at the first layer of the model.
+    Checked in the batches of a loader or, without one, at the first layer of the model.
 
     ## Why it hurts
-    There is nothing to learn from. Typical: integers divided into zeros (`image // 255`), a file that failed to load
-    and was replaced by zeros, a wrong index.
+    There is nothing to learn from. Typical causes: integer division that gives zeros (`image // 255`), a file that
+    failed to load and was replaced by zeros, a wrong index.
 
     ## What to try first
-    Look at a few samples as the loader gives them.
+    Look at a few samples as the loader returns them.
 
     ## When this is wrong
-    When the input carries no information on purpose; without a loader, nothing is said of a model that learns. A single
-    column that never varies may be meant so, or be a state that is still zero. In wide tables, such as the pixels of
-    pictures, it is reported by `paramedic audit` only.
+    When the input carries no information on purpose; without a loader, nothing is reported for a model that learns. A
+    single constant column may be intended, or be a state that is still zero. In wide tables, such as the pixels of
+    images, only `paramedic audit` reports it.
 
     ## Options
-    `fewest`: batches to be seen. In an audit: `samples`: the fewest that are judged; `wide`: columns without names from
-    which on a constant one is a note; `blank`: share of blank images, of all or of a class, above which they are meant.
+    `fewest`: fewest batches seen. In an audit: `samples`: fewest samples judged; `wide`: unnamed columns from which on a
+    constant one is a note; `blank`: share of blank images, of all or of a class, above which they are meant.
     """
     yield from _columns(run)
     trained = {event.loader for event in run.facts(TrainForward)}
@@ -63,14 +63,14 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
             judged += 1
             if event.calls >= fewest and event.features > _FEW and event.min == event.max and _stuck(run):
                 places = edited_at(event.where, _blanking(run))
-                yield _finding(f"that {event.module} got in {event.calls} calls", event.min, places)
+                yield _finding(f"of {event.module} in {event.calls} calls", event.min, places)
                 return
     if not judged:
         raise Abstain("no batches of floating-point inputs were seen in training")
 
 
 def _columns(run: Run, *, widest: int = 32, fewest_rows: int = 64) -> Iterator[Finding]:
-    """In a small table each column was made by hand: one that never varies was meant to say something."""
+    """In a small table each column was chosen on purpose: one that never varies was meant to carry information."""
     for table in run.facts(Columns, phase="train"):
         constant = [i for i, (low, high) in enumerate(zip(table.low, table.high, strict=True)) if low == high]
         if table.rows < fewest_rows or len(table.low) > widest or not 0 < len(constant) < len(table.low):
@@ -78,8 +78,8 @@ def _columns(run: Run, *, widest: int = 32, fewest_rows: int = 64) -> Iterator[F
         values = [f"{i} (always {table.low[i]:g})" for i in constant]
         yield Finding(
             what=f"the input of {table.module} has columns that never vary in {table.rows:,} rows: {listed(values)}",
-            why="the model learns nothing from them: a comparison that is never true, a key that is never found?",
-            remedy=f"print a few rows of column {constant[0]} (counted from 0), and where it is made",
+            why="they carry no information: a comparison that is never true, or a key that is never found?",
+            remedy=f"print a few rows of column {constant[0]} (counted from 0), and check how it is computed",
             **edited_at(table.where, input_assembled(run)),
             evidence=(Evidence(name="constant_columns", value=constant[:20], limit="none"),),
             confidence=0.8,
@@ -88,7 +88,7 @@ def _columns(run: Run, *, widest: int = 32, fewest_rows: int = 64) -> Iterator[F
 
 
 def _blanking(run: Run) -> Link | None:
-    """The statement among those that make the model's input that can turn all of it into one number."""
+    """The statement on the way to the model's input that can make all of it constant."""
     calls = run.facts(TrainForward)
     return first_link(model_input_history(run, calls[0].where), makes_alike) if calls else None
 
@@ -97,7 +97,7 @@ def _finding(which: str, value: float, places: Places) -> Finding:
     return Finding(
         what=f"all inputs {which} are {value:g} everywhere",
         why="every sample looks the same to the model",
-        remedy="check how a sample is made: a failed load, an integer division, a wrong index",
+        remedy="check how samples are created: a failed load, an integer division, a wrong index",
         **places,
         evidence=(Evidence(name="range", value=0.0, limit="> 0"),),
         confidence=0.93,
@@ -105,7 +105,7 @@ def _finding(which: str, value: float, places: Places) -> Finding:
 
 
 def _stuck(run: Run) -> bool:
-    """What is learnt comes from another input of the model."""
+    """The model learns from another of its inputs."""
     try:
         return outcome(run).bad
     except Abstain:
@@ -121,7 +121,7 @@ def in_data(audit: Audit, *, samples: int = 20, wide: int = 64, blank: float = 0
 
     split = audit.train
     if split.size < samples:
-        raise Abstain(f"only {split.size} samples")
+        raise Abstain(f"{split.name} has only {split.size} samples")
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text" and len(sketch.words) == 1:
             what = f"{name!r} of {split.name} is {next(iter(sketch.words))!r} in all {split.size:,} samples"
@@ -132,13 +132,13 @@ def in_data(audit: Audit, *, samples: int = 20, wide: int = 64, blank: float = 0
         constant = sketch.moments.constant
         if constant.all():
             what = f"all {split.size:,} samples of {split.name} have the same input"
-            yield _finding_in_data(split, what, "there is nothing to distinguish them by", len(constant))
+            yield _finding_in_data(split, what, "nothing distinguishes them", len(constant))
         elif is_image_shape(sketch.shape):
             yield from _channels(split, sketch)
         elif constant.any() and not split.pixel_like and len(sketch.shape) == 1 and "int" not in sketch.type:
             columns = [split.feature(name, int(i)) for i in np.flatnonzero(constant)]
             what = f"column{'s' * (len(columns) > 1)} {listed(columns, 6)} of {split.name} never var{_y(columns)}"
-            why = "a constant carries no information, and its scaling divides by zero"
+            why = "a constant carries no information, and standardising it divides by zero"
             severity: Severity = "note" if _usual(split, name, sketch, wide) else "warning"
             named = split.columns(name, np.flatnonzero(constant).tolist())
             yield _finding_in_data(split, what, why, len(columns), severity, named)
@@ -147,7 +147,7 @@ def in_data(audit: Audit, *, samples: int = 20, wide: int = 64, blank: float = 0
 
 
 def _usual(split: Split, name: str, sketch: InputSketch, wide: int) -> bool:
-    """Rows in which some columns are never used by nature: wide features without names, one-hot columns, the bias."""
+    """Rows in which constant columns are normal: wide features without names, one-hot columns, the bias."""
     import numpy as np
 
     moments = sketch.moments
@@ -178,11 +178,11 @@ def _channels(split: Split, sketch: InputSketch) -> Iterator[Finding]:
     flat = [str(i) for i in np.flatnonzero(low == high)]
     if flat and sketch.shape[axis] != 4:  # an opaque alpha channel is constant by nature
         what = f"channel{'s' * (len(flat) > 1)} {listed(flat)} of the images of {split.name} never var{_y(flat)}"
-        yield _finding_in_data(split, what, "a channel was lost when the images were read or joined", len(flat))
+        yield _finding_in_data(split, what, "a channel was lost when the images were read or combined", len(flat))
 
 
 def _meant(split: Split, blank: list[int], most: float) -> bool:
-    """Whether "nothing to be seen" is a class, or what many samples show: empty tiles, slices beside the body."""
+    """Whether blank images are a class, or common: empty tiles, slices outside the body."""
     import numpy as np
 
     if len(blank) > most * split.size or split.sketch.boxes or split.sketch.dense.known:
@@ -198,10 +198,10 @@ def _meant(split: Split, blank: list[int], most: float) -> bool:
 def _blank(split: Split, sketch: InputSketch, most: float) -> Finding:
     severity: Severity = "note" if _meant(split, sketch.blank, most) else "warning"
     return Finding(
-        what=f"{many(len(sketch.blank), 'image')} of {split.name} {'are' if len(sketch.blank) > 1 else 'is'} one "
-        f"colour all over: {split.samples(sketch.blank)}",
-        why="a failed read is often replaced by an empty image, with a label that does not fit",
-        remedy="look at these samples, and drop them if they are empty by accident",
+        what=f"{many(len(sketch.blank), 'image')} of {split.name} {'are' if len(sketch.blank) > 1 else 'is'} a "
+        f"single colour: {split.samples(sketch.blank)}",
+        why="an image that failed to load is often replaced by a blank one, which does not match its label",
+        remedy="look at these samples, and drop them if they are blank by accident",
         evidence=(Evidence(name="blank", value=len(sketch.blank), limit="0"),),
         confidence=0.85,
         severity=severity,
@@ -216,7 +216,7 @@ def _finding_in_data(
     return Finding(
         what=what,
         why=why,
-        remedy="check how they are made (an integer division, a wrong join, a default value), or leave them out",
+        remedy="check how they are computed (an integer division, a wrong join, a default value), or drop them",
         evidence=(Evidence(name="constant", value=count, limit="0"),),
         confidence=0.9 if severity == "warning" else 0.7,
         severity=severity,

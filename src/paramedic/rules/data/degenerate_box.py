@@ -33,15 +33,14 @@ _TO_CORNERS = "boxes[:, 2:] += boxes[:, :2] turns them into corners"
 def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
     """Boxes without an area, with swapped corners, or in a different format than the code expects.
 
-    Looked at in the batches of a loader, and where the script itself intersects boxes that were given as corners.
+    Checked in the batches of a loader, and where the script computes intersections of boxes given as corners.
 
     ## Why it hurts
-    A width of zero or below makes the logarithm of a box regression NaN, and an intersection over union of zero
-    forever.
+    A width of zero or less makes the logarithm in a box regression NaN, and the intersection over union 0 forever.
 
     ## What to try first
-    Boxes as x, y, width, height: `boxes[:, 2:] += boxes[:, :2]` before they are used as corners. Single bad boxes:
-    leave them out, or clip them to the image.
+    Boxes as x, y, width, height: `boxes[:, 2:] += boxes[:, :2]` before using them as corners. Single bad boxes: drop
+    them, or clip them to the image.
 
     ## When this is wrong
     Boxes as x, y, width, height that are never used as corners are not reported; nor are four columns that go straight
@@ -68,30 +67,28 @@ def check(run: Run, *, share: float = 0.3) -> Iterator[Finding]:
             examples = [example for f in found for example in f.examples][:1]
             if bad and bad > share * count and other and pixels:
                 if _fails(run) and (named or not _are_features(run)):
-                    what = f"{many(bad, 'box')} of {count:,} end before they begin, as {examples[0]}"
+                    what = f"{many(bad, 'box')} of {count:,} have x1 ≤ x0 or y1 ≤ y0, such as {examples[0]}"
                     yield _finding(Places(where=place, also=()), what, _OTHER_FORMAT, _TO_CORNERS, bad)
                     return
             elif bad and named and bad <= share * count and pixels:
-                what = f"{many(bad, 'box')} of {count:,} have no area or are turned around, as {examples[0]}"
-                remedy = "leave these boxes out when samples are made"
+                what = f"{many(bad, 'box')} of {count:,} have no area or swapped corners, such as {examples[0]}"
+                remedy = "drop these boxes when loading samples"
                 yield _finding(Places(where=place, also=()), what, "x1 <= x0 or y1 <= y0", remedy, bad)
     intersected = run.facts(Corners)
     count, bad = sum(op.boxes for op in intersected), sum(op.bad_corners for op in intersected)
     if bad > share * count and not any(op.bad_sizes for op in intersected):
         example = next(op.example for op in intersected if op.bad_corners)
-        what = (
-            f"{many(bad, 'box')} of {count:,} that are intersected as two corners end before they begin, as {example}"
-        )
+        what = f"{many(bad, 'box')} of {count:,} used as two corners have x1 ≤ x0 or y1 ≤ y0, such as {example}"
         places = edited_at(intersected[0].where, _boxes_made(run, intersected[0]))
         yield _finding(places, what, _OTHER_FORMAT, _TO_CORNERS, bad)
     elif not judged and not intersected and not run.facts(Edges):
-        raise Abstain("no boxes came out of a loader or were intersected")
+        raise Abstain("no loader returned boxes, and none were intersected")
 
 
 def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> Finding | None:
-    """Four numbers that are corners in every sample of one loader, and often turned around in those of another.
+    """Four numbers that are corners in every sample of one loader, and often swapped in those of another.
 
-    An augmentation has mirrored them one by one: the left edge is then at the right.
+    An augmentation mirrored each coordinate separately: the left edge is then on the right.
     """
     loaders = [(loader, _by_path(run, loader)) for loader in run.facts(Loader)]
     for loader, mine in loaders:
@@ -104,9 +101,9 @@ def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> F
             example = next(f.examples[0] for f in found if f.examples)
             return _finding(
                 edited_at(at(loader, loader.reader), _mirroring(run, loader, path)),
-                f"{many(bad, 'box')} of {count:,} end before they begin, as {example}; none of {max(whole):,} that "
-                "another loader gives does",
-                "a mirrored box needs its corners exchanged: its left edge has become the right one",
+                f"{many(bad, 'box')} of {count:,} have x1 ≤ x0 or y1 ≤ y0, such as {example}; none of "
+                f"{max(whole):,} from another loader do",
+                "a mirrored box needs its corners swapped: its left edge has become the right one",
                 "where boxes are flipped: boxes[:, [0, 2]] = width - boxes[:, [2, 0]]",
                 bad,
             )
@@ -114,9 +111,9 @@ def _turned_in_training(run: Run, *, fewest: int = 50, share: float = 0.05) -> F
 
 
 def _turned_targets(run: Run, *, fewest: int = 200, share: float = 0.05) -> Finding | None:
-    """Targets that begin before they end along one axis, always, and along the other only in some rows.
+    """Targets whose start is before their end in every row along one axis, but only in some rows along the other.
 
-    Two points have no order along either axis, and other numbers are not of a size with each other.
+    Two points have no order along either axis, and other quantities are not on the same scale.
     """
     for edges in by_place(run.facts(Edges)).values():
         rows = sum(e.rows for e in edges)
@@ -133,9 +130,9 @@ def _turned_targets(run: Run, *, fewest: int = 200, share: float = 0.05) -> Find
             mirrored = "horizontally" if axis == "x" else "vertically"
             return _finding(
                 Places(where=at(edges[0], edges[0].mirrored_at), also=()),
-                f"{many(int(bad), 'target')} of {rows:,} end before they begin along {axis}, and none along {other}: "
-                f"boxes that were mirrored {mirrored} and kept the order of their corners",
-                "a mirrored box needs its corners exchanged: its left edge has become the right one",
+                f"{many(int(bad), 'target')} of {rows:,} have swapped ends along {axis}, and none along {other}: "
+                f"boxes were mirrored {mirrored} without swapping their corners",
+                "a mirrored box needs its corners swapped: its left edge has become the right one",
                 "where boxes are flipped: boxes[:, [0, 2]] = width - boxes[:, [2, 0]]",
                 int(bad),
             )
@@ -143,13 +140,13 @@ def _turned_targets(run: Run, *, fewest: int = 200, share: float = 0.05) -> Find
 
 
 def _mirroring(run: Run, loader: Loader, path: str) -> Link | None:
-    """The subtraction that exchanges left and right, among the statements that make these boxes."""
+    """The subtraction that swaps left and right, among the statements that compute these boxes."""
     reads = [batch.where for batch in run.facts(Batch) if batch.loader == loader.number]
     return first_link(loop_history(run, reads[0], part_of(path)), subtracts) if reads else None
 
 
 def _boxes_made(run: Run, op: Corners) -> Link | None:
-    """The statement that made the boxes that were given, not predicted."""
+    """The statement that computed the target boxes, not the predicted ones."""
     models = {model.name.rpartition(".")[2] for model in run.facts(Model)}
     for position in (0, 1):
         made = argument_history(run, op.where, ("max", "maximum", "min", "minimum"), position)
@@ -181,12 +178,12 @@ def _by_path(run: Run, loader: Loader) -> dict[str, list[Boxes]]:
 
 
 def _are_features(run: Run) -> bool:
-    """Whether four numbers are what the first layer gets: columns of a table that happens to have four."""
+    """Whether the four numbers are the input of the first layer: a table that happens to have four columns."""
     return any(event.class_ == "Linear" and event.features == 4 for event in run.facts(Input))
 
 
 def _fails(run: Run) -> bool:
-    """Whether the loss, or what it compares with, is not finite."""
+    """Whether the loss or its target is not finite."""
     if any(c.values is not None and c.values.target_nan for c in run.facts(LossCall)):
         return True
     return any(not math.isfinite(value) for points in run.curves("loss").values() for _, value in points[-1:])
@@ -194,17 +191,17 @@ def _fails(run: Run) -> bool:
 
 # In an audit: the data itself, before any training.
 MOST = 0.3  # of the boxes may have another area than the one beside
-_UNDEFINED = "the logarithm of the size, and the overlap with a prediction, are not defined"
+_UNDEFINED = "the logarithm of their size and their overlap with a prediction are undefined"
 _WORDS: dict[str, tuple[str, str, str, Severity]] = {
-    "broken": ("with NaN or infinity", _UNDEFINED, "leave them out", "error"),
-    "empty": ("without area, or with swapped corners", _UNDEFINED, "leave them out, or swap their corners", "error"),
+    "broken": ("with NaN or infinity", _UNDEFINED, "drop them", "error"),
+    "empty": ("without area, or with swapped corners", _UNDEFINED, "drop them, or swap their corners", "error"),
     "outside": (
         "beyond the edge of the image",
         "part of the box lies outside the image",
         "clip them to the image",
         "error",
     ),
-    "tiny": ("less than a pixel wide or high", "lost when the image is scaled down", "leave them out", "note"),
+    "tiny": ("less than a pixel wide or high", "they vanish when the image is scaled down", "drop them", "note"),
 }
 
 
@@ -236,16 +233,14 @@ def _format(split: Split, boxes: list[BoxesOfImage], share: float, edge: float) 
     sizes = np.concatenate([np.tile(b.size or (np.inf, np.inf), (len(b.numbers), 1)) for b in boxes])
     declared = boxes[0].declared
     if np.nanmax(np.abs(numbers)) <= 1.01 and np.isfinite(sizes).all() and sizes.min() > 2:
-        what = f"all {len(numbers):,} boxes of {split.name} lie between 0 and 1, where pixels are meant"
-        return _finding_in_data(
-            split, what, "they are in shares of the image's size", "multiply by width and height", []
-        )
+        what = f"all {len(numbers):,} boxes of {split.name} lie between 0 and 1, but pixels are expected"
+        return _finding_in_data(split, what, "they are relative to the image size", "multiply by width and height", [])
     corners = {"xyxy": numbers, "xywh": np.concatenate([numbers[:, :2], numbers[:, :2] + numbers[:, 2:]], axis=1)}
     other = "xyxy" if declared == "xywh" else "xywh"
     wrong, right = (_impossible(corners[way], sizes, edge).mean() for way in (declared, other))
     if wrong > share and right < wrong / 10:
         names = {"xyxy": "two corners (x1, y1, x2, y2)", "xywh": "corner and size (x, y, width, height)"}
-        what = f"{wrong:.0%} of the boxes of {split.name} are impossible as {names[declared]}, but {right:.0%} as "
+        what = f"{wrong:.0%} of the boxes of {split.name} are invalid as {names[declared]}, but only {right:.0%} as "
         what += names[other]
         fix = "boxes[:, 2:] += boxes[:, :2]" if declared == "xyxy" else "boxes[:, 2:] -= boxes[:, :2]"
         columns = tuple(split.source.features.get("boxes", ())[2:])
@@ -292,12 +287,12 @@ def _single(split: Split, boxes: list[tuple[int, BoxesOfImage]], edge: float, le
             samples = list(dict.fromkeys(index for index, _ in kinds[kind]))
             shown = ", ".join(f"{number:g}" for number in kinds[kind][0][1])
             count = f"{len(kinds[kind]):,} box{'es' * (len(kinds[kind]) > 1)}"
-            what = f"{count} of {split.name} {what}, as ({shown}): {split.samples(samples)}"
+            what = f"{count} of {split.name} {what}, such as ({shown}): {split.samples(samples)}"
             yield _finding_in_data(split, what, why, remedy, samples, severity)
 
 
 def _areas(split: Split, boxes: list[tuple[int, BoxesOfImage]], tolerance: float, fewest: int) -> Iterator[Finding]:
-    """Boxes whose area is not the one written beside them, where nearly all others agree with theirs."""
+    """Boxes whose area differs from the annotated one, while nearly all others agree."""
     known = [
         (index, box, area)
         for index, b in boxes
@@ -310,10 +305,10 @@ def _areas(split: Split, boxes: list[tuple[int, BoxesOfImage]], tolerance: float
     samples = list(dict.fromkeys(index for index, _, _ in wrong))
     _, box, area = wrong[0]
     numbers = ", ".join(f"{number:g}" for number in box)
-    what = f"{len(wrong):,} box{'es' * (len(wrong) > 1)} of {split.name} {'have' if len(wrong) > 1 else 'has'} another "
-    what += f"area than the one written beside, as ({numbers}) beside {area:g}: {split.samples(samples)}"
-    why = "the box or its format was changed after the area was computed: two corners where a width and a height belong"
-    yield _finding_in_data(split, what, why, "correct these boxes, or compute their areas again", samples)
+    what = f"{len(wrong):,} box{'es' * (len(wrong) > 1)} of {split.name} {'have' if len(wrong) > 1 else 'has'} a "
+    what += f"different area from the annotated one, such as ({numbers}) with {area:g}: {split.samples(samples)}"
+    why = "the box or its format changed after the area was computed, such as corners instead of width and height"
+    yield _finding_in_data(split, what, why, "correct these boxes, or recompute their areas", samples)
 
 
 def _finding_in_data(

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 def check(
     audit: Audit, *, share: float = 0.05, fewest: int = 10, meant: float = 0.2, near: int = 3
 ) -> Iterator[Finding]:
-    """The same sample is in the data several times.
+    """The data contains the same sample several times.
 
-    Compared by content: exactly; and nearly, for images (also mirrored), texts, and rows of numbers (with noise, or
-    with one column changed). Found by `paramedic audit`.
+    Compared by content: exactly, and approximately for images (also mirrored), texts, and rows of numbers (with noise,
+    or with one column changed). Found by `paramedic audit`.
 
     ## Why it hurts
-    Duplicates get more weight than they should, and when the data is split later, they end up on both sides: validation
-    then measures memory, not learning.
+    Duplicates get too much weight, and if the data is split later, they end up on both sides: validation then measures
+    memory, not learning.
 
     ## What to try first
-    Keep one of each group, or give copies to `GroupShuffleSplit` as one group.
+    Keep one of each group, or treat copies as one group in `GroupShuffleSplit`.
 
     ## When this is wrong
-    Tables with few possible rows repeat by nature: that stays a note, as do a few copies with one label. Equal samples
-    with different labels are a warning from the first on, unless rows are equal by chance. Rows are near copies only
-    where they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
+    Tables with few possible rows naturally repeat: that stays a note, as do a few copies with the same label. Equal
+    samples with different labels are always a warning, unless rows are equal by chance. Rows count as near copies only
+    if they are far closer than other neighbours, and than chance. Oversampling by a sampler is not reported.
 
     ## Options
     `share`: share of redundant samples above which it is a warning; `fewest`: their number; `meant`: share of samples
@@ -60,7 +60,7 @@ def check(
 
 
 def _contradictions(split: Split, exact: list[list[int]], near: list[list[int]], meant: float) -> Iterator[Finding]:
-    """One input with two labels. Many of them are meant: several annotators, or pairs that were made to differ."""
+    """One input with two labels. If there are many, they are intended: several annotators, or contrast pairs."""
     from paramedic.audit.overlap import rich
 
     prose = any(sketch.is_text for sketch in split.sketch.inputs.values())
@@ -68,13 +68,13 @@ def _contradictions(split: Split, exact: list[list[int]], near: list[list[int]],
     samples = list(dict.fromkeys(index for group in groups for index in group))
     if not groups or len(samples) > meant * split.size or not rich(split):
         return
-    words = [many(len(exact), "group") + " of equal samples"] if exact else []
-    words += [many(len(groups) - len(exact), "pair") + " of nearly equal texts"] if len(groups) > len(exact) else []
+    words = [many(len(exact), "group") + " of identical samples"] if exact else []
+    words += [many(len(groups) - len(exact), "pair") + " of nearly identical texts"] if len(groups) > len(exact) else []
     yield Finding(
         what=f"{' and '.join(words)} of {split.name} {'has' if len(groups) == 1 else 'have'} different labels: "
         f"{split.samples(samples, 6)}",
-        why="one input cannot be of two classes: one of the labels is wrong, or the samples were mixed up",
-        remedy="look at each group, keep the right label, and drop the copies",
+        why="an input cannot belong to two classes: a label is wrong, or samples were mixed up",
+        remedy="look at each group, keep the correct label, and drop the copies",
         evidence=(Evidence(name="groups", value=[group[:10] for group in groups[:20]], limit="none"),),
         severity="warning",
         confidence=0.93 if exact else 0.85,
@@ -91,13 +91,13 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
     other = alike is not None and alike < AGREEING and len(near) >= len(exact)
     serious = extra >= fewest and extra >= share * split.size and rich(split) and not other
     samples = list(dict.fromkeys(index for group in [*exact, *near] for index in group))
-    kinds = [many(len(exact), "group") + " of equal samples"] if exact else []
-    kinds += [many(len(near), "pair") + " of nearly equal ones"] if near else []
+    kinds = [many(len(exact), "group") + " of identical samples"] if exact else []
+    kinds += [many(len(near), "pair") + " of nearly identical ones"] if near else []
     example = (exact or near)[0]
-    what = f"{extra:,} of {split.size:,} samples of {split.name} repeat another one ({', '.join(kinds)}), such as "
+    what = f"{extra:,} of {split.size:,} samples of {split.name} duplicate another one ({', '.join(kinds)}), such as "
     what += split.samples(example, 3)
     if other:
-        what += f"; only {alike:.0%} of the pairs have one target, so they may be meant to differ"
+        what += f"; only {alike:.0%} of the pairs have the same target, so they may be meant to differ"
     return Finding(
         what=what,
         why="duplicates get too much weight, and leak into validation when the data is split",
@@ -114,7 +114,7 @@ def _finding(split: Split, exact: list[list[int]], near: list[list[int]], share:
 
 
 def _conflicts(split: Split, groups: list[list[int]]) -> list[list[int]]:
-    """Groups of equal samples whose labels differ."""
+    """Groups of identical samples whose labels differ."""
     target = split.sketch.target
     labels = target.labels
     if labels is None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def check(run: Run) -> Iterator[Finding]:
     """Worker processes draw the same random numbers or read the same samples.
 
-    A generator that is stored on the dataset (`self.rng = np.random.default_rng(0)`) is copied into each worker in
-    the same state; and again at the start of each epoch, unless the workers persist. An `IterableDataset` is copied
-    likewise: unless its `__iter__` asks `get_worker_info()` for its share, each worker gives all of it.
+    A generator stored on the dataset (`self.rng = np.random.default_rng(0)`) is copied to every worker in the same
+    state, and again at the start of each epoch unless the workers persist. An `IterableDataset` is copied in the same
+    way: unless its `__iter__` uses `get_worker_info()` to take its share, every worker yields all of it.
 
     ## Why it hurts
-    Samples that different workers make get the same augmentation, and every epoch repeats it: far less variety than
+    Samples from different workers get the same augmentation, and every epoch repeats it: far less variety than
     intended.
 
     ## What to try first
@@ -32,8 +32,7 @@ def check(run: Run) -> Iterator[Finding]:
     `get_worker_info().dataset.rng = np.random.default_rng(get_worker_info().seed)`.
 
     ## When this is wrong
-    When the dataset reseeds its generator for each sample by other means than `seed`, `manual_seed` or a new
-    generator.
+    When the dataset reseeds its generator for each sample by other means than `seed`, `manual_seed` or a new generator.
 
     ## Options
     In an audit: `draws`: how often each of two workers makes the same sample.
@@ -45,10 +44,10 @@ def check(run: Run) -> Iterator[Finding]:
         if generator is None or loader.worker_init or workers == 0 or (workers == 1 and loader.persistent):
             continue
         made = set_in_init(program(run), loader.dataset, generator.attribute.rpartition(".")[2])
-        alike = f"{workers} workers get the same copy of" if workers > 1 else "each epoch begins with the same copy of"
+        alike = f"{workers} workers get the same copy of" if workers > 1 else "each epoch starts with the same copy of"
         yield Finding(
             what=f"{alike} {generator.attribute} ({generator.class_}), which {loader.dataset} draws from",
-            why="a worker process starts with a copy of the dataset, random state included; torch only reseeds the "
+            why="a worker starts with a copy of the dataset, including its random state; torch reseeds only the "
             "global generators",
             remedy="DataLoader(..., worker_init_fn=f) where f gives get_worker_info().dataset a generator seeded with "
             "get_worker_info().seed; or draw with torch.rand",
@@ -63,7 +62,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _whole_streams(run: Run, fewest: int = 16) -> Iterator[Finding]:
-    """Samples of a stream came from one worker after the other; never twice from the same one, as in oversampling."""
+    """Different workers return the same samples of a stream; never one worker twice, as in oversampling."""
     repeats = {event.loader: event for event in run.facts(Repeats)}
     for loader in run.facts(Loader):
         found, workers = repeats.get(loader.number), loader.workers
@@ -73,8 +72,8 @@ def _whole_streams(run: Run, fewest: int = 16) -> Iterator[Finding]:
         if across < max(fewest, 0.05 * found.rows) or found.within > 0.02 * across:
             continue
         yield Finding(
-            what=f"{across:,} of {found.rows:,} samples of {loader.dataset} had come from another of its "
-            f"{workers} workers before, in the same pass",
+            what=f"{across:,} of {found.rows:,} samples of {loader.dataset} had already come from another of its "
+            f"{workers} workers in the same epoch",
             why="every worker has a copy of the dataset and iterates over all of it",
             remedy="give each worker its share in __iter__: info = get_worker_info(); "
             "itertools.islice(items, info.id, None, info.num_workers)",
@@ -90,7 +89,7 @@ SECONDS = 30  # that a worker may take
 
 
 class _Repeated:
-    """One sample of a dataset, over and over; worker i makes every second one of them."""
+    """One sample of a dataset, over and over; the two workers take turns."""
 
     def __init__(self, dataset: Any, index: int, draws: int) -> None:
         self.dataset = dataset
@@ -105,7 +104,7 @@ class _Repeated:
 
 
 def in_data(audit: Audit, *, draws: int = 4) -> Iterator[Finding]:
-    """Two workers make the same sample several times: what they draw must differ from worker to worker."""
+    """Two workers load the same sample several times: their random draws must differ."""
     split = audit.train
     loader = split.source.origin if split.source.kind == "loader" else None
     if loader is None or not getattr(loader, "num_workers", 0) or not split.size:
@@ -113,13 +112,13 @@ def in_data(audit: Audit, *, draws: int = 4) -> Iterator[Finding]:
     try:
         first, second = _draws(loader, int(split.sketch.indices[0]), draws)
     except Exception as error:
-        raise Abstain(f"two workers could not be asked ({type(error).__name__})") from None
+        raise Abstain(f"two workers could not be started ({type(error).__name__})") from None
     random = any(not _equal(first[0], other) for other in first[1:])
     if random and all(_equal(one, other) for one, other in zip(first, second, strict=True)):
         yield Finding(
-            what=f"{loader.num_workers} workers draw the same random numbers: two of them made sample "
-            f"{int(split.sketch.indices[0])} {draws} times, differently each time, but both alike",
-            why="a worker starts with a copy of the dataset, random state included; torch only reseeds the "
+            what=f"{loader.num_workers} workers draw the same random numbers: two of them loaded sample "
+            f"{int(split.sketch.indices[0])} {draws} times; it varied each time, but was identical in both",
+            why="a worker starts with a copy of the dataset, including its random state; torch reseeds only the "
             "global generators",
             remedy="DataLoader(..., worker_init_fn=f) where f seeds the dataset with get_worker_info().seed",
             evidence=(Evidence(name="equal_draws", value=draws, limit="0"),),

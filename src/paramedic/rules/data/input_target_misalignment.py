@@ -27,42 +27,42 @@ Table = Sequence[tuple[int, Sequence[tuple[int, int]]]]  # label, and how often 
     causes=["PM207", "PM209", "PM212", "PM213", "PM322"],
 )
 def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator[Finding]:
-    """Labels do not match their inputs: no better than permuted ones, or classes numbered differently for evaluation.
+    """Labels do not match their inputs: paired wrongly, or numbered differently for evaluation.
 
-    The first is found by experiments (`paramedic diagnose`): the real labels are no better than permuted ones, for this
-    model and for simple ones. Or many of them are: simple models agree on most samples, and the labels that differ from
-    that are spread evenly over all other classes. The second shows in a run: in the evaluation almost every sample of a
-    class gets one and the same wrong answer, and each class another one.
+    The first is found by experiments (`paramedic diagnose`): the real labels work no better than permuted ones, for
+    this model and for simple ones. Or many of the labels are random: simple models agree on most samples, and the
+    labels that contradict them are spread evenly over all other classes. The second shows in a run: in the evaluation
+    almost every sample of a class gets the same wrong prediction, a different one for each class.
 
     ## Why it hurts
-    Inputs and labels do not match: sorted or shuffled separately, read from files in another order, off by one. The
-    model can only learn how often each label occurs, or memorise the samples. Where training and validation number
-    their classes separately (`sorted(os.listdir(...))` of folders that are not the same), a good model looks worthless.
+    Inputs and labels were sorted or shuffled separately, read from files in a different order, or shifted by one. The
+    model can only learn how often each label occurs, or memorise the samples. If training and validation number their
+    classes separately (`sorted(os.listdir(...))` of folders that differ), a good model looks worthless.
 
     ## What to try first
-    Take ten samples and look at them next to their labels. Then find the place where inputs and labels are loaded,
-    sorted, shuffled or split: both must go through it together. Number the classes once, from the training data, and
-    use that numbering everywhere.
+    Look at ten samples next to their labels. Then find where inputs and labels are loaded, sorted, shuffled or split:
+    both must go through it together. Number the classes once, from the training data, and use that numbering
+    everywhere.
 
     ## When this is wrong
-    A hard task with a weak signal looks alike when there are few samples. It is only said when simple models find
-    nothing in hundreds of samples either, and when the model is able to learn: one batch, or synthetic data with a
-    simple rule. Features that do not even depend on each other are PM322.
+    With few samples, a hard task with a weak signal looks the same. It is reported only if simple models find nothing
+    in hundreds of samples either, and if the model is able to learn a single batch, or synthetic data with a simple
+    rule. If not even the features depend on each other, that is PM322.
 
     ## Options
-    `structured`: how far the features depend on each other; 1 is what pure noise has. `random`: the share of labels
-    dealt at random. In an audit: `chance`: the p-value above which no relation counts as found.
+    `structured`: how much the features depend on each other; 1 is pure noise. `random`: share of random
+    labels. In an audit: `chance`: the p-value above which no relation counts as found.
     """
     yield from _renumbered(run)
     yield from _nothing_carries_over(run)
     if not run.facts(Trial):
-        raise Abstain("needs experiments (paramedic diagnose)")
+        raise Abstain("this needs experiments (paramedic diagnose)")
     lab = Lab(run)
     permuted = lab.get("permuted-labels")
     if permuted is None:
         raise Abstain("the labels could not be permuted, or are not used")
     if lab.signal is None:
-        raise Abstain("the samples were too few or too complex for simple models")
+        raise Abstain("there were too few samples, or they are too complex for simple models")
     yield from _dealt_at_random(lab, random)
     if lab.trouble not in ("flat", "memorises") or lab.signal != "none":
         return
@@ -74,12 +74,12 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
     able = "synthetic data with a simple rule" if lab.learns_twin else "a single batch"
     loader = run.first(Loader)
     held = lab.get("held-out")
-    only = f", and {held.exam:.3g} on samples it has not seen" if held is not None and held.exam is not None else ""
+    only = f", and at {held.exam:.3g} on unseen samples" if held is not None and held.exam is not None else ""
     yield Finding(
         what=f"the loss ends at {lab.base.last:.3g} with the real labels{only}; permuted, at {permuted.last:.3g}",
-        why=f"inputs and labels do not match, or the inputs carry no information about them: the model can "
-        f"learn {able}, and in {answer['samples']:,} samples a {answer['best']} finds nothing either",
-        remedy="look at ten samples next to their labels, then at where the two are read, sorted or shuffled",
+        why=f"inputs and labels do not match, or the inputs say nothing about them: the model can "
+        f"learn {able}, and in {answer['samples']:,} samples a {answer['best']} also finds nothing",
+        remedy="look at ten samples next to their labels, then at where both are read, sorted or shuffled",
         where=at(loader),
         evidence=(
             lab.base.evidence(),
@@ -92,7 +92,7 @@ def check(run: Run, *, structured: float = 1.3, random: float = 0.3) -> Iterator
 
 
 def _dealt_at_random(lab: Lab, most: float) -> Iterator[Finding]:
-    """A part of the labels has nothing to do with the inputs."""
+    """Some of the labels are unrelated to the inputs."""
     answer = lab.tried["simple-models"].answer
     found = answer.get("dealt")
     if found is None or found["share"] < most:
@@ -100,9 +100,9 @@ def _dealt_at_random(lab: Lab, most: float) -> Iterator[Finding]:
     loader = lab.run.first(Loader)
     yield Finding(
         what=f"about {found['share']:.0%} of the labels look random: simple models agree on {found['agreed']:.0%} of "
-        f"{answer['samples']:,} samples, and {found['contradicted']:.0%} of those have another label, any other alike",
-        why="classes that are merely hard to tell apart are taken for certain others; labels dealt at random are not",
-        remedy="look at ten samples next to their labels, and at where the labels come from",
+        f"{answer['samples']:,} samples, and {found['contradicted']:.0%} of those have another label, any class alike",
+        why="similar classes are confused with particular others; random labels spread over all classes",
+        remedy="look at ten samples next to their labels, and check where the labels come from",
         where=place(loader, loader.reader) if loader is not None else at(None),
         severity="warning",
         evidence=(Evidence(name="random_labels", value=round(found["share"], 3), limit=f"< {most:g}"),),
@@ -111,7 +111,7 @@ def _dealt_at_random(lab: Lab, most: float) -> Iterator[Finding]:
 
 
 def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Finding]:
-    """The last evaluation: nearly every label has one answer, each another one, and most are wrong."""
+    """The last evaluation: nearly every label gets one prediction, a different one each, and most are wrong."""
     last = {event.line: event for event in run.facts(Confusion, phase="eval")}
     for event in last.values():
         known = [
@@ -125,9 +125,9 @@ def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Fi
             continue
         shown = ", ".join(f"{answer} for {label}" for label, answer in moved[:4])
         yield Finding(
-            what=f"the evaluation gets one and the same wrong answer for nearly all samples of a class: {shown}",
-            why="the model tells the classes apart, but these labels number them differently from the training data",
-            remedy="number the classes once, from the training data, and give that numbering to all datasets",
+            what=f"in the evaluation, nearly all samples of a class get the same wrong prediction: {shown}",
+            why="the model tells the classes apart, but these labels are numbered differently from the training data",
+            remedy="number the classes once, from the training data, and use that numbering in all datasets",
             where=event.where,
             evidence=(Evidence(name="classes_answered_by_another", value=len(moved), limit="0"),),
             confidence=0.96,
@@ -135,9 +135,9 @@ def _renumbered(run: Run, *, share: float = 0.9, fewest: int = 5) -> Iterator[Fi
 
 
 def _nothing_carries_over(run: Run, *, fewest: int = 150, learnt: float = 0.8) -> Iterator[Finding]:
-    """The training data was learnt, and in every evaluation answers and labels are independent of each other.
+    """The training data was learnt, but in every evaluation predictions and labels are independent.
 
-    Models that are given nothing but ids may have to memorise for long before anything carries over.
+    Models that see only ids may memorise for a long time before they generalise.
     """
     tables = {(event.line, event.step): event for event in run.facts(Confusion, phase="eval") if event.rows}
     large = [event for event in tables.values() if sum(total for _, total, *_ in event.labels) >= fewest]
@@ -157,10 +157,10 @@ def _nothing_carries_over(run: Run, *, fewest: int = 150, learnt: float = 0.8) -
         loader = run.first(Loader)
         yield Finding(
             what=f"the training loss fell to {judged.curve.end:.3g} (guessing gives {judged.prior:.3g}), but "
-            f"in the evaluation {right} of {total:,} answers are right, and chance alone gives {expected:.0f}",
-            why="the model has memorised its samples, and nothing carries over to others: most likely inputs and "
-            "labels are those of different samples",
-            remedy="look at ten samples next to their labels, then at where the two are read, sorted or shuffled "
+            f"in the evaluation only {right} of {total:,} predictions are right; chance gives {expected:.0f}",
+            why="the model has memorised its samples and generalises to no others: most likely inputs and labels "
+            "belong to different samples",
+            remedy="look at ten samples next to their labels, then at where both are read, sorted or shuffled "
             "(file names sorted as text: 1, 10, 2)",
             where=place(loader, loader.reader) if loader is not None else last.where,
             severity="warning",
@@ -170,7 +170,7 @@ def _nothing_carries_over(run: Run, *, fewest: int = 150, learnt: float = 0.8) -
 
 
 def _varies(rows: Table) -> bool:
-    """Neither one answer nor one label for nearly all."""
+    """Neither one prediction nor one label for nearly all."""
     labels = [sum(n for _, n in answers) for _, answers in rows]
     given: Counter[int] = Counter()
     for _, answers in rows:
@@ -179,7 +179,7 @@ def _varies(rows: Table) -> bool:
 
 
 def _by_chance(rows: Table) -> float | None:
-    """How many answers would be right if answers and labels were independent; None if they are not."""
+    """How many predictions would be right if predictions and labels were independent; None if they are not."""
     table = {(label, answer): n for label, answers in rows for answer, n in answers}
     total = sum(table.values())
     labels = {label: sum(n for (each, _), n in table.items() if each == label) for label, _ in table}
@@ -195,9 +195,10 @@ def _by_chance(rows: Table) -> float | None:
 
 # In an audit: the data itself, before any training.
 def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
-    """A random forest and the nearest neighbour do no better than with permuted targets, and there is a reason to think
-    that they should: moved by some rows the targets fit; or other rows of the same data have a relation; or the inputs
-    are images of several classes. Without such a reason it is PM322.
+    """A random forest and the nearest neighbour do no better than with permuted targets, although they should.
+
+    The reason to expect more: shifted by some rows the targets fit, or other rows of the same data show a relation, or
+    the inputs are images of several classes. Without such a reason it is PM322.
     """
     from paramedic.audit.dense_labels import is_dense, wrongly_laid
     from paramedic.audit.models.alignment import broken_from, moved_by, should_be_learnable
@@ -206,29 +207,29 @@ def in_data(audit: Audit, *, chance: float = 0.01) -> Iterator[Finding]:
         yield from wrongly_laid(audit)
         return
     if audit.train.source.guessed:
-        raise Abstain("the target was only guessed (set it with --label)")
+        raise Abstain("the target column was only guessed (set it with --label)")
     signal = audit.signal
     if signal is None:
-        raise Abstain("too few samples, or no single target per sample")
+        raise Abstain("there are too few samples, or more than one target per sample")
     random = signal.score < signal.guess + 0.05 and should_be_learnable(audit)
     if signal.p_value < chance and not random:
         row = broken_from(audit.train, audit.task)
         if row is not None:
-            what = f"up to sample {row:,} inputs and targets of train are related, after it they are not"
-            yield _finding(what, "from there on the targets are those of other samples", signal.p_value, chance, row)
+            what = f"inputs and targets of train are related up to sample {row:,}, and not after it"
+            yield _finding(what, "from there on the targets belong to other samples", signal.p_value, chance, row)
         return
     shift = moved_by(audit.train, audit.task)
     if shift is not None:
         rows = f"{shift:+d} row{'s' * (abs(shift) > 1)}"
-        what = f"the targets of train fit when they are moved by {rows}, and not as they are"
+        what = f"the targets of train fit only when shifted by {rows}"
         why = "a row was lost or added on one side (a header, a dropped sample)"
         yield _finding(what, why, signal.p_value, chance)
     elif random:
         what = (
-            "the targets of train fit their inputs no better than permuted ones: a forest is right in "
-            f"{signal.score:.1%}, guessing in {signal.guess:.1%} of {signal.size:,} samples"
+            "the targets of train fit their inputs no better than permuted ones: a random forest is right for "
+            f"{signal.score:.1%} of {signal.size:,} samples, guessing for {signal.guess:.1%}"
         )
-        why = "pictures of several classes that a simple model cannot tell apart at all are rare"
+        why = "a simple model can nearly always tell some image classes apart"
         yield _finding(what, why, signal.p_value, chance)
 
 
@@ -236,7 +237,7 @@ def _finding(what: str, why: str, p_value: float, chance: float, row: int | None
     return Finding(
         what=what,
         why=why,
-        remedy="look at ten samples with their targets; find what was shuffled, sorted or dropped on one side only",
+        remedy="look at ten samples with their targets; look for one side being shuffled, sorted or dropped alone",
         evidence=(Evidence(name="p_value", value=p_value, limit=f"< {chance:g}"),),
         confidence=0.9,
         split="train",

@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 
 @rule("PM310", "label-errors", severity="warning", reads="audit")
 def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Finding]:
-    """Some samples probably carry the wrong label.
+    """Some samples probably have the wrong label.
 
     Found by `paramedic audit`: a random forest that has not seen a sample is more confident in another class than it
-    usually is in the true one (confident learning); where samples are few, a linear model and a kernel SVM have to
-    agree with it. Found better by `paramedic run --audit`: during your own training
-    another class stayed ahead of the given one. The samples come ranked, worst first.
+    usually is in the true one (confident learning); with few samples, a linear model and a kernel SVM must agree.
+    `paramedic run --audit` finds them better: during your own training another class stayed ahead of the given one. The
+    samples are ranked, worst first.
 
     ## Why it hurts
-    A network memorises wrong labels, and a validation with wrong labels cannot tell a good model from a better one.
+    A network memorises wrong labels, and a validation set with wrong labels cannot tell a good model from a better one.
 
     ## What to try first
-    Go through the list from the top until the labels are right.
+    Work through the list from the top until the labels are right.
 
     ## When this is wrong
-    Samples that are merely hard look the same to a simple model. A few are a note; it is a warning when many labels
-    are contradicted firmly.
+    To a simple model, hard samples look the same. A few are a note; it is a warning if many labels are clearly
+    contradicted.
 
     ## Options
-    `share`: share of firmly contradicted labels above which it is a warning; `fewest`: their number.
+    `share`: share of clearly contradicted labels above which it is a warning; `fewest`: their number.
     """
     from paramedic.audit.dense_labels import is_dense, off_their_objects
 
@@ -43,7 +43,7 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
         return
     found = audit.doubts
     if found is None:
-        raise Abstain("no model knows the classes well enough to doubt a label")
+        raise Abstain("no model predicts the classes well enough to question a label")
     if not len(found.samples):
         return
     serious = found.telling and found.firm >= fewest and found.firm >= share * found.size
@@ -52,9 +52,9 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
     given = audit.train.sketch.target.shown(found.given[0].item())
     yield Finding(
         what=f"{many(len(samples), 'label')} of {found.size:,} {'is' if len(samples) == 1 else 'are'} doubtful, "
-        f"{found.firm:,} contradicted firmly: {audit.train.samples(samples)}",
+        f"{found.firm:,} clearly contradicted: {audit.train.samples(samples)}",
         why=f"sample {audit.train.called(samples[0])} is labelled {given}, but {found.because}",
-        remedy="look at these samples, worst first, and correct or drop what is wrong",
+        remedy="look at these samples, worst first, and correct or drop the wrong ones",
         evidence=(
             Evidence(name="firmly_contradicted", value=found.firm, limit=f"< {share:.0%} of {found.size:,}"),
             Evidence(name="suggested", value=list(found.suggested[:20])),

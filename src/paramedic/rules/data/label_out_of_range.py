@@ -27,18 +27,18 @@ def check(run: Run) -> Iterator[Finding]:
     `relu(1 - y * score)`).
 
     ## Why it hurts
-    On a class that has no output the loss fails: on the CPU with an IndexError, on a GPU with a device-side assert that
-    names neither the label nor the line. The other two raise no error: a blank cannot be distinguished from "nothing
-    here", and samples with label 0 contribute nothing.
+    If a class has no output, the loss fails: on the CPU with an IndexError, on a GPU with a device-side assert that
+    names neither the label nor the line. The other two raise no error: a blank label means "nothing here", and samples
+    with label 0 contribute nothing.
 
     ## What to try first
     Labels must run from 0 to C-1. Labels that start at 1 need `y - 1`; otherwise give the last layer more outputs.
-    Keep one output for the blank alone: labels from 1, or `blank=C`. For signed labels: `2 * y - 1`.
+    Reserve one output for the blank: labels from 1, or `blank=C`. For signed labels: `2 * y - 1`.
 
     ## When this is wrong
-    A hinge of your own is taken for one by its form; where the zeros are a mask, and no label, put the mask outside:
-    `mask * relu(1 - score)`. The others never. A single value such as -1 or 255 that marks "no label" is reported as
-    PM509 instead.
+    A hand-written hinge is recognised by its form; if the zeros are a mask and not a label, put the mask outside: `mask
+    * relu(1 - score)`. The others are never wrong. A single value such as -1 or 255 that marks "no label" is reported
+    as PM509 instead.
 
     ## Options
     In an audit: `rare`: share of the labels below which one beyond a gap is a stray; `samples`: the fewest that are
@@ -72,7 +72,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _blanks(run: Run) -> Iterator[Finding]:
-    """The blank of a CTC loss is a class of its own, and no target may hold it."""
+    """The blank of a CTC loss is reserved: no target may contain it."""
     for events in by_place(run.facts(Ctc)).values():
         held = [event for event in events if event.blanks]
         if not held:
@@ -81,8 +81,8 @@ def _blanks(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{first.blanks} of {first.labels} labels in a batch are {first.blank}, the blank of this "
             f"CTC loss ({many(times, 'call')})",
-            why="the blank means that nothing is said, so such a label can never be read out again",
-            remedy="count labels from 1 and keep 0 for the blank, or give one more output and blank=C",
+            why="the blank stands for no label at all, so such a label can never be decoded",
+            remedy="number labels from 1 and reserve 0 for the blank, or add one output and set blank=C",
             where=first.where,
             evidence=(Evidence(name="labels_that_are_blank", value=first.blanks, limit="0"),),
             confidence=0.95,
@@ -98,8 +98,8 @@ def _unsigned(run: Run) -> Iterator[Finding]:
             continue
         yield Finding(
             what=f"{wrong.function} gets 0 and 1 as labels ({wrong.zeros:.0%} are 0), and never -1",
-            why="it is defined for +1 and -1 only: whatever has the label 0 is not pushed to the other side",
-            remedy="give it 2 * y - 1",
+            why="it is defined for +1 and -1 only: samples with label 0 are not pushed to the other side",
+            remedy="pass 2 * y - 1",
             where=wrong.where,
             severity="error" if wrong.function.startswith("F.") else "warning",
             evidence=(Evidence(name="share_of_zeros", value=round(wrong.zeros, 4), limit="0"),),
@@ -127,7 +127,7 @@ def _behind_an_assert(run: Run) -> Iterator[Finding]:
         if high >= classes or (low < 0 and low != ignored):
             yield Finding(
                 what=f"labels of the failing batch go from {low} to {high}, but the model has {classes} outputs",
-                why="the device-side assert is the loss refusing a label that has no output",
+                why="the loss raises the device-side assert because a label has no output",
                 remedy=f"map labels to 0 … {classes - 1}, or widen the last layer",
                 where=calls[-1].where,
                 evidence=(Evidence(name="max_label", value=high, limit=f"≤ {classes - 1}"),),
@@ -141,7 +141,7 @@ IGNORED = -100  # the value that torch's losses leave out by themselves
 
 
 def in_data(audit: Audit, *, rare: float = 0.005, samples: int = 50) -> Iterator[Finding]:
-    """What the labels alone can tell: the number of the model's outputs is not known here."""
+    """What the labels alone can show: the number of the model's outputs is not known here."""
     import numpy as np
 
     from paramedic.audit.dense_labels import between_classes, is_dense, out_of_range
@@ -152,7 +152,7 @@ def in_data(audit: Audit, *, rare: float = 0.005, samples: int = 50) -> Iterator
             yield from between_classes(split)
         return
     if audit.task.kind != "classification":
-        raise Abstain("this is not a classification")
+        raise Abstain("this is not a classification task")
     for split in audit.splits:
         labels = split.sketch.target.labels
         if labels is None or labels.dtype.kind == "b":
@@ -191,17 +191,17 @@ def _judged(split: Split, labels: Array, rare: float) -> Iterator[Finding]:
         yield _finding(
             split,
             f"labels run from {values[0]:g} to {values[-1]:g}",
-            "a class number below 0 ends cross_entropy with an IndexError, or a device-side assert",
+            "cross_entropy fails on a class below 0, with an IndexError or a device-side assert",
             "map -1 and 1 to 0 and 1"
             if signs
-            else "map the labels to 0 … C-1, or say ignore_index=-1 if it marks none",
+            else "map the labels to 0 … C-1, or pass ignore_index=-1 if it marks no label",
             f"{values[0]:g} to {values[-1]:g}",
             "note" if signs or not split.source.fed else "error",
         )
 
 
 def _misspelt(split: Split) -> Iterator[Finding]:
-    """Names of classes that are another one's but for a letter, a capital or a space."""
+    """Class names that differ from another one only by a letter, a capital or a space."""
     import numpy as np
 
     from paramedic.audit.models.spelling import slips
@@ -217,8 +217,9 @@ def _misspelt(split: Split) -> Iterator[Finding]:
     samples = target.samples[np.isin(labels, [target.names[name] for name in typos])].tolist()
     shown = listed([f"{name!r} for {meant!r}" for name, meant in typos.items()], 4)
     yield Finding(
-        what=f"{many(len(samples), 'label')} of {split.name} misspelt ({shown}): {split.samples(samples)}",
-        why="each spelling becomes a class of its own, with an output that hardly any sample trains",
+        what=f"{many(len(samples), 'label')} of {split.name} {'is' if len(samples) == 1 else 'are'} misspelt "
+        f"({shown}): {split.samples(samples)}",
+        why="each spelling becomes a separate class with hardly any samples",
         remedy=f"labels = labels.replace({dict(list(typos.items())[:4])!r})",
         evidence=(Evidence(name="misspelt_labels", value=dict(typos), limit="none"),),
         confidence=0.92,
@@ -230,7 +231,7 @@ def _misspelt(split: Split) -> Iterator[Finding]:
 
 
 def _stray(values: Array, counts: Array, rare: float) -> Array:
-    """Rare labels beyond a gap in an otherwise unbroken row of numbers that begins at 0 or 1."""
+    """Rare labels beyond a gap in an otherwise unbroken sequence that starts at 0 or 1."""
     import numpy as np
 
     if not np.all(values == np.round(values)):
@@ -253,9 +254,9 @@ def _strays(split: Split, values: Array, stray: Array) -> Finding:
     samples: NDArray[np.int64] = target.samples[np.isin(labels, stray)]
     usual = values[~np.isin(values, stray)]
     return Finding(
-        what=f"{many(len(samples), 'sample')} of {split.name} carry a label such as {stray[0]:g}, where all others are "
+        what=f"{many(len(samples), 'sample')} of {split.name} have a label such as {stray[0]:g}, while all others are "
         f"between {usual[0]:g} and {usual[-1]:g}: {split.samples(samples.tolist())}",
-        why="there will be no output for it: cross_entropy fails on the batch that contains it",
+        why="there is probably no output for it, and cross_entropy fails on the batch that contains it",
         remedy="correct or drop these samples",
         evidence=(Evidence(name="label", value=float(stray[0]), limit=f"{usual[0]:g} to {usual[-1]:g}"),),
         confidence=0.93,

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 @rule("PM314", "leaked-statistics", severity="warning", reads="audit")
 def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
-    """The data was scaled with statistics computed on training and validation data together, or on each by itself.
+    """The data was scaled with statistics of training and validation data together, or of each separately.
 
-    Either both parts joined have mean 0 and standard deviation 1 (or go from 0 to 1) to many digits, and train alone
-    does not; or train and val have them each by itself. Found by `paramedic audit`.
+    Either both parts together have mean 0 and standard deviation 1 (or range from 0 to 1) to many digits while train
+    alone does not, or train and val each do separately. Found by `paramedic audit`.
 
     ## Why it hurts
-    Training has seen part of the validation data's information. With plenty of data the harm is small; with little
-    data, or with target statistics among them, the validation score is too good. Where val was scaled by itself, the
-    same value means something else in train and in val, and a single new sample cannot be scaled at all.
+    Information about the validation data has leaked into training. With plenty of data the harm is small; with little
+    data, or if target statistics are included, the validation score is too good. If val was scaled separately, the same
+    value means different things in train and val, and a single new sample cannot be scaled at all.
 
     ## What to try first
     `scaler = StandardScaler().fit(x_train)`, then `transform` both parts.
 
     ## When this is wrong
-    Data that was published already scaled: nothing can be done about it, and everybody's numbers have the same fault.
+    Data that was published already scaled: nothing can be done about it, and everyone's results share the problem.
 
     ## Options
     `tolerance`: how close to 0 and 1 the numbers must be.
@@ -43,9 +43,9 @@ def check(audit: Audit, *, tolerance: float = 1e-4) -> Iterator[Finding]:
     count = len(found.columns)
     yield Finding(
         what=f"{count:,} columns ({listed(map(repr, found.columns))}) {found.how}",
-        why="val is scaled by its own statistics, so that equal values mean different things in train and val"
+        why="val is scaled with its own statistics, so equal values mean different things in train and val"
         if found.apart
-        else "the scaling statistics come from both parts, so training knows something about the validation data",
+        else "the scaling statistics come from both parts, so validation data leaks into training",
         remedy="scaler = StandardScaler().fit(x_train); x_train, x_val = scaler.transform(x_train), "
         "scaler.transform(x_val)",
         evidence=(Evidence(name="columns", value=count, limit="0"),),

@@ -23,23 +23,22 @@ if TYPE_CHECKING:
 def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     """Simple models do no better than chance on the samples, and the model learns nothing either.
 
-    Or no model is needed to see it: the samples have the same few inputs, and equal inputs have different targets;
-    all words of all texts are the same one, most often the one for unknown words.
+    Or it is obvious without a model: there are only a few different inputs, and equal inputs have different targets; or
+    every word of every text is the same, usually the token for unknown words.
 
     ## Why it hurts
-    Where neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
+    If neither a linear model nor a random forest nor a kernel machine finds anything, a network hardly will.
 
     ## What to try first
-    Look at ten samples next to their labels. Are these the features that were meant, and do they vary? Then ask a
-    person to solve the task from what the model gets.
+    Look at ten samples next to their labels. Are these the intended features, and do they vary? Then ask a person to
+    solve the task from what the model sees.
 
     ## When this is wrong
-    Some structure is hidden from simple models: parity, long sequences, pictures. It is only said when the script's own
-    model learns nothing from these data, but is able to learn. Few samples are no evidence.
+    Some structure is hidden from simple models: parity, long sequences, images. It is reported only if the script's own
+    model learns nothing from this data but is able to learn. A few samples are no evidence.
 
     ## Options
-    `fewest`: samples. In an audit: `samples`: the fewest that are judged; `chance`: the p-value below which a relation
-    counts as found.
+    `fewest`: fewest samples. In an audit: `samples`: the same; `chance`: p-value below which a relation counts as found.
     """
     lab = Lab(run)
     if lab.alike is not None:
@@ -56,12 +55,12 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
         return
     answer = lab.tried["simple-models"].answer
     if answer["samples"] < fewest:
-        raise Abstain(f"only {answer['samples']} samples; {fewest} are needed")
+        raise Abstain(f"there are only {answer['samples']} samples; {fewest} are needed")
     loader = run.first(Loader)
     yield Finding(
         what=f"in {answer['samples']:,} samples no simple model finds anything: the best, a {answer['best']}, scores "
-        f"{answer['score']:.3g}, and chance gives {answer['chance']:.3g}",
-        why=f"the model ends at {lab.base.last:.3g}, and guessing gives {lab.guessing:.3g}",
+        f"{answer['score']:.3g}; chance is {answer['chance']:.3g}",
+        why=f"the model learns nothing either: it ends at {lab.base.last:.3g}; guessing gives {lab.guessing:.3g}",
         remedy="look at ten samples next to their labels: could you tell the label from the features?",
         where=at(loader),
         evidence=(
@@ -79,10 +78,10 @@ def _alike(lab: Lab, kept: int, different: int) -> Finding:
     targets, token = answer["different_targets"], answer.get("one_token")
     words = "" if token is None else f": every token is {token}, apart from padding"
     return Finding(
-        what=f"each of {kept:,} samples has {which}{words}; and there are {targets:,} different targets",
-        why="equal inputs have different targets, so there is nothing to tell them by"
-        + ("" if token is None else " but the length of the text"),
-        remedy="look at how a sample is made: unknown words, columns that are not found, an index that repeats",
+        what=f"each of {kept:,} samples has {which}{words}; there are {targets:,} different targets",
+        why="equal inputs have different targets, so nothing distinguishes them"
+        + ("" if token is None else " except the length of the text"),
+        remedy="look at how samples are created: unknown words, missing columns, a repeated index",
         where=at(lab.run.first(Loader)) if lab.run.facts(Loader) else at(lab.run.first(TrainForward)),
         evidence=(Evidence(name="different inputs", value=different, limit=f"of {kept:,}"), lab.base.evidence()),
         confidence=0.93,
@@ -94,28 +93,28 @@ PICTURES = 1000  # below which pictures without a relation are a note
 
 
 def in_data(audit: Audit, *, samples: int = 200, chance: float = 0.05) -> Iterator[Finding]:
-    """A random forest (out of bag) and the nearest neighbour, tested against targets without relation to the inputs."""
+    """A random forest (out of bag) and the nearest neighbour, tested against shuffled targets."""
     from paramedic.audit.sketches.pictures import is_image_shape
 
     if audit.train.source.guessed:
-        raise Abstain("the target was only guessed (set it with --label)")
+        raise Abstain("the target column was only guessed (set it with --label)")
     signal = audit.signal
     if signal is None or signal.size < samples:
-        raise Abstain("too few samples to tell, or no single target per sample")
+        raise Abstain("there are too few samples, or more than one target per sample")
     if signal.p_value <= chance:
         return
     shapes = [sketch.shape for sketch in audit.train.sketch.inputs.values()]
     # From few pictures, models of single pixels do not learn things that change their place and colour.
     weak = signal.size < PICTURES and any(is_image_shape(shape) for shape in shapes)
     reached = (
-        f"a random forest is right in {signal.score:.1%} of {signal.size:,} samples, guessing in {signal.guess:.1%}"
+        f"a random forest is right for {signal.score:.1%} of {signal.size:,} samples, guessing for {signal.guess:.1%}"
         if signal.task == "classification"
-        else f"a random forest's predictions correlate with the targets by {signal.score:.2f} ({signal.size:,})"
+        else f"a random forest's correlation with the targets is {signal.score:.2f} ({signal.size:,} samples)"
     )
     yield Finding(
         what=f"simple models find no relation between inputs and targets: {reached}",
         why=f"shuffled targets score as well {signal.p_value:.0%} of the time",
-        remedy="check that targets and inputs match, and that the inputs contain the answer at all",
+        remedy="check that targets and inputs match, and that the inputs determine the target at all",
         evidence=(
             Evidence(name="p_value", value=signal.p_value, limit=f"< {chance:g}"),
             Evidence(name="nearest_neighbour", value=signal.neighbour),

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _WORDS = {
     "marker": (
         "{value} stands for a missing value: all others lie between {low} and {high}",
-        "turn it into a missing value before anything is scaled, then fill it from the training part or drop the rows",
+        "make it a missing value before scaling, then impute it from the training split or drop the rows",
     ),
     "unit": (
-        "{value} is in another unit, or a slip: all others lie between {low} and {high}, with nothing in between",
-        "bring these samples to the unit of the others, or drop them, before anything is scaled",
+        "{value} is in another unit, or a typo: all others lie between {low} and {high}, with nothing in between",
+        "convert these samples to the unit of the others, or drop them, before scaling",
     ),
     "negative": (
         "{value} has lost its sign, or is an error: all others lie between {low} and {high}, and none is near 0",
@@ -38,25 +38,25 @@ _WORDS = {
 def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
     """A few samples are far from all others.
 
-    Looked at in each column of numbers, and in the target of a regression; and token ids, where a file beside the data
-    (`tokenizer_config.json`) says how many there are. Four kinds are told apart: a marker for
-    "missing" (-999, 99999), values in another unit, negative values where all others are positive, and values that
-    are merely far. Found by `paramedic audit`; the samples come ranked, worst first.
+    Checked in every numeric column, in regression targets, and in token ids if a file next to the data
+    (`tokenizer_config.json`) gives their number. Four kinds are distinguished: a marker for "missing" (-999, 99999),
+    values in another unit, negative values where all others are positive, and values that are merely far away. Found by
+    `paramedic audit`; the samples are ranked, worst first.
 
     ## Why it hurts
-    One value in another unit (grams for kilograms, cents for euros) or a marker moves means and scales, and gives
+    One value in another unit (grams for kilograms, cents for euros) or a marker distorts means and scales, and gives
     single huge gradients.
 
     ## What to try first
-    Look at these samples. Correct units and signs, turn markers into missing values; take the logarithm of columns
-    with long tails.
+    Look at these samples. Correct units and signs, turn markers into missing values, take the logarithm of columns with
+    long tails.
 
     ## When this is wrong
-    Long tails are natural in incomes, counts and durations: values that are merely far stay a note. It is a warning
-    only beyond a gap that is several times as wide as the range of all other values, and wider than their tail.
+    Long tails are natural in incomes, counts and durations: values that are merely far away stay a note. It is a
+    warning only beyond a gap several times as wide as the range of all other values, and wider than their tail.
 
     ## Options
-    `distance`: from the median, in interquartile ranges, for values that are merely far.
+    `distance`: from the median, in interquartile ranges, for values that are merely far away.
     """
     from paramedic.audit.models.outliers import strange_values
     from paramedic.audit.models.tokens import outside
@@ -74,16 +74,16 @@ def check(audit: Audit, *, distance: float = 30.0) -> Iterator[Finding]:
         if tokens is not None and tokens[1]:
             yield _unknown_tokens(split, *tokens)
     if not judged:
-        raise Abstain("there are no columns of numbers to compare")
+        raise Abstain("there are no numeric columns")
 
 
 def _unknown_tokens(split: Split, name: str, found: dict[int, int]) -> Finding:
     size, samples = split.source.vocabulary, sorted(found)
     return Finding(
-        what=f"{many(len(samples), 'sequence')} of {split.name} {'holds' if len(samples) == 1 else 'hold'} a token "
+        what=f"{many(len(samples), 'sequence')} of {split.name} {'has' if len(samples) == 1 else 'have'} a token "
         f"such as {found[samples[0]]} in {name!r}, but the vocabulary has {size:,} entries: {split.samples(samples)}",
-        why="an embedding of that size ends with an IndexError, or a device-side assert, at the first of them",
-        remedy="tokenise these samples again, with the tokenizer that the model is trained with",
+        why="an embedding of that size fails at the first of them, with an IndexError or a device-side assert",
+        remedy="re-tokenise these samples with the model's own tokenizer",
         evidence=(Evidence(name="token", value=found[samples[0]], limit=f"0 to {(size or 0) - 1}"),),
         confidence=0.95,
         severity="error",

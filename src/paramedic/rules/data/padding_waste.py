@@ -18,26 +18,27 @@ MUCH = 0.25  # of an answer; less may come from a recurrent network that reads p
 
 @rule("PM315", "padding-waste", severity="warning", coverage=[Forward], causes=["PM419"])
 def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1) -> Iterator[Finding]:
-    """Most of what the model computes is padding, or its answer for a sample depends on the padding.
+    """Most positions the model computes are padding, or padding changes its output.
 
-    A copy of the model was run on short samples twice: together with longer ones, and alone, cut to their own maximum
-    length.
+    The latter is measured by running a copy of the model on short samples twice: together with longer ones, and alone,
+    cut to their own maximum length.
 
     ## Why it hurts
-    Time and memory: half of the positions or more hold nothing. And where padding enters the answer (a mean over all
-    places, the last state of a recurrent network that went on over the padding), the answer for a sentence changes with
-    the length of its neighbours, and short ones get lost.
+    Wasted time and memory: half of the positions or more are empty. And if padding affects the output (a mean over all
+    positions, the last state of a recurrent network that ran over the padding), the prediction for a sentence depends
+    on the length of the others in its batch, and short ones are drowned out.
 
     ## What to try first
-    Sort or bucket the sequences by length, and pad each batch only to its own longest sequence. Take means over real
-    places only: `(x * mask).sum(1) / mask.sum(1)`; pack what a recurrent network reads: `pack_padded_sequence`.
+    Sort or bucket sequences by length, and pad each batch only to its own longest sequence. Average over real positions
+    only: `(x * mask).sum(1) / mask.sum(1)`; pack the input of a recurrent network: `pack_padded_sequence`.
 
     ## When this is wrong
-    When the rows end in the same token for another reason than padding. A model that is not told what is padding may
-    learn to look past it: that stays a note.
+    When rows end in the same token for a reason other than padding. A model that is not told what is padding may learn
+    to ignore it: that stays a note.
 
     ## Options
-    `share`: share of padding above which it is mentioned; `fewest`: batches to be seen; `change`: of an answer;
+    `share`: share of padding above which it is reported; `fewest`: fewest batches seen; `change`: change of an
+    output;
     `shortest`: tokens that a row must have in an audit.
     """
     yield from _answers(run, change)
@@ -48,8 +49,8 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
     if padding > share and len({event.value for event in batches}) == 1:
         yield Finding(
             what=f"{padding:.0%} of the positions in {len(batches)} batches are padding (id {batches[0].value})",
-            why="the model computes all of them",
-            remedy="batch sequences of similar length together, and pad each batch to its own longest",
+            why="the model computes them for nothing",
+            remedy="batch sequences of similar length together, and pad each batch to its longest sequence",
             where=batches[0].where,
             evidence=(Evidence(name="padding", value=round(padding, 3), limit=f"≤ {share:g}"),),
             confidence=0.8,
@@ -58,7 +59,7 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 4, change: float = 0.1)
 
 
 def _answers(run: Run, change: float) -> Iterator[Finding]:
-    """Answers that depend on padding: a warning where the model is told what is padding."""
+    """Outputs that depend on padding: a warning if the model is told what is padding."""
     asked = [(event, event.padding) for event in run.facts(Asked) if event.padding]
     # Where all batches are equally long, what padding adds to all answers alike does no harm.
     differ = len({padding.width for _, padding in asked}) > 1
@@ -69,12 +70,12 @@ def _answers(run: Run, change: float) -> Iterator[Finding]:
     told = all(padding.told for _, padding, _ in moved)
     padding = "zeros" if found.value is None else f"id {found.value}"
     yield Finding(
-        what=f"the answers of {event.module} for short samples change by {gap:.0%} when padding "
-        f"({padding}) is cut off, from {found.width} to {found.width - found.cut} places",
-        why="padding enters the answer" + (", although the model is told what is padding" if told else ""),
-        remedy="take each row's own last place: x[torch.arange(len(x)), lengths - 1]"
+        what=f"the outputs of {event.module} for short samples change by {gap:.0%} when padding "
+        f"({padding}) is cut from {found.width} to {found.width - found.cut} positions",
+        why="padding affects the output" + (", although the model is told what is padding" if told else ""),
+        remedy="take each row's last real position: x[torch.arange(len(x)), lengths - 1]"
         if found.read_at
-        else "leave it out where places are summed up: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
+        else "exclude it from sums over positions: (x * mask).sum(1) / mask.sum(1), or pack_padded_sequence",
         where=at(event, found.read_at),
         evidence=(Evidence(name="change", value=round(gap, 4), limit=f"≤ {change:g}"),),
         confidence=0.85 if told else 0.7,
@@ -104,9 +105,9 @@ def in_data(audit: Audit, *, share: float = 0.5, shortest: int = 8) -> Iterator[
         if padded > share and counts.max() > 0.5 * len(rows):
             yield Finding(
                 what=f"{padded:.0%} of the positions of {name or 'the inputs'} are padding (id {padding}); the "
-                f"longest of {len(rows):,} rows has {int(length.max())} of {rows.shape[1]} places filled",
-                why="the model computes all of them",
-                remedy="batch sequences of similar length together, and pad each batch to its own longest",
+                f"longest of {len(rows):,} rows fills {int(length.max())} of {rows.shape[1]} positions",
+                why="the model computes them for nothing",
+                remedy="batch sequences of similar length together, and pad each batch to its longest sequence",
                 evidence=(Evidence(name="padding", value=round(padded, 3), limit=f"≤ {share:g}"),),
                 confidence=0.8,
                 severity="note",

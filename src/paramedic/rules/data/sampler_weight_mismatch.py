@@ -22,21 +22,20 @@ if TYPE_CHECKING:
     lasting=True,
 )
 def check(run: Run) -> Iterator[Finding]:
-    """A sampler whose weights or indices do not match the dataset.
+    """The sampler's weights or indices do not match the dataset.
 
-    `WeightedRandomSampler` wants one weight per *sample*. With one weight per class it only ever draws the first few
+    `WeightedRandomSampler` takes one weight per *sample*. Given one weight per class, it only ever draws the first few
     samples.
 
     ## Why it hurts
-    Nearly all of the data is never seen. The training loss goes to zero on the few samples that are, and the validation
+    Nearly all of the data is never seen. The training loss goes to zero on the few samples that are, and validation
     stays at chance.
 
     ## What to try first
     `WeightedRandomSampler(class_weights[labels], num_samples=len(labels))`.
 
     ## When this is wrong
-    Weights for the first part of a dataset only, so that the rest is left out on purpose: use a `Subset`, which says
-    so.
+    Weights for only the first part of a dataset, to exclude the rest on purpose: use a `Subset` to make that explicit.
     """
     for loader in run.facts(Loader):
         fit = loader.fit
@@ -59,7 +58,7 @@ def check(run: Run) -> Iterator[Finding]:
             yield Finding(
                 what=f"SubsetRandomSampler draws index {fit.highest:,} of a dataset of {fit.size:,} samples",
                 why="the indices belong to another dataset, or to the data before it was split",
-                remedy="use indices of this very dataset: the sampler's indices apply to the dataset of the loader",
+                remedy="use indices into this dataset: the sampler indexes the loader's dataset",
                 where=at(loader, loader.sampler_at),
                 evidence=(Evidence(name="highest_index", value=fit.highest, limit=f"< {fit.size:,}"),),
                 confidence=0.97,
@@ -93,7 +92,7 @@ def in_data(audit: Audit) -> Iterator[Finding]:
             yield Finding(
                 what=f"the sampler of {split.name} draws index {highest:,} of a dataset of {size:,} samples",
                 why="the indices belong to another dataset, or to the data before it was split",
-                remedy="use indices of this very dataset",
+                remedy="use indices into this dataset",
                 evidence=(Evidence(name="highest_index", value=highest, limit=f"< {size:,}"),),
                 confidence=0.97,
                 split=split.name,

@@ -9,21 +9,21 @@ from paramedic.rules.support import label_batches
 
 @rule("PM319", "single-class-batches", severity="warning", needs=[Loader, Batch, Labels], causes=["PM306"])
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
-    """Each batch holds samples of one class only.
+    """Each batch contains samples of one class only.
 
     ## Why it hurts
     Every step pulls the model towards one class, and BatchNorm sees statistics that no mixed batch has. The loss jumps
     from batch to batch.
 
     ## What to try first
-    Shuffle the data set, or let a batch sampler mix the classes.
+    Shuffle the dataset, or use a batch sampler that mixes the classes.
 
     ## When this is wrong
-    When single-class batches are the method, as in some continual-learning methods. Whole numbers that are not the
-    classes of a loss, such as lengths in batches of equal length or the number of a task, are not judged.
+    When single-class batches are intended, as in some continual-learning methods. Integers that are not the classes of
+    a loss, such as lengths in batches of equal length or a task id, are not judged.
 
     ## Options
-    `fewest`: batches to be seen.
+    `fewest`: fewest batches seen.
     """
     trained = {event.loader for event in run.facts(TrainForward)}
     judged = 0
@@ -46,8 +46,8 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         labels = {int(v.min) for v in found}
         if len(labels) > 1:
             yield Finding(
-                what=f"all {len(found)} examined batches hold a single class each, of {len(labels)} classes seen",
-                why="every step learns one class and unlearns the others",
+                what=f"all {len(found)} examined batches contain a single class each, of {len(labels)} classes seen",
+                why="every step learns one class and forgets the others",
                 remedy="mix the classes: DataLoader(..., shuffle=True), or a sampler that draws from all of them",
                 where=loader.where,
                 evidence=(Evidence(name="classes_per_batch", value=1, limit="> 1"),),

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 def check(run: Run, *, fewest: int = 5, various: float = 0.5) -> Iterator[Finding]:
     """A column of the inputs is the target itself.
 
-    A run sees it when it is the last column, where files keep their target; `paramedic diagnose` looks at all of them.
-    `paramedic audit` also finds a code of the class, columns that rise or fall with the target without exception, and
-    numbers of rows (`patient_id`) that tell the class.
+    A run sees it if it is the last column, where files usually keep the target; `paramedic diagnose` checks all
+    columns. `paramedic audit` also finds a code of the class, columns that rise or fall strictly with the target, and
+    row ids (`patient_id`) that reveal the class.
 
     ## Why it hurts
-    The model learns to copy that column, looks excellent, and is useless when the answer is not known.
+    The model learns to copy that column, looks excellent, and is useless when the target is not known.
 
     ## What to try first
-    Leave that column out. If it cannot be known before the answer is, it must not be an input.
+    Drop that column. If it cannot be known before the target, it must not be an input.
 
     ## When this is wrong
-    When the task is to copy a value. Only tables of at least two columns are judged, and only when the column and the
-    target are the same without exception in at least a hundred samples.
+    When the task is to copy a value. Only tables of at least two columns are judged, and only if the column equals the
+    target in at least a hundred samples without exception.
 
     ## Options
-    `fewest`: batches to be seen; `various`: share of a batch's targets that must differ from each other: few different
+    `fewest`: fewest batches seen; `various`: share of a batch's targets that must differ from each other: few different
     numbers are classes, which a column may tell. In an audit: `samples`: the fewest that are judged; `out_of_order`:
     share of neighbouring values that rounding may have exchanged in a column that rises with the target.
     """
@@ -41,20 +41,20 @@ def check(run: Run, *, fewest: int = 5, various: float = 0.5) -> Iterator[Findin
     yield from _last_column(looks, fewest)
     if not run.facts(Trial):
         if not looks:
-            raise Abstain("no table with a target of one number per sample was seen")
+            raise Abstain("no table with one target value per sample was seen")
         return
     lab = Lab(run)
     answer = lab.tried["simple-models"].answer if "simple-models" in lab.tried else {}
     if not answer.get("task"):
-        raise Abstain(answer.get("reason") or "no pairs of inputs and targets could be kept")
+        raise Abstain(answer.get("reason") or "no pairs of inputs and targets were recorded")
     column = answer.get("copy")
     if column is None:
         return
     loader = run.first(Loader)
     yield Finding(
         what=f"column {column} of the inputs equals the target in all {answer['samples']:,} samples",
-        why="it is a copy of the target, so the model has nothing to learn but to copy it",
-        remedy=f"leave column {column} out of the inputs and train again",
+        why="the model learns only to copy it, and it is not known for new data",
+        remedy=f"remove column {column} from the inputs and retrain",
         where=at(loader),
         evidence=(
             Evidence(name="samples in which it equals the target", value=answer["samples"], limit="all of them"),
@@ -69,10 +69,9 @@ def _last_column(looks: list[GivenTarget], fewest: int) -> Iterator[Finding]:
     if batches < fewest or any(not event.given for event in looks):
         return
     yield Finding(
-        what=f"the last of the {given[0].columns} columns of the input is the target itself, number for number, in "
-        f"{batches} of {batches} batches",
-        why="the model has nothing to learn but to copy it, and on new data the answer is not known",
-        remedy="leave the last column out: x[:, :-1]; of a series, predict the step after the window",
+        what=f"the last of the {given[0].columns} input columns equals the target in {batches} of {batches} batches",
+        why="the model learns only to copy it, and it is not known for new data",
+        remedy="drop the last column: x[:, :-1]; in a series, predict the step after the window",
         where=given[0].where,
         evidence=(Evidence(name="batches_in_which_they_agree", value=batches, limit="0"),),
         confidence=0.92,
@@ -88,7 +87,7 @@ def in_data(audit: Audit, *, samples: int = 50, out_of_order: float = 0.002) -> 
 
     found = copies(audit, samples, out_of_order)
     if found is None:
-        raise Abstain("no table with a target of one value per sample")
+        raise Abstain("there is no table with one target value per sample")
     for copy in found:
         yield _finding(audit, copy)
 
@@ -97,11 +96,11 @@ def _finding(audit: Audit, copy: Copy) -> Finding:
     train = audit.train
     name = repr(copy.name) if copy.place is None else train.feature(copy.name, copy.place)
     plain = name.strip("'")
-    drop = f"table.drop({plain!r})" if train.source.kind == "table" else f"leave column {plain} out"
+    drop = f"table.drop({plain!r})" if train.source.kind == "table" else f"drop column {plain}"
     return Finding(
         what=f"column {name} of train {copy.how} ({copy.samples:,} samples)",
-        why="a model has nothing to learn but to read it off, and on new data the answer is not known",
-        remedy=f"{drop}, from both parts, unless it is really known before the answer is",
+        why="a model learns only to copy it, and it is not known for new data",
+        remedy=f"{drop}, from both splits, unless it is really known before the target is",
         evidence=(Evidence(name="samples_without_exception", value=copy.samples, limit="0"),),
         confidence=0.93,
         severity="warning" if plain in train.source.left_out else "error",  # who feeds the numbers of the rows?

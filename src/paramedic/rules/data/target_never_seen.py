@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
     """The end-of-sequence token is never a label, so the model does not learn to stop.
 
-    The padding has the id of the end token, and all labels with that id are left out.
+    The padding has the same id as the end token, and all labels with that id are ignored.
 
     ## Why it hurts
-    The loss looks normal, but nothing ever teaches the model to end. Generation runs to its limit.
+    The loss looks normal, but nothing teaches the model to end a sequence. Generation runs to its limit.
 
     ## What to try first
-    Give the padding an id of its own, or leave out labels by the attention mask instead of by the id.
+    Use a separate padding id, or mask labels by the attention mask instead of by the id.
 
     ## When this is wrong
-    When all rows are padded to one more than the longest sequence with an id that is only padding.
+    When all rows are padded to one more than the longest sequence with an id that is used only for padding.
 
     ## Options
-    `fewest`: batches to be seen. In an audit: `share`: share of val, of classes that train lacks, from which on they
+    `fewest`: fewest batches seen. In an audit: `share`: share of val, of classes that train lacks, from which on they
     are reported; `chance`: the probability of a random split that leaves a class out of val.
     """
     batches = [event for event in run.facts(Tokens, phase="train") if event.rows > 1]
@@ -56,9 +56,9 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
         return
     call = run.facts(Labels, phase="train")[0]
     yield Finding(
-        what=f"every sequence ends with id {value}, which also fills the padding, and no label is ever {value}",
-        why="the end token was left out of the labels together with the padding",
-        remedy="use a padding id of its own, or build the labels with the attention mask",
+        what=f"every sequence ends with id {value}, which is also the padding id, and no label is ever {value}",
+        why="the end token is masked out of the labels together with the padding",
+        remedy="use a separate padding id, or mask the labels with the attention mask",
         **edited_at(labels_made_at(run, call, "left_out"), padding_is_end(program(run)) or _left_out_at(run, call)),
         evidence=(
             Evidence(name="labels_with_the_end_token", value=0, limit="> 0"),
@@ -69,7 +69,7 @@ def check(run: Run, *, fewest: int = 6) -> Iterator[Finding]:
 
 
 def _left_out_at(run: Run, call: Labels) -> Link | None:
-    """Where labels are compared with the padding and left out: `labels[labels == PAD] = -100`, `masked_fill`."""
+    """Where labels are compared with the padding and masked: `labels[labels == PAD] = -100`, `masked_fill`."""
     made = target_history(run, call, "cross_entropy")
     statements = [(link, statement_at(link.scope, link.line)) for link in made]
     compared = [link for link, statement in statements if statement is not None and _compares(statement)]
@@ -77,7 +77,7 @@ def _left_out_at(run: Run, call: Labels) -> Link | None:
 
 
 def _moves(node: ast.AST) -> bool:
-    """`ids[:, 1:]`, in sight of the user's own source."""
+    """`ids[:, 1:]`, in the user's own source."""
     slices = [inner for inner in ast.walk(node) if isinstance(inner, ast.Slice)]
     return any(isinstance(part.lower, ast.Constant) and part.lower.value == 1 for part in slices)
 
@@ -89,9 +89,9 @@ def _compares(statement: ast.stmt) -> bool:
 
 
 def _last_label_left_out(run: Run, batches: list[Tokens]) -> bool:
-    """The inputs lack the last place of each row, and the labels have one place more left out in every row.
+    """The inputs lack the last position of each row, and in every row one more label is masked.
 
-    Of the longest row no padding is among the inputs then: the label that is left out was a token.
+    The longest row then has no padding among its inputs: the masked label was a token.
     """
     labels = run.facts(Labels, phase="train")
     if not labels or not any(_moves(link.node) for link in target_history(run, labels[0], "cross_entropy")):
@@ -110,7 +110,7 @@ MOST_CLASSES = 1000
 
 
 def in_data(audit: Audit, *, share: float = 0.01, chance: float = 1e-4) -> Iterator[Finding]:
-    """A class of val that train lacks is a warning; a gap in the class numbers is a note."""
+    """A class in val that train lacks is a warning; a gap in the class numbers is a note."""
     import numpy as np
 
     from paramedic.audit.dense_labels import is_dense, never_seen
@@ -120,7 +120,7 @@ def in_data(audit: Audit, *, share: float = 0.01, chance: float = 1e-4) -> Itera
         yield from never_seen(audit, share)
         return
     if audit.task.kind != "classification" or train.labels is None:
-        raise Abstain("this is not a classification")
+        raise Abstain("this is not a classification task")
     values = np.unique(train.labels)
     if audit.val is not None and audit.val.sketch.target.labels is not None:
         yield from _only_in_val(audit.train, audit.val, share)
@@ -131,9 +131,9 @@ def in_data(audit: Audit, *, share: float = 0.01, chance: float = 1e-4) -> Itera
     gaps = [int(v) for v in np.setdiff1d(np.arange(int(min(values[-1], 10_000)) + 1), values)]
     if gaps and len(gaps) < 0.2 * len(values) and audit.train.size > PER_CLASS * len(values):
         yield Finding(
-            what=f"no sample of train has the label {listed([str(v) for v in gaps])}, but labels go to {values[-1]}",
-            why="the model has an output that is never trained; or these samples were lost",
-            remedy="renumber the classes without gaps, or look for the samples that are missing",
+            what=f"no sample of train has the label {listed([str(v) for v in gaps])}, but labels go up to {values[-1]}",
+            why="the model has an output that is never trained, or these samples were lost",
+            remedy="renumber the classes without gaps, or find the missing samples",
             evidence=(Evidence(name="missing_labels", value=len(gaps), limit="0"),),
             confidence=0.7,
             severity="note",
@@ -157,9 +157,9 @@ def _only_in_val(train: Split, val: Split, share: float) -> Iterator[Finding]:
     if len(samples) < max(FEWEST, share * val.size):
         return
     yield Finding(
-        what=f"{len(samples):,} samples of val have a class that train never has: {listed([repr(k) for k in strange])}",
+        what=f"{len(samples):,} samples of val have a class that train lacks: {listed([repr(k) for k in strange])}",
         why="the model cannot learn it; usually the data was sorted by class when it was split",
-        remedy="shuffle before splitting, or split by class (train_test_split(..., stratify=y))",
+        remedy="shuffle before splitting, or stratify by class (train_test_split(..., stratify=y))",
         evidence=(Evidence(name="classes_only_in_val", value=len(strange), limit="0"),),
         confidence=0.95,
         split="val",
@@ -168,7 +168,7 @@ def _only_in_val(train: Split, val: Split, share: float) -> Iterator[Finding]:
 
 
 def _never_in_val(train: Split, val: Split, chance: float) -> Iterator[Finding]:
-    """Classes that a split at random would have brought into val all but certainly."""
+    """Classes that a random split would almost certainly have put into val."""
     import numpy as np
 
     labels = train.sketch.target.labels
@@ -184,8 +184,8 @@ def _never_in_val(train: Split, val: Split, chance: float) -> Iterator[Finding]:
     yield Finding(
         what=f"no sample of val has the class {listed(shown)}, which {int(counts[np.isin(values, missing)].sum()):,} "
         "samples of train have",
-        why="validation cannot tell whether it was learnt; usually the data was sorted by class when it was split",
-        remedy="shuffle before splitting, or split by class (train_test_split(..., stratify=y))",
+        why="validation cannot show whether it was learnt; usually the data was sorted by class when it was split",
+        remedy="shuffle before splitting, or stratify by class (train_test_split(..., stratify=y))",
         evidence=(Evidence(name="classes_never_in_val", value=shown[:20], limit="none"),),
         confidence=0.9,
         split="val",

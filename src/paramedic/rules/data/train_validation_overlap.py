@@ -37,23 +37,23 @@ _HELD_OUT = ("val", "test", "dev", "eval", "hold")
 def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
     """The same samples are used for training and evaluation.
 
-    Compared by the index in the common dataset, and by content; where no loader is used, by the rows that the model
-    is called with. `paramedic audit` compares near copies as well, and
-    groups of samples that belong together (`patient_id`, `user`), which stays a note.
+    Compared by index in the shared dataset, and by content; without a loader, by the rows the model is called with.
+    `paramedic audit` also compares near copies, and groups of samples that belong together (`patient_id`, `user`),
+    which stays a note.
 
     ## Why it hurts
     The evaluation measures memory, not learning. It looks excellent until new data arrives.
 
     ## What to try first
-    Split once, before anything else is done to the data, and give each loader its own `Subset`. `subset.dataset` is
-    the whole dataset, not the part.
+    Split once, before anything else is done to the data, and give each loader its own `Subset`. `subset.dataset` is the
+    whole dataset, not the subset.
 
     ## When this is wrong
-    Evaluating on a part of the training data is fine when other data is evaluated as well; that stays a note, as does
-    a loader with "train" in its name.
+    Evaluating on part of the training data is fine if other data is evaluated as well; that stays a note, as does a
+    loader with "train" in its name.
 
     ## Options
-    `share`: the share of the evaluated samples that may occur in the training data. In an audit, which compares all of
+    `share`: share of the evaluated samples that may occur in the training data. In an audit, which compares all of
     them, near copies too: `copies`: the same share.
     """
     loaders = {loader.number: loader for loader in run.facts(Loader)}
@@ -89,9 +89,9 @@ def check(run: Run, *, share: float = 0.02) -> Iterator[Finding]:
 
 
 def _without_loaders(run: Run, share: float, copies: int = 0) -> Iterator[Finding]:
-    """A part of what one call evaluates was trained on: neither new data nor a look back at the training data.
+    """Part of what one call evaluates was trained on: neither new data nor an evaluation of the training data.
 
-    Where a loader is used for training, other rows may be looked at on purpose: there, copies must have been seen.
+    With a training loader, rows may be re-evaluated on purpose: then copies must have been seen.
     """
     groups: dict[tuple[str, int], list[FedRows]] = {}
     for event in (event for event in run.facts(FedRows) if event.twice >= copies):
@@ -104,10 +104,10 @@ def _without_loaders(run: Run, share: float, copies: int = 0) -> Iterator[Findin
             continue
         part = count / sum(c.rows for c in partly)
         yield Finding(
-            what=f"{part:.0%} of the different rows that {calls[0].module} is evaluated on ({many(count, 'row')}) were "
-            "trained on before",
-            why="copies of them are in the training part: data was oversampled, or has duplicates, before the split",
-            remedy="split first; oversample or augment only the training part afterwards",
+            what=f"{part:.0%} of the distinct rows that {calls[0].module} is evaluated on ({many(count, 'row')}) were "
+            "already trained on",
+            why="the evaluation measures memory: the data was oversampled before the split, or contains duplicates",
+            remedy="split first, then oversample or augment only the training part",
             **edited_at(calls[0].where, _parted(run, calls[0])),
             severity="warning",
             evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
@@ -117,7 +117,7 @@ def _without_loaders(run: Run, share: float, copies: int = 0) -> Iterator[Findin
 
 
 def _parted(run: Run, evaluated: FedRows) -> Link | None:
-    """Where rows are drawn with replacement; else the last statement that both went through, which parts the data."""
+    """Where rows are drawn with replacement; else the last statement that both went through, which splits the data."""
     trained = [call for call in run.facts(TrainForward) if call.module == evaluated.module]
     seen = model_input_history(run, evaluated.where)
     learnt = model_input_history(run, trained[0].where) if trained else []
@@ -126,7 +126,7 @@ def _parted(run: Run, evaluated: FedRows) -> Link | None:
 
 
 def _oversampled(run: Run, loader: Loader, train: Loader) -> Link | None:
-    """Where rows are drawn with replacement before the data is parted: one half of a pair lands on each side."""
+    """Where rows are drawn with replacement before the split: copies end up on both sides."""
     mine = argument_history(run, loader.where, ("DataLoader",), 0, "dataset")
     theirs = argument_history(run, train.where, ("DataLoader",), 0, "dataset")
     return first_link(in_common(mine, theirs), draws_again)
@@ -135,10 +135,10 @@ def _oversampled(run: Run, loader: Loader, train: Loader) -> Link | None:
 def _copied(event: Overlap, loader: Loader, link: Link) -> Finding:
     part = event.shared_contents / max(event.contents, 1)
     return Finding(
-        what=f"{part:.0%} of the samples that {loader.variable or 'the evaluation loader'} gave "
+        what=f"{part:.0%} of the samples that {loader.variable or 'the evaluation loader'} returned "
         f"({many(event.shared_contents, 'sample')}) are also trained on (by content)",
-        why="rows are drawn with replacement before the data is parted, so copies of one row are on both sides",
-        remedy="split first; oversample only the training part afterwards",
+        why="rows are drawn with replacement before the split, so copies of a row are on both sides",
+        remedy="split first, then oversample only the training part",
         **edited_at(loader.where, outermost(link)),
         evidence=(Evidence(name="share_in_training", value=round(part, 4), limit="0"),),
         confidence=0.9,
@@ -155,12 +155,13 @@ def _finding(loader: Loader, train: Loader, part: float, count: int, how: str, *
     severity: Severity = "note" if declared or (others_clean and not held_out) else "error"
     if severity == "error" and not held_out:
         severity = "note" if whole else "warning"  # nothing says that this was meant to be new data
-    shown = loader.variable or "the evaluation's loader"
-    why = f"{train.variable or 'the training loader'} gives them as well"
+    shown = loader.variable or "the evaluation loader"
+    why = f"{train.variable or 'the training loader'} returns them as well"
     if whole:
         why += "; both loaders read the whole dataset: a Subset's .dataset is not the subset"
     return Finding(
-        what=f"{part:.0%} of the samples that {shown} gave ({many(count, 'sample')}) are also trained on (by {how})",
+        what=f"{part:.0%} of the samples that {shown} returned ({many(count, 'sample')}) are also trained on (by "
+        f"{how})",
         why=why,
         remedy="split first and give each loader its own Subset; deduplicate the data before the split",
         where=loader.where,
@@ -181,7 +182,7 @@ def _shared(event: Overlap) -> tuple[float, int, str] | None:
 
 
 def _repeated(samples: int, contents: int) -> float:
-    """The share of different samples of a loader that have the content of another one."""
+    """The share of distinct samples of a loader with the same content as another one."""
     return 1 - contents / samples if samples else 1.0
 
 
@@ -190,7 +191,7 @@ FEWEST = 3
 
 
 def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
-    """An error where it spoils the validation; a note for single twins, and for tables with few possible rows."""
+    """An error if it spoils the validation; a note for single copies, and for tables with few possible rows."""
     from paramedic.audit.models.misses import coincide
     from paramedic.audit.models.worth import leak_worth
     from paramedic.audit.overlap import AGREEING, near_across, rich, same_rows, same_targets, shared
@@ -201,7 +202,9 @@ def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
     by_index = same_rows(audit.train, audit.val)
     if by_index is not None and len(by_index.samples):
         whole = len(by_index.samples) >= size
-        why = "both are parts of one dataset" + ("; a Subset's .dataset is the whole, not the part" if whole else "")
+        why = "both are parts of one dataset" + (
+            "; a Subset's .dataset is the whole dataset, not the subset" if whole else ""
+        )
         yield _finding_in_data(audit, by_index.samples.tolist(), [], "by index", why, "error")
         return
     yield from _by_owner(audit)
@@ -220,13 +223,13 @@ def in_data(audit: Audit, *, copies: float = 0.01) -> Iterator[Finding]:
     why = "validation then measures memory, not learning"
     why = "with so few distinct values, rows coincide by chance" if chance else why
     why += f"; sample {pairs[0][0]} of val is sample {pairs[0][1]} of train, for example"
-    why += f", but only {alike:.0%} of the pairs have one target: perhaps they are meant to differ" if other else ""
+    why += f", but only {alike:.0%} of the pairs have the same target, so they may be meant to differ" if other else ""
     gain = leak_worth(audit, samples) if severity == "error" else ""
     yield _finding_in_data(audit, samples, pairs, how, why + gain, severity)
 
 
 def _by_owner(audit: Audit) -> Iterator[Finding]:
-    """A note: whether new owners will come or the known ones, only the user knows."""
+    """A note: only the user knows whether new data will come from new groups or known ones."""
     from paramedic.audit.owners import divided, worth
 
     assert audit.val is not None
@@ -235,11 +238,12 @@ def _by_owner(audit: Audit) -> Iterator[Finding]:
         return
     part = len(found.samples) / max(audit.val.size, 1)
     yield Finding(
-        what=f"{many(len(found.samples), 'sample')} of val ({part:.1%}) belong to a {found.column!r} that is in train "
-        f"as well: {found.owners:,} of the {found.of:,} in val{worth(audit, found.column)}",
+        what=f"{many(len(found.samples), 'sample')} of val ({part:.1%}) belong to a {found.column!r} that is also in "
+        "train"
+        f": {found.owners:,} of the {found.of:,} in val{worth(audit, found.column)}",
         why="a model may recognise them instead of learning the task",
-        remedy="unless new data will be about the same ones, split by groups: "
-        f"GroupShuffleSplit(test_size=0.2).split(x, groups=table[{found.column!r}]); --clean-val OUT leaves them out",
+        remedy="unless new data will come from the same ones, split by group: "
+        f"GroupShuffleSplit(test_size=0.2).split(x, groups=table[{found.column!r}]); --clean-val OUT drops them",
         evidence=(Evidence(name="share_of_known_owners", value=round(part, 4), limit="0"),),
         confidence=0.75,
         severity="note",
@@ -257,7 +261,7 @@ def _finding_in_data(
         what=f"{many(len(samples), 'sample')} of val ({part:.1%}) {'is' if len(samples) == 1 else 'are'} also in train "
         f"({how}): {audit.val.samples(samples)}",
         why=why,
-        remedy="remove them from val (--clean-val OUT writes it without them), or split by groups of equal samples",
+        remedy="remove them from val (--clean-val OUT writes it without them), or split by groups of identical samples",
         evidence=(
             Evidence(name="share_in_training", value=round(part, 4), limit="0"),
             Evidence(name="pairs", value=[list(pair) for pair in pairs[:20]]),

@@ -27,21 +27,21 @@ AS_IN_TRAINING = "scaled as in training"
 def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
     """Evaluation inputs are scaled differently from training inputs.
 
-    Far off in all: a warning. In a table, where nearly every column has another level or spread: a note, since data of
-    a later time or another place may differ that much.
+    A large difference overall is a warning. In a table, a different level or spread in nearly every column is a note,
+    since data from a later time or another place may differ that much.
 
     ## Why it hurts
-    The model is evaluated on numbers it has never seen: a normalisation or a division by 255 is missing on one of the
-    two sides. The validation looks terrible for a reason that has nothing to do with the model.
+    The model is evaluated on values it has never seen: a normalisation or a division by 255 is missing on one of the
+    two sides. Validation looks terrible for a reason that has nothing to do with the model.
 
     ## What to try first
-    Build both transforms from the same pieces; only the random ones belong to training alone.
+    Build both transforms from the same parts; only the random ones belong to training alone.
 
     ## When this is wrong
-    When the evaluation data really comes from somewhere else, as in a test of robustness. Where other evaluation data
-    look like the training's, this is assumed to be intended; and where most samples do, as in anomaly detection,
-    nothing is reported. Smaller differences are reported where a copy of the model, asked again with the inputs scaled
-    as in training, gives far more right answers.
+    When the evaluation data really comes from somewhere else, as in a robustness test. If other evaluation data looks
+    like the training data, the difference is assumed to be intended; if most samples do, as in anomaly detection,
+    nothing is reported. Smaller differences are reported if a copy of the model gives far more correct predictions once
+    the inputs are scaled as in training.
 
     ## Options
     `times`: ratio of the standard deviations, or distance of the means in standard deviations, that is still fine. In
@@ -76,8 +76,8 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
             continue
         yield Finding(
             what=f"evaluation inputs of {event.module} are scaled differently: mean {_pair(event.mean, base.mean)}, "
-            f"deviation {_pair(event.std, base.std)} in training",
-            why="a scaling step is missing (or done twice) in one of the two",
+            f"standard deviation {_pair(event.std, base.std)} in training",
+            why="a scaling step is missing (or done twice) on one side",
             remedy="use the same deterministic preprocessing for both loaders",
             where=event.where,
             evidence=(Evidence(name="ratio_of_deviations", value=round(ratio, 4), limit=f"1/{times:g} to {times:g}"),),
@@ -86,7 +86,7 @@ def check(run: Run, *, times: float = 8.0) -> Iterator[Finding]:
 
 
 def _tables(run: Run, *, fewest: int = 30, errors: float = 6.0, share: float = 0.9) -> Iterator[Finding]:
-    """Another transform changes nearly every column, and by more than chance."""
+    """A different transform changes nearly every column, by more than chance."""
     train = {table.module: table for table in run.facts(Columns, phase="train")}
     for table in run.facts(Columns, phase="eval"):
         base = train.get(table.module)
@@ -101,8 +101,8 @@ def _tables(run: Run, *, fewest: int = 30, errors: float = 6.0, share: float = 0
             what=f"{len(off)} of {len(varied)} columns of {table.module}'s input differ between training and "
             f"evaluation: column {first} has mean {_pair(table.mean[first], base.mean[first])}, standard deviation "
             f"{_pair(table.std[first], base.std[first])} in training",
-            why="if both parts come from the same data, they were prepared differently",
-            remedy="prepare both with the same statistics, those of the training part",
+            why="if both come from the same data, they were preprocessed differently",
+            remedy="preprocess both with the statistics of the training split",
             where=table.where,
             evidence=(Evidence(name="columns_that_differ", value=len(off), limit=f"< {share:.0%}"),),
             confidence=0.75,
@@ -112,7 +112,7 @@ def _tables(run: Run, *, fewest: int = 30, errors: float = 6.0, share: float = 0
 
 
 def _another(base: Columns, table: Columns, i: int, errors: float) -> bool:
-    """Another level, by half a deviation, or another spread, by half, each far beyond chance."""
+    """A mean off by half a standard deviation, or a spread off by half, each far beyond chance."""
     noise = math.sqrt(1 / base.rows + 1 / table.rows)
     distance = abs(table.mean[i] - base.mean[i]) / max(base.std[i], table.std[i])
     stretch = abs(math.log(max(table.std[i], 1e-12) / base.std[i]))
@@ -120,7 +120,7 @@ def _another(base: Columns, table: Columns, i: int, errors: float) -> bool:
 
 
 def _repaired(run: Run, *, apart: float = 3.0) -> Iterator[Finding]:
-    """Scaled in one of the two and not in the other; another place where data come from is not another scale."""
+    """Scaled on one side only; data from another source is not a different scale."""
     for event, change, before, after in repaired_by(run, (AS_IN_TRAINING, "divided by 255", "multiplied by 255")):
         given, trained = event.given, event.trained
         ratio = given.std / max(trained.std, 1e-12)
@@ -128,11 +128,12 @@ def _repaired(run: Run, *, apart: float = 3.0) -> Iterator[Finding]:
         if change == AS_IN_TRAINING and (not one_of_two or 1 / apart < ratio < apart):
             continue
         yield Finding(
-            what=f"evaluation inputs of {event.module} are scaled differently: asked again with inputs {change}, it "
-            f"gives {after:.1%} right answers instead of {before:.1%}",
-            why=f"they have a deviation of {given.std:.3g}, against {trained.std:.3g} in training: a scaling step is "
-            "missing (or done twice) in one of the two",
-            remedy="use the same deterministic preprocessing, with the statistics of the training data, for both",
+            what=f"evaluation inputs of {event.module} are scaled differently: with inputs {change}, it "
+            f"is right for {after:.1%} of samples instead of {before:.1%}",
+            why=f"their standard deviation is {given.std:.3g}, compared with {trained.std:.3g} in training: a "
+            "scaling step "
+            "is missing (or done twice) on one side",
+            remedy="use the same deterministic preprocessing for both, with the statistics of the training data",
             where=event.where,
             evidence=(
                 Evidence(name="right_answers", value=round(before, 4), limit=f"{after:.4g} when {change}"),
@@ -143,12 +144,12 @@ def _repaired(run: Run, *, apart: float = 3.0) -> Iterator[Finding]:
 
 
 def _most_differ(event: Input, base: Input, times: float) -> bool:
-    """Whether a middling sample is of another size: a missing step of the preprocessing changes all of them."""
+    """Whether the median sample has another scale: a missing preprocessing step changes all of them."""
     return not 1 / times <= event.typical / max(base.typical, 1e-12) <= times
 
 
 def _pair(value: float, base: float) -> str:
-    return f"{value:.3g} against {base:.3g}"
+    return f"{value:.3g} compared with {base:.3g}"
 
 
 # In an audit: the data itself, before any training.
@@ -160,24 +161,24 @@ CHANCE = 1e-3
 def in_data(
     audit: Audit, *, times: float = 8.0, drift: float = 0.5, telling: float = 0.7, samples: int = 30
 ) -> Iterator[Finding]:
-    """Another scale is a warning; means that differ, and parts that a forest tells apart, are a note."""
+    """A different scale is a warning; different means, and splits that a forest can tell apart, are a note."""
     from paramedic.audit.models.drift import told_apart
 
     if audit.val is None:
         raise Abstain("no validation data was given (--val)")
     if min(audit.train.size, audit.val.size) < samples:
-        raise Abstain(f"fewer than {samples} samples in one of the two parts")
+        raise Abstain(f"one of the splits has fewer than {samples} samples")
     yield from _unknown(audit.train, audit.val)
     found = [*_scales(audit, audit.val, times, drift, samples)]
     yield from found
     if not found and (drifted := told_apart(audit, telling)) is not None:
-        by = f", most by the columns {listed(drifted.columns)}" if drifted.columns else ""
-        measured = f"as a random forest sees: it ranks a sample of val above one of train in {drifted.area:.0%}{by}"
+        by = f", mostly by columns {listed(drifted.columns)}" if drifted.columns else ""
+        measured = f"according to a random forest, which tells them apart with an AUC of {drifted.area:.2f}{by}"
         yield _finding(measured, severity="note")
 
 
 def _unknown(train: Split, val: Split) -> Iterator[Finding]:
-    """Names in val that train never has, in columns of few names: an encoder fitted on train fails on them."""
+    """Category values in val that train lacks: an encoder fitted on train fails on them."""
     share = val.size / (train.size + val.size)
     for name, sketch in train.sketch.inputs.items():
         other = val.sketch.inputs.get(name)
@@ -189,10 +190,10 @@ def _unknown(train: Split, val: Split) -> Iterator[Finding]:
         certain = [word for word in strange if share ** other.words[word] < CHANCE]
         if samples:
             yield Finding(
-                what=f"{len(samples):,} samples of val have a value in {name!r} that train never has "
+                what=f"{len(samples):,} samples of val have a value in {name!r} that train lacks "
                 f"({listed([repr(word) for word in strange])}): {val.samples(samples)}",
-                why="an encoder fitted on train fails on it, or maps it to nothing; the model has never seen it",
-                remedy="split so that each value is in train as well, or encode with a value for 'unknown' "
+                why="an encoder fitted on train fails on it or drops it; the model has never seen it",
+                remedy="split so that each value is also in train, or encode with a value for 'unknown' "
                 '(OneHotEncoder(handle_unknown="ignore"))',
                 evidence=(Evidence(name="unknown_values", value=strange[:20], limit="none"),),
                 confidence=0.93 if certain else 0.7,
@@ -243,7 +244,7 @@ def _judged(
         (mean, std), (other_mean, other_std) = train.pooled(), val.pooled()
         if std > 0 and other_std > 0 and _rescaled(mean, std, other_mean, other_std, times):
             yield _finding(
-                f"of val: mean {other_mean:.3g}, deviation {other_std:.3g}; of train: {mean:.3g} and {std:.3g}"
+                f"of val: mean {other_mean:.3g}, standard deviation {other_std:.3g}; of train: {mean:.3g} and {std:.3g}"
             )
         return
     spread, other = train.std, val.std
@@ -263,7 +264,7 @@ def _judged(
 
 
 def _stretched(split: Split, other: Split, name: str, times: float) -> NDArray[np.bool_]:
-    """Columns whose quartiles lie much farther apart in one split: unlike a deviation, no outlier does that."""
+    """Columns whose interquartile range is much wider in one split; outliers do not affect it."""
     import numpy as np
 
     ours, theirs = split.quartiles(name), other.quartiles(name)
@@ -292,7 +293,8 @@ def _named(split: Split, name: str, which: NDArray[np.bool_], val: Moments, trai
     shown = listed([split.feature(name, int(i)) for i in places])
     i = int(places[0])
     return (
-        f"column{'s' * (len(places) > 1)} {shown}: mean {val.mean[i]:.4g} (deviation {val.std[i]:.3g}) in val against "
+        f"column{'s' * (len(places) > 1)} {shown}: mean {val.mean[i]:.4g} (standard deviation {val.std[i]:.3g}) in "
+        "val, "
         f"{train.mean[i]:.4g} ({train.std[i]:.3g}) in train"
     )
 
@@ -300,13 +302,13 @@ def _named(split: Split, name: str, which: NDArray[np.bool_], val: Moments, trai
 def _finding(measured: str, severity: Severity = "warning", columns: tuple[str, ...] = ()) -> Finding:
     unit = severity == "warning"
     return Finding(
-        what=f"validation inputs {'have another scale' if unit else 'differ from training inputs'} {measured}",
-        why="a scaling step is missing, or done twice, in one of the two; or they are in another unit"
+        what=f"validation inputs {'have a different scale' if unit else 'differ from training inputs'} {measured}",
+        why="a scaling step is missing or done twice on one side, or the units differ"
         if unit
-        else "validation measures something other than what is trained",
-        remedy="use the same preprocessing for both, with statistics of the training part"
+        else "the validation set does not represent the training data",
+        remedy="use the same preprocessing for both, with the statistics of the training split"
         if unit
-        else "split at random, unless the difference is wanted (later dates, other sources)",
+        else "split at random, unless the difference is intended (later dates, other sources)",
         evidence=(Evidence(name="difference", value=measured, limit="the same scale" if unit else "chance"),),
         confidence=0.88 if unit else 0.7,
         severity=severity,

@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 @rule("PM301", "unscaled-input", severity="warning", needs=[Input], causes=["PM2", "PM512"])
 def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: float = 20.0) -> Iterator[Finding]:
-    """The first layer gets inputs on a scale that networks do not handle well.
+    """The first layer gets inputs on a scale that networks handle badly.
 
-    Also columns of a table in which one repeated value, far from all others, takes up the range: a marker for missing
-    values that was scaled along with the measurements.
+    Also table columns in which one repeated value, far from all others, takes up the range: a missing-value marker that
+    was scaled along with the measurements.
 
     Measured where it matters, at the first layer with weights: scaling inside the model or the loop counts.
 
     ## Why it hurts
-    The first outputs are hundreds of times too large: units saturate or die, the learning rate that suits one feature
-    is far off for the next, and the loss starts huge or is stuck.
+    The first outputs are hundreds of times too large: units saturate or die, a learning rate that suits one feature is
+    far off for the next, and the loss starts huge or gets stuck.
 
     ## What to try first
-    Images: divide by 255 (`ToTensor` only does that for uint8 arrays). Tables: subtract the mean of each column and
-    divide by its standard deviation, both of the training part.
+    Images: divide by 255 (`ToTensor` does that only for uint8 arrays). Tables: subtract the mean of each column and
+    divide by its standard deviation, both computed on the training split.
 
     ## When this is wrong
-    When a norm layer comes right behind the first layer nothing is reported. Otherwise large inputs can be harmless if
-    the weights are initialised for them.
+    Nothing is reported if a normalisation layer directly follows the first layer. Otherwise large inputs can be
+    harmless if the weights are initialised for them.
 
     ## Options
     `pixels`: the largest value of an image that is still fine; `deviation`: the largest standard deviation of a column;
-    `failing`: the largest standard deviation of any input, when nothing is learnt.
+    `failing`: the largest standard deviation of any input if nothing is learnt.
     """
     marked = list(_marked(run))
     yield from marked
@@ -72,7 +72,7 @@ def check(run: Run, *, pixels: float = 50.0, deviation: float = 100.0, failing: 
 
 
 def _marked(run: Run, *, apart: float = 10.0, repeated: int = 3, columns: int = 3) -> Iterator[Finding]:
-    """A value at the edge that occurs again and again, and interquartile ranges away from the next one."""
+    """An extreme value that occurs repeatedly, several interquartile ranges from the next one."""
     for table in run.facts(Columns, phase="train"):
         found = [(i, edge) for i in range(len(table.low)) if (edge := _edge(table, i, apart, repeated)) is not None]
         if not found:
@@ -80,12 +80,14 @@ def _marked(run: Run, *, apart: float = 10.0, repeated: int = 3, columns: int = 
         names = listed([str(i) for i, _ in found])
         first, (value, rows, nearest) = found[0]
         yield Finding(
-            what=f"{value:.4g} stands in {rows:.0f} of {table.rows:,} rows of column {first} of {table.module}'s "
-            f"input, and the next value is {nearest:.4g} (columns {names}, counted from 0)",
-            why="a marker for missing values was probably scaled along with the measurements, which are left with a "
-            "small part of the range",
-            remedy="turn the marker into a missing value before anything is scaled, then fill it in: "
-            "x[x == marker] = np.nan, and SimpleImputer or the median of the training part",
+            what=f"column {first} of {table.module}'s input is {value:.4g} in {rows:.0f} of {table.rows:,} rows, and "
+            "the "
+            f"nearest other value is {nearest:.4g} (columns {names}, counted from 0)",
+            why="a missing-value marker was probably scaled along with the measurements, which are left with a small "
+            "part "
+            "of the range",
+            remedy="make the marker a missing value before scaling, then impute it: "
+            "x[x == marker] = np.nan, and SimpleImputer or the median of the training split",
             **edited_at(table.where, input_assembled(run)),
             evidence=(
                 Evidence(name="rows_with_this_value", value=rows, limit=f"< {repeated}"),
@@ -98,7 +100,7 @@ def _marked(run: Run, *, apart: float = 10.0, repeated: int = 3, columns: int = 
 
 
 def _edge(table: Columns, i: int, apart: float, repeated: int) -> tuple[float, float, float] | None:
-    """The lowest or highest value, its rows and its neighbour, where it stands far apart; most rows have others."""
+    """The lowest or highest value, its rows and its neighbour, if it is far from the rest; most rows have others."""
     usual = table.upper_quartile[i] - table.lower_quartile[i]
     for value, rows, nearest in (
         (table.low[i], table.low_rows[i], table.after_low[i]),
@@ -117,9 +119,9 @@ def _image(event: Input, pixels: float) -> tuple[str, str, str] | None:
     # Pixels that only had a mean subtracted, as models of old want them, go far below zero as well.
     if event.max > pixels and (raw or (event.features == 3 and event.min > -10)):
         if raw:
-            return spans, "these are raw pixels of 0 to 255", "divide by 255, and normalise if the model expects it"
-        shifted = "0 to 255 was probably normalised with the mean and deviation of images from 0 to 1"
-        return f"{spans} (deviation {event.std:.3g})", shifted, "divide by 255 before the images are normalised"
+            return spans, "these are raw pixels from 0 to 255", "divide by 255, and normalise if the model expects it"
+        shifted = "pixels from 0 to 255 were probably normalised with statistics for images from 0 to 1"
+        return f"{spans} (standard deviation {event.std:.3g})", shifted, "divide by 255 before normalising"
     if event.min >= 0 and 0 < event.max <= 1.01 / 255 and event.features in (1, 3):
         return spans, "images from 0 to 1 were divided by 255 a second time", "scale only once"
     return None
@@ -135,8 +137,8 @@ def _narrow(run: Run, event: Input) -> tuple[str, str, str] | None:
     return (
         f"the images that reach {event.module} go from {event.min:.4g} to {event.max:.4g}, "
         f"and a channel's standard deviation is at most {spread:.2g}",
-        "images from 0 to 1 were probably normalised with the mean and deviation of images from 0 to 255",
-        "take the mean and deviation of images from 0 to 1, or scale the images back first",
+        "images from 0 to 1 were probably normalised with statistics for images from 0 to 255",
+        "use the mean and standard deviation of images from 0 to 1, or scale the images to 0 to 255 first",
     )
 
 
@@ -148,7 +150,7 @@ def _table(event: Input, deviation: float) -> tuple[str, str, str] | None:
     return (
         f"a column of the input of {event.module} has a standard deviation of {largest:,.4g}{uneven}",
         "features on such a scale dominate the others and make the first layer's gradients huge",
-        "standardise each column: (x - mean) / std, with the statistics of the training part",
+        "standardise each column: (x - mean) / std, with the statistics of the training split",
     )
 
 
@@ -162,14 +164,14 @@ def _fails(run: Run) -> bool:
 def _large(event: Input) -> tuple[str, str, str]:
     return (
         f"the input of {event.module} goes from {event.min:.4g} to {event.max:.4g} "
-        f"(deviation {event.std:.3g}), and nothing is learnt",
-        "the first outputs, and so the first gradients, are too large by the same factor",
-        "scale it to a deviation of about 1: (x - mean) / std, with the statistics of the training part",
+        f"(standard deviation {event.std:.3g}), and nothing is learnt",
+        "the first outputs and gradients are too large by the same factor",
+        "scale it to a standard deviation of about 1: (x - mean) / std, with the statistics of the training split",
     )
 
 
 def _normalised_next(run: Run, event: Input) -> bool:
-    """Whether the layer right behind the first one is a norm, which takes any scale away."""
+    """Whether the layer after the first one is a norm, which removes any scale."""
     calls = [c for c in run.facts(ModuleCall) if c.grad and (c.module or "").split(".")[0] == _root(event)]
     order = sorted(calls, key=lambda call: call.order)
     names = [call.module for call in order]
@@ -184,7 +186,7 @@ def _root(event: Input) -> str:
 
 
 def _places(run: Run, event: Input) -> Places:
-    """Where the samples are read; without a loader, where the input is put together."""
+    """Where the samples are read; without a loader, where the input is assembled."""
     reader = _reader(run)
     if reader is not None:
         return Places(where=at(event, reader), also=())
@@ -192,7 +194,7 @@ def _places(run: Run, event: Input) -> Places:
 
 
 def _reader(run: Run) -> Site | None:
-    """The dataset's own code, where the repair belongs, when there is exactly one that was trained from."""
+    """The dataset's own code, where the fix belongs, if exactly one was trained on."""
     used = {event.loader for event in run.facts(TrainForward)}
     readers = [loader.reader for loader in run.facts(Loader) if loader.number in used]
     return readers[0] if len(readers) == 1 else None
@@ -204,7 +206,7 @@ FAR = 10.0  # interquartile ranges beyond the quartiles: a tail that would leave
 
 
 def in_data(audit: Audit, *, pixels: float = 50.0, deviation: float = 100.0) -> Iterator[Finding]:
-    """A note on its own: scaling may come later, in the model or the loop. A warning for images made ready to feed."""
+    """A note by itself: scaling may come later, in the model or the loop. A warning for images ready to be fed."""
     from paramedic.audit.sketches.pictures import is_image_shape
 
     split = audit.train
@@ -226,7 +228,7 @@ def _pixels(split: Split, sketch: InputSketch, pixels: float) -> Iterator[Findin
     spans = f"the images of {split.name} go from {low:.4g} to {high:.4g}"
     if low >= 0 and sketch.whole and pixels < high <= 255:
         severity: Severity = "warning" if ready else "note"
-        why = "these are raw pixels of 0 to 255, which make the first layer's outputs hundreds of times too large"
+        why = "these are raw pixels from 0 to 255, which make the first layer's outputs hundreds of times too large"
         yield _finding(split, spans, why, "divide by 255 (as float), then normalise", high, f"≤ {pixels:g}", severity)
     elif low >= 0 and 0 < high <= 1.01 / 255 and "float" in sketch.type:
         why = "images from 0 to 1 were divided by 255 a second time"
@@ -254,7 +256,7 @@ def _columns(split: Split, name: str, sketch: InputSketch, deviation: float) -> 
         split,
         f"column {split.feature(name, widest)} of {split.name} has standard deviation {spread[widest]:,.4g}; the "
         f"median column {middle:,.3g}",
-        "it dominates the other columns unless they are scaled first",
+        "unscaled, it dominates the other columns",
         _advice(split, name, large, quartiles, sketch.moments),
         float(spread[widest]),
         "about 1",
@@ -266,7 +268,7 @@ def _columns(split: Split, name: str, sketch: InputSketch, deviation: float) -> 
 def _advice(
     split: Split, name: str, large: list[int], quartiles: tuple[Floats, Floats, Floats], moments: Moments
 ) -> str:
-    """Which column, which transform, fitted on which part."""
+    """Which column, which transform, fitted on which split."""
     low, median, high = quartiles
     tails = [i for i in large if moments.low[i] >= 0 and high[i] + low[i] - 2 * median[i] > SKEW * (high[i] - low[i])]
     far = FAR * (high - low)
@@ -277,7 +279,7 @@ def _advice(
     parts = [f"log1p of {listed(logs)}, whose tails are long, then standardise"] if logs else []
     parts += [f"standardise {listed(bends)}, whose tails are long on both sides, then tanh"] if bends else []
     parts += [f"standardise {listed(others)}"] if others else []
-    return f"{'; '.join(parts)}: scaler = StandardScaler().fit(x_train), then scaler.transform for both parts"
+    return f"{'; '.join(parts)}: scaler = StandardScaler().fit(x_train), then scaler.transform on both splits"
 
 
 def _finding(

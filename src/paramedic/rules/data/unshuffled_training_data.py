@@ -20,24 +20,23 @@ if TYPE_CHECKING:
 
 @rule("PM306", "unshuffled-training-data", severity="warning", needs=[Labels], causes=["PM209"])
 def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Finding]:
-    """Training batches come sorted by class.
+    """Training batches are sorted by class.
 
     ## Why it hurts
-    The model sees one class for a while, then the next, and forgets the first. The loss is a sawtooth, and the
-    result leans to the classes that came last.
+    The model sees one class for a while, then the next, and forgets the first. The loss is a sawtooth, and the result
+    is biased towards the classes that came last.
 
     ## What to try first
     `shuffle=True` in the DataLoader, or permute the samples before each epoch.
 
     ## When this is wrong
     Full-batch training does not depend on the order and is not reported; neither are streams that mix the classes, nor
-    batches of one kind each that come in any order: the frames of one recording, the pixels of one tile. Where the
-    script draws its batches itself and no class ever comes back, it may be learning one class after the other on
-    purpose.
+    single-class batches in random order: the frames of one recording, the pixels of one tile. If the script draws its
+    batches itself and no class ever comes back, it may be learning one class after another on purpose.
 
     ## Options
     `purity`: how much more uniform than a shuffled batch the labels of a batch must be, from 0 to 1, or neighbouring
-    labels in an audit; `fewest`: batches to be seen; `samples`: the fewest that an audit judges.
+    labels in an audit; `fewest`: fewest batches seen; `samples`: the fewest that an audit judges.
     """
     for events in label_batches(run):
         steps = _of_whole_steps(events)
@@ -46,7 +45,7 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
         if len(pooled) < 2 or len(events) < fewest or min(batch.total() for batch in batches) < 2:
             continue
         if len(batches) < fewest:
-            raise Abstain("several batches of labels belong to one step, and too few steps were seen as a whole")
+            raise Abstain("a step has several batches of labels, and too few steps were seen completely")
         if max(pooled.values()) > 0.9 * sum(pooled.values()):
             raise Abstain("one class makes up nearly all labels, so their order cannot be judged")
         if _set_by_hand(events):
@@ -57,11 +56,11 @@ def check(run: Run, *, purity: float = 0.5, fewest: int = 10) -> Iterator[Findin
         if excess < purity or shuffled or not _in_order(steps):
             continue
         if loader is None and not _comes_back(steps):
-            raise Abstain("classes come one after the other and none comes back, perhaps on purpose")
+            raise Abstain("each class comes only once, one after another, perhaps on purpose")
         yield Finding(
-            what=f"training batches are sorted by class: two samples of a batch share their label {excess:.0%} more "
+            what=f"training batches are sorted by class: two samples of a batch share a label {excess:.0%} more "
             f"often than in shuffled data ({len(batches)} batches, {len(pooled)} classes)",
-            why="the model learns one class at a time and forgets the ones before"
+            why="the model learns one class at a time and forgets the previous ones"
             + (f"; the loader uses {loader.sampler}" if loader else ""),
             remedy=_remedy(loader),
             **edited_at(
@@ -80,12 +79,12 @@ def _remedy(loader: Loader | None) -> str:
     if loader is None:
         return "permute the samples before each epoch"
     if loader.iterable:
-        return "mix the classes where the stream is written, or shuffle it with a buffer larger than a class"
+        return "mix the classes when writing the stream, or shuffle it with a buffer larger than a class"
     return "DataLoader(..., shuffle=True)"
 
 
 def _set_by_hand(events: list[Labels]) -> bool:
-    """Two labels, one per batch, in quick alternation: nobody's data, but 'real' and 'fake'."""
+    """Two labels, one per batch, in quick alternation: not data classes, but 'real' and 'fake'."""
     labels = [next(iter(event.counts)) for event in events if len(event.counts) == 1]
     if events[0].classes != 2 or len(labels) < len(events):
         return False
@@ -98,7 +97,7 @@ def _leading(batch: Counter[str]) -> str:
 
 
 def _in_order(steps: dict[int, Counter[str]]) -> bool:
-    """Whether what a batch holds tells what the next one does: the same again, a higher class, always the same one."""
+    """Whether a batch predicts the next one: the same class again, a higher one, or always the same successor."""
     pairs = [(_leading(a), _leading(steps[step + 1])) for step, a in steps.items() if step + 1 in steps]
     if not pairs:
         return True
@@ -123,7 +122,8 @@ def _comes_back(steps: dict[int, Counter[str]]) -> bool:
 def _of_whole_steps(events: list[Labels]) -> dict[int, Counter[str]]:
     """The labels that each step saw: of all heads of a model, of all parts of an accumulated batch.
 
-    Many steps are seen in part; those with fewer batches than others say nothing, for each head has its own labels.
+    Many steps are seen only in part; those with fewer batches than others are ignored, since each head has its own
+    labels.
     """
     calls = Counter(event.step for event in events)
     usual = sorted(calls.values())[-3:][0]  # the most, but for one or two odd steps
@@ -135,7 +135,7 @@ def _of_whole_steps(events: list[Labels]) -> dict[int, Counter[str]]:
 
 
 def _excess(batches: list[Counter[str]], pooled: Counter[str]) -> float:
-    """0 when batches are drawn at random, 1 when each holds one class: the chance-corrected agreement of two labels."""
+    """0 if batches are drawn at random, 1 if each has one class: the chance-corrected agreement of two labels."""
     total = sum(pooled.values())
     by_chance = sum((count / total) ** 2 for count in pooled.values())
     together = pairs = 0
@@ -154,12 +154,12 @@ def _training_loader(run: Run) -> Loader | None:
 
 # In an audit: the data itself, before any training.
 def in_data(audit: Audit, *, purity: float = 0.5, samples: int = 50) -> Iterator[Finding]:
-    """A warning for a loader that keeps the order; a note for data that somebody else may shuffle."""
+    """A warning for a loader that keeps the order; a note for data that may be shuffled elsewhere."""
     import numpy as np
 
     labels = audit.train.sketch.target.labels
     if audit.task.kind != "classification" or labels is None or len(labels) < samples:
-        raise Abstain("there is no row of class labels to look at")
+        raise Abstain("there are no class labels")
     _, counts = np.unique(labels, return_counts=True)
     by_chance = float(((counts / counts.sum()) ** 2).sum())
     if len(counts) < 2 or by_chance > 0.8:
@@ -171,11 +171,11 @@ def in_data(audit: Audit, *, purity: float = 0.5, samples: int = 50) -> Iterator
     if kept is False or audit.train.source.kind == "images":
         return  # folders are always read class by class
     yield Finding(
-        what=f"the samples of train are sorted by class: neighbouring rows share their label "
+        what=f"the samples of train are sorted by class: neighbouring rows share a label "
         f"{excess:.0%} more often than in shuffled data",
-        why="the loader gives them in this order: the model learns one class at a time and forgets the ones before"
+        why="the loader keeps this order: the model learns one class at a time and forgets the previous ones"
         if kept
-        else "a split by position gets other classes than the rest, and so do batches unless they are shuffled",
+        else "splitting by position separates the classes, and so does batching without shuffling",
         remedy="DataLoader(..., shuffle=True)" if kept else "shuffle before splitting, and in the training loader",
         evidence=(Evidence(name="label_excess", value=round(excess, 3), limit=f"< {purity:g}"),),
         confidence=0.92 if kept else 0.7,
@@ -185,7 +185,7 @@ def in_data(audit: Audit, *, purity: float = 0.5, samples: int = 50) -> Iterator
 
 
 def _keeps_order(split: Split) -> bool | None:
-    """Whether batch after batch comes as the samples lie; None when there is no loader to ask."""
+    """Whether the loader keeps the order of the samples; None if there is no loader."""
     if split.source.kind != "loader":
         return None
     loader = split.source.origin

@@ -27,25 +27,25 @@ VISIBLY = 0.95  # as the ratio of `smoother`, where the program is seen to resha
 def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
     """view() or reshape() is used where axes should have been swapped.
 
-    `view` cuts the same row of numbers into other pieces; it does not move axes. (4, 20, 12) seen as (48, 20) mixes
-    values of different time steps, channels or samples. Predictions of shape (time, batch, classes) and labels of
-    shape (batch, time), both flattened, meet in the wrong order.
+    `view` only regroups the same sequence of numbers; it does not move axes. Viewing (4, 20, 12) as (48, 20) mixes
+    values of different time steps, channels or samples. Predictions of shape (time, batch, classes) and labels of shape
+    (batch, time), both flattened, are in different orders.
 
     ## Why it hurts
-    Each position holds numbers that belong to several others. The network still trains on the scrambled data, only
+    Each position contains values that belong to several others. The network still trains on the scrambled data, only
     worse.
 
     ## What to try first
     Swap the axes first: `x.permute(0, 2, 1, 3).reshape(n, time, -1)` or `x.transpose(1, 2)`.
 
     ## When this is wrong
-    When a size is only by chance that of another axis. Merging neighbouring axes, splitting one, heads, patches and
-    pixel shuffles are not reported. Pictures with a pattern that repeats every three pixels look like scrambled ones.
-    Pictures of an evaluation in another layout than those of training are reported where a copy of the model gives far
-    more right answers to them in the other layout.
+    When a size matches that of another axis by chance. Merging adjacent axes, splitting one, heads, patches and pixel
+    shuffles are not reported. Images with a pattern that repeats every three pixels look scrambled. Evaluation images
+    whose layout differs from training are reported if a copy of the model gives far more correct predictions in the
+    other layout.
 
     ## Options
-    `smoother`: how much smoother, as a ratio, pictures must be with their colours read as the last axis. In an audit:
+    `smoother`: how much smoother, as a ratio, images must be with channels read as the last axis. In an audit:
     `rougher`: how much rougher, as a ratio, they must be as they are than read back; `images`: the fewest that are
     judged; `apart`: standard errors between the mean colours of train and val, to call red and blue exchanged.
     """
@@ -57,9 +57,9 @@ def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
         old, new = shape(op.from_), shape(op.to)
         moved = [size for size in op.new_axes if size in op.axes]
         yield Finding(
-            what=f"{op.function} turns {old} into {new}: the axis of size {moved[0]} seems to have moved, but "
-            "the numbers stay in their order",
-            why="view and reshape cut the same sequence of numbers anew, so values of different positions are mixed",
+            what=f"{op.function} turns {old} into {new} as if the axis of size {moved[0]} had moved, but "
+            "the order of the values stays the same",
+            why="view and reshape only regroup the values, so values from different positions are mixed",
             remedy="swap the axes with permute or transpose first, then reshape",
             where=op.where,
             severity="error" if op.permutation else "warning",
@@ -75,7 +75,7 @@ def check(run: Run, *, smoother: float = 0.6) -> Iterator[Finding]:
 
 
 def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
-    """Somebody, perhaps NumPy, has reshaped the pictures before they came here."""
+    """The images were already reshaped, perhaps in NumPy."""
     for event in run.facts(Input, phase="train"):
         here, otherwise = event.roughness, event.roughness_interleaved
         if not here or otherwise is None or event.samples < FEWEST_VALUES:
@@ -91,9 +91,9 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
             yield _series(event, here, otherwise, smoother)
             return
         yield Finding(
-            what=f"the pictures that reach {event.module} look scrambled: neighbouring pixels differ by {here:.3g}, "
-            f"and by {otherwise:.3g} if the {channels} colours are read as the last axis",
-            why="pictures of height × width × colours were reshaped to colours × height × width, which moves no axis",
+            what=f"the images that reach {event.module} look scrambled: neighbouring pixels differ by {here:.3g}, "
+            f"and by {otherwise:.3g} if the {channels} channels are read as the last axis",
+            why="images of height × width × channels were reshaped to channels × height × width, which moves no axis",
             remedy="x.permute(0, 3, 1, 2), or np.transpose(x, (0, 3, 1, 2)), instead of reshape or view",
             **edited_at(event.where, reshaped),
             severity="warning",
@@ -106,7 +106,8 @@ def _interleaved(run: Run, smoother: float) -> Iterator[Finding]:
 def _series(event: Input, here: float, otherwise: float, smoother: float) -> Finding:
     _, channels, places = event.shape
     return Finding(
-        what=f"the series that reach {event.module} look scrambled: neighbours differ by {here / event.calls:.3g}, and "
+        what=f"the series that reach {event.module} look scrambled: neighbouring values differ by "
+        f"{here / event.calls:.3g}, and "
         f"by {otherwise / event.calls:.3g} if the {channels} channels are read as the last axis",
         why=f"series of {places} × {channels} were reshaped to {channels} × {places}, which moves no axis",
         remedy="x.transpose(1, 2), or np.swapaxes(x, 1, 2), instead of reshape or view",
@@ -118,19 +119,19 @@ def _series(event: Input, here: float, otherwise: float, smoother: float) -> Fin
 
 
 def _reshaped(run: Run) -> Link | None:
-    """Where the pictures are reshaped to four axes on their way to the model, and no axis is moved."""
+    """Where the images are reshaped to four axes on their way to the model, and no axis is moved."""
     calls = run.facts(TrainForward)
     return first_link(model_input_history(run, calls[0].where), reshapes) if calls else None
 
 
 def _evaluated_otherwise(found: Repair) -> Finding:
-    """The pictures of an evaluation are laid out unlike those of training, and the model has learnt from the latter."""
+    """The images of an evaluation have a different layout from those the model was trained on."""
     event, change, before, after = found
     return Finding(
-        what=f"pictures of the evaluation have another layout than those of training: with {change}, {event.module} "
-        f"gives {after:.1%} right answers instead of {before:.1%}",
-        why="the model was trained on the one and is asked about the other",
-        remedy="read both with the same function: OpenCV gives BGR, and Pillow RGB"
+        what=f"evaluation images have a different layout from training images: with {change}, {event.module} "
+        f"is right for {after:.1%} of them instead of {before:.1%}",
+        why="the model was trained on one layout and is evaluated on another",
+        remedy="read both with the same function: OpenCV returns BGR, Pillow RGB"
         if change == "channels reversed"
         else "use the same order of axes for both",
         where=event.where,
@@ -142,10 +143,10 @@ def _evaluated_otherwise(found: Repair) -> Finding:
 def _crossed(op: CrossedRows) -> Finding:
     first, second = op.prediction
     return Finding(
-        what=f"the rows of the prediction run over axes of {first} × {second}, those of the labels over {second} × "
-        f"{first}: {op.function} compares each with the label of another place",
-        why="flattening keeps the order of the numbers, and one side has time first, the other the batch",
-        remedy="swap the axes of one side before it is flattened: prediction.transpose(0, 1).reshape(-1, classes)",
+        what=f"the prediction is flattened from {first} × {second}, the labels from {second} × {first}: {op.function} "
+        "compares each prediction with the label of another position",
+        why="flattening keeps the order of the values; one side has time first, the other the batch",
+        remedy="swap the axes of one side before flattening: prediction.transpose(0, 1).reshape(-1, classes)",
         where=op.where,
         evidence=(
             Evidence(name="prediction_axes", value=shape(op.prediction), limit="those of the labels"),
@@ -157,7 +158,7 @@ def _crossed(op: CrossedRows) -> Finding:
 
 # In an audit: the data itself, before any training.
 def in_data(audit: Audit, *, rougher: float = 1.8, images: int = 16, apart: float = 6.0) -> Iterator[Finding]:
-    """Neighbouring pixels of a picture are alike: the order of axes in which they are most alike is the true one."""
+    """Neighbouring pixels of an image are similar: the axis order in which they are most similar is the true one."""
     import numpy as np
 
     from paramedic.audit.sketches.pictures import is_image_shape
@@ -188,7 +189,7 @@ def _channels_last(split: Split, shape: tuple[int, ...], kind: str) -> Iterator[
     if last and split.source.fed and "float" in kind:
         yield _finding(
             f"the images of {split.name} come as {shape[0]} × {shape[1]} × {shape[2]}, channels last",
-            "torch's convolutions take the first axis for the channels",
+            "torch's convolutions expect channels first",
             "image.permute(2, 0, 1), which moves the axis (view or reshape would scramble the pixels)",
             "channels_last",
             True,
@@ -209,7 +210,7 @@ def _scrambled(split: Split, images: Array, rougher: float) -> Iterator[Finding]
     if read_back > 0 and as_they_are > rougher * read_back:
         yield _finding(
             f"the pixels of {split.name} are scrambled: read as {shape[1]} × {shape[2]} × 3 they are "
-            f"{as_they_are / read_back:.1f} times as smooth as in the shape they have, 3 × {shape[1]} × {shape[2]}",
+            f"{as_they_are / read_back:.1f} times as smooth as in their own shape, 3 × {shape[1]} × {shape[2]}",
             "view or reshape was used where the axes should have been moved",
             "permute(2, 0, 1) instead of reshape(3, H, W)",
             "roughness_ratio",
@@ -219,7 +220,7 @@ def _scrambled(split: Split, images: Array, rougher: float) -> Iterator[Finding]
 
 
 def _roughness(images: Array) -> float:
-    """The mean difference of neighbours, in deviations."""
+    """The mean difference of neighbours, in standard deviations."""
     import numpy as np
 
     across = np.abs(np.diff(images, axis=3)).mean()
@@ -228,7 +229,7 @@ def _roughness(images: Array) -> float:
 
 
 def _swapped(audit: Audit, name: str, images: int, apart: float) -> Iterator[Finding]:
-    """Red and blue exchanged in one of the splits: each channel of val looks like the opposite one of train."""
+    """Red and blue swapped in one split: each channel of val looks like the opposite one of train."""
     import numpy as np
 
     assert audit.val is not None
@@ -246,9 +247,9 @@ def _swapped(audit: Audit, name: str, images: int, apart: float) -> Iterator[Fin
     crossed = np.abs(one.mean(axis=0) - two.mean(axis=0)[::-1]) / error
     if straight[[0, 2]].min() > apart and crossed[[0, 2]].max() < apart / 2:
         yield _finding(
-            "red and blue of val seem exchanged: its first channel has the mean of train's third, and the reverse",
-            "one part was read as RGB and the other as BGR (OpenCV)",
-            "cv2.cvtColor(image, cv2.COLOR_BGR2RGB) where OpenCV reads",
+            "red and blue of val seem swapped: its first channel has the mean of train's third, and vice versa",
+            "one split was read as RGB and the other as BGR (OpenCV)",
+            "cv2.cvtColor(image, cv2.COLOR_BGR2RGB) after cv2.imread",
             "channel_distance",
             float(straight[[0, 2]].min()),
             "warning",

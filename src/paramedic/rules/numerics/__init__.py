@@ -1,1 +1,1 @@
-"""Rules on numbers that break."""
+"""Rules on numerical faults."""

@@ -21,19 +21,20 @@ _CAUSES = ["PM101", "PM102", "PM103", "PM109", "PM202", "PM205", "PM207", "PM208
 
 @rule("PM107", "domain-edge", severity="warning", coverage=[Backward], causes=_CAUSES)
 def check(run: Run) -> Iterator[Finding]:
-    """A logarithm, root or division so close to its singularity that it alone makes the gradient explode.
+    """A logarithm, root or division so close to its singularity that the gradient explodes.
 
     ## Why it hurts
-    Everything is still finite, so nothing fails; but the derivative of 1/x at 1e-8 is 1e16, and the step that follows
-    throws away what was learnt. A little closer, and the same line produces NaN.
+    Everything is still finite, so nothing fails. But the derivative of 1/x at 1e-8 is 1e16, and the next step wipes out
+    what the model has learnt. A little closer to the singularity, the same line produces NaN.
 
     ## What to try first
-    Keep the argument away from the singularity at its source: `softplus(v) + 1e-3` for a standard deviation, `x + 1e-8`
-    under a root, `clamp(min=...)` for a denominator. Clipping gradients only hides it: the direction is wrong as well.
+    Keep the argument away from the singularity where it is computed: `softplus(v) + 1e-3` for a standard deviation, `x
+    + 1e-8` under a root, `clamp(min=...)` for a denominator. Clipping only hides the problem: the direction of the
+    gradient is wrong as well.
 
     ## When this is wrong
-    It is reported only after a gradient has jumped to hundreds of times its previous maximum, and re-running the step
-    without this one derivative gives a gradient of ordinary size. Where gradients are clipped it is a note.
+    This is reported only if a gradient jumped to hundreds of times its previous maximum and re-running the step without
+    this one derivative gives a gradient of ordinary size. If gradients are clipped, it is a note.
     """
     for event in run.facts(Edge)[:1]:
         one, leap = event.near == 1, event.leap
@@ -42,7 +43,7 @@ def check(run: Run) -> Iterator[Finding]:
         yield Finding(
             what=f"{operation(event)} got {event.near:,} value{'s' * (not one)} close to its singularity (down to "
             f"{event.closest:.2g} away), and the gradient jumped to {times} times its previous maximum",
-            why=f"{slope}; without it the gradient of this step is {event.without:.2g}, not {event.gradient:.2g}",
+            why=f"{slope}; without it, this step's gradient is {event.without:.2g} instead of {event.gradient:.2g}",
             remedy=_REMEDIES.get(event.op, _ROOT),
             where=event.where,
             evidence=(

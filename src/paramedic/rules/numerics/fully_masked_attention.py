@@ -20,12 +20,12 @@ def check(run: Run) -> Iterator[Finding]:
     """A softmax row in which every position is masked with -inf: the row is NaN, and so are the gradients.
 
     ## Why it hurts
-    Softmax over nothing is 0/0. Even if the row is discarded afterwards, its NaN reaches the gradients of everything
-    the rows share. Typical: an empty document, a sample that is all padding, a mask that is inverted.
+    Softmax over nothing is 0/0. Even if the row is discarded later, its NaN reaches the gradients of all shared
+    weights. Typical causes: an empty document, a sample that is all padding, an inverted mask.
 
     ## What to try first
-    Make sure that every row keeps one position: drop empty samples, or unmask the first position of such rows. Or mask
-    with a large finite number (`torch.finfo(scores.dtype).min`) instead of -inf.
+    Make sure that every row has at least one unmasked position: drop empty samples, or unmask the first position of
+    such rows. Or mask with a large finite number (`torch.finfo(scores.dtype).min`) instead of -inf.
 
     ## When this is wrong
     Masked rows whose NaN reaches neither the loss nor a gradient are not reported.
@@ -37,8 +37,8 @@ def check(run: Run) -> Iterator[Finding]:
         which = f" (index {listed([str(s) for s in samples])} of the first dimension)" if samples else ""
         yield Finding(
             what=f"{masked:,} of {rows:,} softmax rows have every position masked{which}",
-            why="softmax over nothing but -inf is NaN, and its gradient reaches the weights",
-            remedy="give every row one position: drop empty samples or unmask their first position",
+            why="the softmax of a row of -inf is NaN, and its gradient reaches the weights",
+            remedy="leave one position unmasked in every row: drop empty samples, or unmask their first position",
             where=event.where,
             evidence=(
                 Evidence(name="operation", value=event.op),

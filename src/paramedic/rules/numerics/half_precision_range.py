@@ -12,13 +12,13 @@ _CAUSES = ["PM101", "PM102", "PM103", "PM104", "PM108", "PM201", "PM206", "PM207
 
 @rule("PM106", "half-precision-range", severity="error", coverage=[Backward], causes=_CAUSES)
 def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
-    """A number that half precision cannot hold: a constant, a result that overflowed, gradients that became 0.
+    """A constant, result or gradient outside the range of half precision.
 
     ## Why it hurts
-    float16 ends at 65504 and has nothing between 0 and 6e-8. A mask constant of -1e9 becomes -inf, and a row of nothing
-    but -inf makes softmax NaN; an epsilon of 1e-8 becomes 0 and has no effect. bfloat16 has the range of float32 but
-    only three digits. Gradients are small numbers: without a loss scale float16 turns many of them into 0, and layers
-    far from the loss stop learning.
+    float16 overflows above 65504 and underflows to 0 below 6e-8. A mask constant of -1e9 becomes -inf, and a row of
+    nothing but -inf makes softmax NaN; an epsilon of 1e-8 becomes 0 and has no effect. bfloat16 has the range of
+    float32 but only three digits. Gradients are small: without loss scaling, float16 turns many of them into 0, and
+    layers far from the loss stop learning.
 
     ## What to try first
     Masks: `torch.finfo(scores.dtype).min`, or a boolean mask. Epsilons: 1e-4 and above in float16. Or compute that one
@@ -26,12 +26,12 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
     which needs no scaler.
 
     ## When this is wrong
-    Only constants and overflows that reached a loss or a gradient are reported. Zeros among the gradients count only
-    where float16 is used without a GradScaler, and where what is left lies just above its smallest number, from the
-    first steps on.
+    Only constants and overflows that reached a loss or a gradient are reported. Zero gradients count only if float16 is
+    used without a GradScaler and the remaining gradients lie just above the smallest float16 number, from the first
+    steps on.
 
     ## Options
-    `underflow_share`: share of all gradient values that are 0 for that reason in a typical step.
+    `underflow_share`: share of all gradient values that underflow to 0 in a typical step.
     """
     if (tiny := underflow(run, underflow_share)) is not None:
         yield tiny
@@ -53,7 +53,7 @@ def check(run: Run, *, underflow_share: float = 0.5) -> Iterator[Finding]:
             remedy = "compute this line in float32 (x.float()), scale the operands down, or use bfloat16"
         yield Finding(
             what=what,
-            why="float16 ends at 65504 and has nothing between 0 and 6e-8",
+            why="float16 overflows above 65504 and underflows to 0 below 6e-8",
             remedy=remedy,
             where=where,
             evidence=(*evidence(event), *([Evidence(name="constant", value=lost.value)] if lost else [])),

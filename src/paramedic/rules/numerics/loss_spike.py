@@ -13,29 +13,30 @@ _WINDOW = 20
 
 @rule("PM109", "loss-spike", severity="warning", needs=[Backward], symptom=True)
 def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, damage: float = 2.0) -> Iterator[Finding]:
-    """One step's loss is far above everything around it.
+    """The loss of one step is far above that of the steps around it.
 
     ## Why it hurts
-    A single batch with extreme values gives one huge gradient, and that one step can undo hundreds of good ones.
+    A single batch with extreme values gives a huge gradient, and that one step can undo hundreds of good ones.
 
     ## What to try first
     Look at the batch of that step: a missing-value code such as -9999, a broken file, a wrong unit. Gradient clipping
-    limits what one batch can do. `paramedic run --bundle-spikes` keeps such a step, batch and all, in a file that
-    `paramedic replay` runs again.
+    limits the damage one batch can do. `paramedic run --bundle-spikes` saves such a step with its batch, and `paramedic
+    replay` runs it again.
 
     ## When this is wrong
-    A spike that training recovers from is a note, also where batches with outliers are frequent: a model that was set
-    back is worse on all batches, the good ones too. Targets that grow along the way, as those of a value function do,
-    raise the loss by themselves: a note as well. Losses that are sums or written by hand are not judged.
+    A spike that training recovers from is a note, even if batches with outliers are frequent: a model that was set back
+    is worse on all batches, including the good ones. Targets that grow during training, such as those of a value
+    function, raise the loss without any fault; that is a note as well. Losses that are sums or hand-written are not
+    judged.
 
     ## Options
     `above_before`: times the typical loss of the steps before; `above_first`: times the first loss; `damage`: how much
-    higher than before the loss stays afterwards for it to be more than a note.
+    higher the loss must stay afterwards to be more than a note.
     """
     judged = outcome(run)
     curve = judged.curve
     if len(curve.values) < 3 * _WINDOW:
-        raise Abstain(f"only {len(curve.values)} steps")
+        raise Abstain(f"the loss of only {len(curve.values)} steps was seen")
     index = _spike(curve, above_before, above_first)
     if index is None:
         return
@@ -48,9 +49,9 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
     harmed = harmed and not _targets_moved(run, step, damage)
     yield Finding(
         what=f"the loss jumped from {before:.3g} to {curve.values[index]:.3g} in one step (step {step:,})",
-        why=f"it set the model back: the {len(after)} steps after it have a loss of {median(after):.3g}"
+        why=f"it set the model back: the loss of the next {len(after)} steps is {median(after):.3g}"
         if harmed
-        else "training recovered; the batch of that step is worth a look",
+        else "training recovered, but that batch is worth a look",
         remedy=f"look at the batch of step {step:,} for extreme values (missing-value codes, wrong units)"
         f"{_look(run, step)}; clip gradients with nn.utils.clip_grad_norm_",
         where=curve.where_at(step),
@@ -64,13 +65,15 @@ def check(run: Run, *, above_before: float = 20.0, above_first: float = 5.0, dam
 
 
 def _better(losses: Sequence[float]) -> float:
-    """The loss of a better batch: a quarter of all is lower still."""
+    """The lower quartile: the loss of a good batch."""
     return sorted(losses)[len(losses) // 4]
 
 
 def _targets_moved(run: Run, step: int, times: float) -> bool:
-    """Whether the targets are on another scale since then, as those of an agent that finds its first rewards are: their
-    loss is then on another scale, too, whatever became of the model."""
+    """Whether the scale of the targets has changed since then, as when an agent finds its first rewards.
+
+    The scale of the loss then changes with it, whatever happened to the model.
+    """
     calls = [call for call in run.facts(LossCall, phase="train") if call.values is not None]
     before = [call.numbers.target_spread for call in calls if call.step < step]
     after = [call.numbers.target_spread for call in calls if call.step > step]
@@ -78,13 +81,13 @@ def _targets_moved(run: Run, step: int, times: float) -> bool:
 
 
 def _look(run: Run, step: int) -> str:
-    """How to get at the batch."""
+    """How to look at the batch."""
     kept = [event.path for event in run.facts(Bundle) if event.step == step]
-    return f": paramedic replay {kept[0]}" if kept else "; paramedic run --bundle-spikes keeps it"
+    return f": paramedic replay {kept[0]}" if kept else "; paramedic run --bundle-spikes saves it"
 
 
 def _spike(curve: Curve, above_before: float, above_first: float) -> int | None:
-    """The highest step that stands alone: far above the steps before it, not just the beginning of a new level."""
+    """The highest isolated peak: far above the steps before it, and not the beginning of a new level."""
     first = max(curve.values[:5])
     candidates = range(_WINDOW, len(curve.values))
     index = max(candidates, key=lambda i: curve.values[i])

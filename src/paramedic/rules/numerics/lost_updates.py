@@ -20,19 +20,19 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     """The optimizer steps, but most weights do not change, because the update is smaller than the rounding error.
 
     ## Why it hurts
-    A bfloat16 number has 8 bits: a weight of 0.1 cannot change by less than 0.0005. Smaller updates are rounded away,
-    every time, and training stops although the gradients are there.
+    A bfloat16 number has 8 bits of precision: a weight of 0.1 cannot change by less than 0.0005. Smaller updates are
+    rounded away every time, and training stops even though there are gradients.
 
     ## What to try first
-    Keep the weights in float32 and compute in half precision: `torch.autocast(device, dtype=torch.bfloat16)` in place
-    of `model.to(torch.bfloat16)`.
+    Keep the weights in float32 and compute in half precision: `torch.autocast(device, dtype=torch.bfloat16)` instead of
+    `model.to(torch.bfloat16)`.
 
     ## When this is wrong
-    Optimizers with stochastic rounding or compensated sums cope with such weights; third-party optimizers are not
+    Optimizers with stochastic rounding or compensated summation can train such weights; third-party optimizers are not
     judged.
 
     ## Options
-    `share`: share of the weights with a gradient that did not change in a typical step; `fewest`: steps sampled.
+    `share`: share of weights with a gradient that do not change in a typical step; `fewest`: fewest sampled steps.
     """
     types, since = _low_precision(run)
     if not types:  # of a large model it takes long to read all the samples
@@ -54,16 +54,16 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
     if not lost:
         raise Abstain("no low-precision weights are trained")
     if len(lost) < fewest:
-        raise Abstain(f"only {len(lost)} steps were sampled")
+        raise Abstain(f"updates were sampled in only {len(lost)} steps")
     if any(not event.torchs_own for event in run.facts(Optimizer)):
-        raise Abstain("the optimizer is not one of torch's and may do its own rounding")
+        raise Abstain("a third-party optimizer is used, which may do its own rounding")
     if median(lost) < share:
         return
     kind = next(types[name] for name in sorted(names)) if names else "bfloat16"
     shown = _cast(run, kind, steps[0])
     yield Finding(
-        what=f"in a typical step {median(lost):.0%} of the {kind} weights that have a gradient do not change at all",
-        why=f"the update is smaller than the rounding of {kind}; most are lost in {listed(sorted(names))}",
+        what=f"in a typical step, {median(lost):.0%} of the {kind} weights that have a gradient do not change at all",
+        why=f"the update is below the rounding error of {kind}; most updates are lost in {listed(sorted(names))}",
         remedy=f"keep the weights in float32 and use torch.autocast(dtype=torch.{kind}) around the forward pass",
         **edited_at(shown, _named_type(run, shown)),
         evidence=(
@@ -75,7 +75,7 @@ def check(run: Run, *, share: float = 0.5, fewest: int = 3) -> Iterator[Finding]
 
 
 def _low_precision(run: Run) -> tuple[dict[str, str], int]:
-    """The low-precision parameters that are trained, with their type; and the step at which this began."""
+    """The low-precision parameters that are trained, with their type, and the step at which this began."""
     types: dict[str, str] = {}
     since = 0
     for optimizer in run.facts(Optimizer):
@@ -94,9 +94,9 @@ def _cast(run: Run, kind: str, step: int) -> Where:
 
 
 def _named_type(run: Run, cast: Where) -> Link | None:
-    """`DTYPE = torch.bfloat16`, where all that takes its type from that name are conversions like this one.
+    """`DTYPE = torch.bfloat16`, if it is used only by conversions like this one.
 
-    An autocast that uses it wants it as it is.
+    An autocast that uses the name needs it unchanged.
     """
     code = program(run)
     given = arguments_at(code, cast, ("to", "type"), 0, "dtype")

@@ -20,18 +20,18 @@ from paramedic.rules.bad_values import (
 
 @rule("PM102", "non-finite-activation", severity="error", coverage=[Backward], causes=["PM101"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
-    """An operation inside the model turns finite values into NaN or infinity, and it reaches the loss or an evaluation.
+    """An operation inside the model turns finite values into NaN or inf, which reaches the loss or an evaluation.
 
     ## Why it hurts
-    Everything behind it becomes NaN: the loss, the gradients and, after the next step, all weights.
+    Everything downstream becomes NaN: the loss, the gradients and, after the next step, all weights.
 
     ## What to try first
-    The operation named here is the first one with finite operands and a non-finite result; everything after it only
-    passes that value on. Guard its argument, or find out why the argument has that value.
+    The operation named here is the first with finite inputs and a non-finite result; everything after it only passes
+    that value on. Guard its argument, or find out why the argument has that value.
 
     ## When this is wrong
-    Intentional infinities (masks before a softmax, scores in log space) are not reported, because they do not reach the
-    loss as bad values.
+    Intentional infinities (masks before a softmax, scores in log space) are not reported, because they do not make the
+    loss non-finite.
     """
     for case in cases(run, "PM102"):
         event, diverged = case.event, divergence(run, case.event)

@@ -18,12 +18,12 @@ from paramedic.rules.bad_values import (
 
 @rule("PM103", "non-finite-gradient", severity="error", coverage=[Backward], causes=["PM101", "PM102"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
-    """The loss is finite, but its gradient is NaN or infinite; with the forward line whose derivative that is.
+    """The loss is finite, but its gradient is NaN or infinite; the finding names the forward line.
 
     ## Why it hurts
     The loss looks fine, so nothing warns you; the next step writes NaN into every weight that the gradient reaches.
-    Typical: a root, a norm or a power at exactly 0, a division by 0 whose result `torch.where` throws away (where
-    stops the value, not the gradient: 0 · inf is NaN), acos at ±1.
+    Typical causes: a root, a norm or a power at exactly 0; a division by 0 whose result `torch.where` discards (where
+    stops the value, not the gradient: 0 · inf is NaN); acos at ±1.
 
     ## What to try first
     Guard the argument, not the result: add a small number under the root, replace zero denominators before dividing.
@@ -42,9 +42,9 @@ def check(run: Run) -> Iterator[Finding]:
             why, remedy = advice(event)
         else:
             what = f"the loss is {_number(event.loss)}, but its gradient is not finite"
-            why = "running the step again did not show which operation produced it"
+            why = "re-running the step did not show which operation produced it"
             if event.not_run:
-                why = f"the step was not run again to find the operation: {event.not_run}"
+                why = f"the step was not re-run to find the operation: {event.not_run}"
             remedy = "look for a root, a norm, a division or a power whose argument can be exactly 0"
         if diverged is not None:
             why, remedy = diverged, SLOW_DOWN
@@ -60,7 +60,7 @@ def check(run: Run) -> Iterator[Finding]:
 
 
 def _came_from_another_rank(run: Run, event: NonFinite) -> bool:
-    """Gradients are averaged over ranks: one bad loss makes those of all ranks bad, and is told where it was."""
+    """Gradients are averaged over ranks: one bad loss spoils them on all ranks, and is reported on its own rank."""
     others = [case.event for member in run.ranks if member is not run for case in cases(member)]
     return any(other.reached == "loss" and other.step == event.step for other in others)
 

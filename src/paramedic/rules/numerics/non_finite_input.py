@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @rule("PM105", "non-finite-input", severity="error", causes=["PM101", "PM102", "PM103", "PM104", "PM208"], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
-    """NaN or infinity in a batch, and a loss that becomes NaN from it.
+    """A batch contains NaN or infinity, and the loss becomes NaN.
 
     ## Why it hurts
     One bad value makes the loss NaN, the gradients NaN, and after the next step every weight NaN.
 
     ## What to try first
-    Look at the samples named here. Clean the data (drop, impute, fix the division that made it) or mask the values
+    Look at the samples named here. Clean the data (drop, impute, fix the division that produced it), or mask the values
     before they reach the model.
 
     ## When this is wrong
-    NaN as a marker for missing values that the model masks is not reported in a run: the loss stays finite. `paramedic
-    audit` names every sample that holds one.
+    NaN used to mark missing values that the model masks is not reported in a run, because the loss stays finite.
+    `paramedic audit` names every sample that contains one.
     """
     bad = run.facts(BadInput)
     targets = [call for call in run.facts(LossCall) if call.values is not None and call.values.target_nan]
@@ -69,8 +69,8 @@ def _input(run: Run, first: BadInput, broken: int) -> Finding:
     source = f"the batch{first.path}" if first.source == "loader" else f"the input of {first.module}"
     return Finding(
         what=f"{count} {kind} value{'s' * (count > 1)} in {source} at step {first.step}{which}",
-        why=f"the loss is not finite from step {broken} on; the data was bad before the model saw it",
-        remedy="clean or drop these samples; check for a division by zero or a missing value in the preparation",
+        why=f"the loss is not finite from step {broken} on; the values were bad before they reached the model",
+        remedy="clean or drop these samples; look for a division by zero or a missing value in the preprocessing",
         **edited_at(first.where, _breaking(run, first)),
         evidence=(
             Evidence(name="nan", value=int(first.nan), limit="0"),
@@ -82,7 +82,7 @@ def _input(run: Run, first: BadInput, broken: int) -> Finding:
 
 
 def _breaking(run: Run, first: BadInput) -> Link | None:
-    """The statement among those that prepare the data that can make such a value of good ones."""
+    """The preprocessing statement that can turn finite values into such a value."""
     loader = first.source == "loader"
     made = loop_history(run, first.where, part_of(first.path)) if loader else model_input_history(run, first.where)
     return first_link(made, can_break)
@@ -91,9 +91,9 @@ def _breaking(run: Run, first: BadInput) -> Link | None:
 def _variable(event: NonFinite) -> Finding:
     nan, inf = (event.outside.nan, event.outside.inf) if event.outside is not None else (0, 0)
     return Finding(
-        what=f"{event.name!r} holds {nan or inf:,} {'NaN' if nan else 'infinite'} values before the model sees it",
-        why=f"the loss is not finite{moment(event) or f' at step {event.step}'}; run again, it begins here",
-        remedy="look at how this tensor is made; clean or drop the samples in question",
+        what=f"{event.name!r} contains {nan or inf:,} {'NaN' if nan else 'infinite'} values before the model sees it",
+        why=f"the loss is not finite{moment(event) or f' at step {event.step}'}; in a re-run it starts here",
+        remedy="look at how this tensor is computed; clean or drop the affected samples",
         where=event.where,
         evidence=(Evidence(name="nan", value=nan, limit="0"), Evidence(name="inf", value=inf, limit="0")),
         confidence=0.9,
@@ -104,7 +104,7 @@ def _variable(event: NonFinite) -> Finding:
 
 
 def in_data(audit: Audit) -> Iterator[Finding]:
-    """An error in what a network is fed; a note on the blanks of a table, which are filled before training."""
+    """An error in data fed to a network; a note in a table, whose blanks are usually filled before training."""
     for split in audit.splits:
         for name, sketch in split.sketch.inputs.items():
             if sketch.bad_count:
@@ -113,8 +113,8 @@ def in_data(audit: Audit) -> Iterator[Finding]:
         if missing:
             yield Finding(
                 what=f"{many(len(missing), 'sample')} of {split.name} have no valid target: {split.samples(missing)}",
-                why="a target that is NaN or empty makes the loss NaN, or is learnt as a class of its own",
-                remedy="drop these samples, or find their targets",
+                why="a target that is NaN or empty makes the loss NaN, or is learnt as an extra class",
+                remedy="drop these samples, or supply their targets",
                 evidence=(Evidence(name="missing_targets", value=len(missing), limit="0"),),
                 confidence=0.97,
                 severity="error" if split.source.kind != "table" else "warning",
@@ -134,12 +134,12 @@ def _input_in_data(split: Split, name: str) -> Finding:
     return Finding(
         what=f"{many(sketch.bad_count, f'{kind} value')} in {many(len(rows), 'sample')} of {split.name}{columns}: "
         f"{split.samples(rows)}",
-        why="one of them makes the loss NaN, and after the next step every weight"
+        why="a single one makes the loss NaN and, after the next step, every weight"
         if fed
-        else "a network cannot be fed them: the loss becomes NaN",
-        remedy="clean or drop these samples; look for a division by zero or a failed read"
+        else "fed to a network, they make the loss NaN",
+        remedy="clean or drop these samples; look for a division by zero or a file that failed to load"
         if fed
-        else "fill them with a value of the training part (fill_null), or drop the rows, before training",
+        else "before training, fill them with a value computed on the training split (fill_null), or drop the rows",
         evidence=(
             Evidence(name="not_finite", value=sketch.bad_count, limit="0"),
             Evidence(name="infinite", value=sketch.infinite, limit="0"),
@@ -153,7 +153,7 @@ def _input_in_data(split: Split, name: str) -> Finding:
 
 
 def _lacking(split: Split, name: str) -> list[int]:
-    """Columns with such values, those with most of them first; none where samples are no rows of a table."""
+    """Columns with such values, worst first; none if samples are not table rows."""
     import numpy as np
 
     moments = split.input(name).moments

@@ -19,28 +19,29 @@ from paramedic.rules.bad_values import (
     operation,
 )
 
-ELSEWHERE = ("the non-finite value did not originate in the loss itself", "see the finding that explains this one")
+ELSEWHERE = ("the non-finite value did not originate in the loss itself", "see the finding that names the cause")
 UNCLEAR = (
-    "running the step again did not show which operation produced it",
-    "look at what the loss is computed from, right before this line",
+    "re-running the step did not show which operation produced it",
+    "look at the values the loss is computed from, just before this line",
 )
 
 
 @rule("PM101", "non-finite-loss", severity="error", coverage=[Backward], lasting=True)
 def check(run: Run) -> Iterator[Finding]:
-    """The loss is NaN or infinite, and the operation outside of the model that made it so.
+    """The loss is NaN or infinite; the finding names the operation outside the model that produced it.
 
     ## Why it hurts
-    One backward pass from such a loss makes every gradient NaN, one step makes every weight NaN, and nothing that
-    comes after can repair them. paramedic stops before that step (see `--on-nan`).
+    One backward pass from such a loss makes every gradient NaN, and one step makes every weight NaN, for good.
+    paramedic stops before that step (see `--on-nan`).
 
     ## What to try first
-    Look at the operation and the operands named here. Common causes: the logarithm of 0, a division by a count that is
-    0 for some batch, exp of a large number, a loss that grew for many steps before (then the learning rate is too high,
-    not the operation wrong).
+    Look at the operation and the operands named here. Common causes: the logarithm of 0; a division by a count that is
+    0 for some batch; exp of a large number; a loss that had been growing for many steps (then the learning rate is too
+    high, and the operation is not at fault).
 
     ## When this is wrong
-    Steps that a GradScaler skips, and losses that the script tests and skips by itself, are at most a note.
+    Steps that a GradScaler skips, and non-finite losses that the script itself checks for and skips, are at most a
+    note.
     """
     explained = False
     for case in cases(run):
@@ -61,9 +62,9 @@ def check(run: Run) -> Iterator[Finding]:
         elif reason := event.not_run:
             there = f" on rank {run.rank}" if len(run.ranks) > 1 else ""
             what = f"the loss is {loss}{there}{moment(event) or f' at step {event.step}'}"
-            why = f"the lines that computed it were not run again to find the operation: {reason}"
+            why = f"the lines that computed it were not re-run to find the operation: {reason}"
             how = "in a single process" if len(run.ranks) > 1 else 'on the CPU (CUDA_VISIBLE_DEVICES="")'
-            remedy = f"run it once {how} and the operation and its line are named"
+            remedy = f"run it once {how} to get the operation and its line"
         else:
             what, (why, remedy) = f"the loss is {loss} at step {event.step}", UNCLEAR
         if diverged is not None:

@@ -22,16 +22,16 @@ def check(run: Run) -> Iterator[Finding]:
     """A weight, buffer or optimizer state is NaN or infinite although the gradients were finite.
 
     ## Why it hurts
-    Gradients are fine and the weights are not: the step itself did it, or they were never initialised. Typical: Adam
-    with `eps=0`, or with the default `eps=1e-8` on float16 weights, where it is rounded to 0, so that the first step
-    divides 0 by 0; `torch.empty` as a parameter; a hand-written update.
+    The gradients are fine and the weights are not: either the step itself did it, or the weights were never
+    initialised. Typical causes: Adam with `eps=0`, or with the default `eps=1e-8` on float16 weights, where it rounds
+    to 0 and the first step divides 0 by 0; a parameter made with `torch.empty`; a hand-written update.
 
     ## What to try first
     Keep weights and optimizer state in float32 (autocast, not `.half()`); leave eps alone, or raise it; initialise
     parameters that you create from `torch.empty`.
 
     ## When this is wrong
-    Weights spoilt by gradients that were bad already belong to PM103.
+    Weights spoilt by gradients that were already non-finite are reported as PM103.
     """
     told = False
     for bad in run.facts(BadParameter):
@@ -41,17 +41,17 @@ def check(run: Run) -> Iterator[Finding]:
         event = case.event
         if told or event.outside is None:
             return
-        first = "never initialised" if event.step == 0 else "became non-finite in an earlier step, or was set by hand"
+        first = "never initialised" if event.step == 0 else "became non-finite in an earlier step, or was overwritten"
         if event.step == 0:
             remedy = "initialise it (torch.empty returns uninitialised memory)"
         elif any(device != "cpu" for census in run.facts(Census) for device in census.devices):
             # By default not every gradient of an accelerator is waited for before it is used.
             remedy = "paramedic run --on-nan stop checks every gradient on the device and names the line that spoilt it"
         else:
-            remedy = "look at what changes it outside of this step: the optimizer's settings, a hand-written update"
+            remedy = "look at what else changes it: the optimizer's settings, a hand-written update"
         yield Finding(
             what=f"the {event.origin} {event.name} is not finite at step {event.step}, before the forward pass",
-            why=f"the values were bad before this step began: {first}",
+            why=f"it was non-finite before this step began: {first}",
             remedy=remedy,
             where=event.where,
             evidence=(
@@ -69,11 +69,11 @@ def _from_step(event: BadParameter) -> Finding:
     eps = settings.get("eps")
     half = event.dtype == "float16"
     why = "the gradients were finite, so the update itself produced it"
-    remedy = "look at the optimizer's settings and at what else writes into the weights"
+    remedy = "check the optimizer's settings, and anything else that writes to the weights"
     if eps is not None and (eps == 0 or (half and eps < TINY_IN_HALF)):
         nothing = f"eps={eps:g}" + (f" is 0 in {event.dtype}" if eps else "")
         why = f"{nothing}, so {event.optimizer} divides 0 by 0 where a gradient has always been 0"
-        remedy = "keep the weights in float32 and use autocast" if half else "give eps its default again: 1e-8"
+        remedy = "keep the weights in float32 and use autocast" if half else "restore eps to its default, 1e-8"
     gradient = event.gradient
     return Finding(
         what=f"{event.optimizer}.step() made {listed(event.names)} non-finite at step {event.step}",

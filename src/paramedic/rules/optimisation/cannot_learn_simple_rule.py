@@ -19,15 +19,15 @@ def check(run: Run) -> Iterator[Finding]:
 
     ## Why it hurts
     The synthetic data has the same shapes, types and classes, and a signal that any working model finds within a few
-    steps. It went through the script's own code, so the fault is there: in the model, the loss or the loop.
+    steps. It went through the script's own code, so the bug is there: in the model, the loss or the loop.
 
     ## What to try first
-    Look for what mixes samples up or loses them on the way from the batch to the loss: a reshape where a transpose was
-    meant, sorting only one of inputs and labels, an average over the wrong dimension.
+    Look for code that mixes up or drops samples between the batch and the loss: a reshape where a transpose was meant,
+    sorting inputs but not labels, an average over the wrong dimension.
 
     ## When this is wrong
-    When the model needs far more steps than were given. Simple models must have found a strong signal in the same
-    samples, or it must fail on a single batch, too.
+    When the model needs far more steps than it was given. It is reported only if simple models find a strong signal in
+    the same samples, or if the model also fails on a single batch.
     """
     lab = Lab(run)
     twin = lab.get("twin")
@@ -45,12 +45,12 @@ def check(run: Run) -> Iterator[Finding]:
         return
     backward = run.first(Backward)
     yield Finding(
-        what=f"on synthetic data with a simple rule the loss went from {twin.first:.3g} to {twin.last:.3g}, and "
+        what=f"on synthetic data with a simple rule the loss went from {twin.first:.3g} to {twin.last:.3g}; "
         f"guessing gives {lab.guessing:.3g}",
-        why="a model that works learns such data in a few steps, at some learning rate; so the "
-        "script loses the input's information before it reaches the loss",
-        remedy="follow two samples of one batch through the model by hand: are they still two samples at the loss, in "
-        "the order of their labels?",
+        why="a working model learns such data in a few steps at some learning rate, so the script "
+        "loses the input's information before the loss",
+        remedy="follow two samples of one batch through the model: are they still separate at the loss, in the order "
+        "of their labels?",
         where=at(backward),
         evidence=(twin.evidence(f"below {0.7 * lab.guessing:.3g}"), lab.base.evidence()),
         confidence=0.8,

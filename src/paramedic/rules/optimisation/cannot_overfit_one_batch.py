@@ -18,21 +18,21 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
     """The model cannot overfit even a single batch, at any learning rate.
 
     ## Why it hurts
-    A handful of samples, shown hundreds of times without dropout and weight decay, is the easiest task there is. A
-    model that fails it has a bug between input and loss: a cut graph, an input that is never used, a loss that compares
-    the wrong things. No other data or setting will help.
+    A handful of samples, repeated hundreds of times without dropout or weight decay, is the easiest task there is. A
+    model that fails it has a bug between input and loss: a cut graph, an unused input, a loss that compares the wrong
+    things. Other data or settings will not help.
 
     ## What to try first
-    Make a copy of the script that trains on one batch, and follow the gradient backwards from the loss: which is the
-    first layer whose weights do not change? Does the output differ between two samples?
+    Make a copy of the script that trains on one batch, and follow the gradient back from the loss: which is the first
+    layer whose weights do not change? Does the output differ between two samples?
 
     ## When this is wrong
     When the batch contradicts itself: the same input with different labels. Models with fewer than ten weights per
-    sample of a batch are not judged. It is only said when no learning rate of a
-    wide range lets the loss fall, and when the whole data do not let it fall either.
+    sample of a batch are not judged. It is reported only if the loss falls at no learning rate over a wide range, and
+    does not fall on the full data either.
 
     ## Options
-    `left`: what is left of the loss of guessing.
+    `left`: share of the guessing loss that remains.
     """
     lab = Lab(run)
     tried = lab.get("one-batch")
@@ -53,10 +53,10 @@ def check(run: Run, *, left: float = NOT_AT_ALL) -> Iterator[Finding]:
         return  # no model could: equal inputs have different targets
     backward = run.first(Backward)
     yield Finding(
-        what=f"one batch, {tried.steps:,} times: the loss went from {tried.first:.3g} to {tried.last:.3g}, and "
+        what=f"on one batch, repeated {tried.steps:,} times, the loss went from {tried.first:.3g} to {tried.last:.3g}; "
         f"guessing gives {lab.guessing:.3g}",
-        why="a working model memorises one batch, so the bug lies between its input and the loss: "
-        "no learning rate from a thousandth to a thousand times yours changes it",
+        why="a working model memorises one batch; this one does not at any learning rate from a thousandth to a "
+        "thousand times yours, so the bug lies between its input and the loss",
         remedy="compare the outputs of two samples: do they differ? Then follow the gradient back from the loss",
         where=at(backward),
         evidence=(

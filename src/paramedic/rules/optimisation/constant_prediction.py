@@ -27,15 +27,15 @@ def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Findi
 
     ## What to try first
     Compare the outputs for two very different inputs layer by layer. Common causes: a learning rate that killed all
-    units, a normalisation right before a mean over the same axis, inputs that are constant, a loss whose best answer is
-    the mean.
+    units, a normalisation right before a mean over the same axis, constant inputs, a loss that is minimised by the
+    mean.
 
     ## When this is wrong
     When the task really is constant. Outputs are compared within a batch, so batches of one sample cannot be judged.
 
     ## Options
     `spread`: standard deviation of the outputs over the samples of a batch, in units of the scores themselves or, for
-    regression, of the targets' deviation; `fewest`: steps to be seen.
+    regression, of the standard deviation of the targets; `fewest`: fewest steps seen.
     """
     calls = [call for call in run.facts(LossCall, phase="train") if call.values]
     for group in by_place(calls).values():
@@ -47,10 +47,10 @@ def check(run: Run, *, spread: float = 1e-3, fewest: int = 60) -> Iterator[Findi
         if len(known) < len(late) or not all(value <= spread for value in known):  # NaN is another illness
             continue
         yield Finding(
-            what=f"the outputs are the same for every sample of a batch (spread {max(known):.1e}) "
+            what=f"the outputs are the same for every sample of a batch (standard deviation {max(known):.1e}) "
             f"in the last {len(late)} examined steps",
-            why="the model no longer passes on any information about its input",
-            remedy="find the layer after which all samples look alike: print its standard deviation over the batch",
+            why="no information about the input reaches the output",
+            remedy="print each layer's standard deviation over the batch: after which layer is it 0?",
             where=late[0].where,
             evidence=(
                 Evidence(name="spread", value=max(known), limit=f"> {spread:g}"),

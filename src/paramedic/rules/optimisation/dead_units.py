@@ -17,29 +17,29 @@ from paramedic.rules.support import many
     symptom=True,
 )
 def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: int = 100) -> Iterator[Finding]:
-    """Units behind a ReLU that give zero for every sample.
+    """ReLU units that output zero for every sample.
 
     ## Why it hurts
-    Where a ReLU gives zero its gradient is zero too: such a unit gets no gradient and never comes back. When most units
-    of a layer are dead, little or no information about the input gets through.
+    Where a ReLU outputs zero its gradient is zero as well, so a dead unit gets no gradient and never recovers. When
+    most units of a layer are dead, little or no information about the input gets through.
 
     ## What to try first
     A lower learning rate if they died in the first steps; biases that start at zero; `nn.LeakyReLU` or `nn.GELU`; a
-    normalisation before the activation.
+    normalisation layer before the activation.
 
     ## When this is wrong
-    Sparse layers are healthy: a unit counts as dead only if it never fired for any sample of the later part of the
-    run. It is an alarm only when the loss has not moved away from guessing.
+    Sparse layers are healthy: a unit counts as dead only if it never fired for any sample in the later part of the run.
+    It is an alarm only if the loss has not moved away from guessing.
 
     ## Options
-    `failing`: share of dead units in a layer above which a failed training is attributed to it; `remarkable`: share
-    that is noted even when training goes well; `samples`: values per unit that must have been seen.
+    `failing`: share of dead units in a layer above which it is blamed for a failed training; `remarkable`: share that
+    is noted even when training goes well; `samples`: values per unit that must have been seen.
     """
     judged = outcome(run)
     # That a whole layer gives nothing needs no large sample.
     layers = [event for event in latest(run, "relu") if event.samples >= (samples if event.alive else 32)]
     if not layers:
-        raise Abstain("no ReLU was seen on enough samples late in the run")
+        raise Abstain("no ReLU was seen on enough samples in the later part of the run")
     shares = {event.id: 1 - event.alive / event.units for event in layers}
     limit = failing if judged.bad else remarkable
     dead = [event for event in layers if shares[event.id] >= limit]
@@ -49,11 +49,11 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
     count = worst.units - worst.alive
     others = f"; the same in {many(len(dead) - 1, 'other layer')}" if len(dead) > 1 else ""
     yield Finding(
-        what=f"{count} of {worst.units} ReLU units in {worst.module} gave 0 for each of the last "
+        what=f"{count} of {worst.units} ReLU units in {worst.module} output 0 for each of the last "
         f"{worst.samples:,} values{others}",
-        why=f"a dead unit gets no gradient and never comes back; {judged}"
+        why=f"a dead unit gets no gradient and never recovers; {judged}"
         if judged.bad
-        else "training goes well with the units that are left; the layer could be smaller",
+        else "training goes well with the remaining units; the layer could be smaller",
         remedy="lower the learning rate, start biases at zero, or use nn.LeakyReLU or nn.GELU",
         where=worst.where,
         evidence=(
@@ -66,7 +66,7 @@ def check(run: Run, *, failing: float = 0.8, remarkable: float = 0.9, samples: i
 
 
 def latest(run: Run, *kinds: str) -> list[Units]:
-    """What is known last of each activation, apart from the very first steps."""
+    """The last known state of each activation, apart from the very first steps."""
     found: dict[tuple[object, ...], Units] = {}
     for event in run.facts(Units):
         if event.op in kinds and event.step >= min(run.steps // 3, 30):

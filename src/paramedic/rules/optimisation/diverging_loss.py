@@ -17,18 +17,18 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
     """The loss grows by orders of magnitude.
 
     ## Why it hurts
-    The model gets worse with every step; what it had learnt is lost.
+    The model gets worse with every step and loses what it had learnt.
 
     ## What to try first
-    A learning rate ten times lower, and gradient clipping. If it grows from epoch to epoch, look for data that change
-    when they are read: a transform that works in place scales the same samples again and again.
+    A learning rate ten times lower, and gradient clipping. If it grows from epoch to epoch, look for data that is
+    modified when read: an in-place transform scales the same samples again and again.
 
     ## When this is wrong
-    Losses that are sums, written by hand, or part of a game between networks are not judged. A loss that starts near
-    zero and levels off or comes down again, as in reinforcement learning, is not diverging.
+    Losses that are sums, hand-written, or part of a game between networks are not judged. A loss that starts near zero
+    and levels off or comes down again, as in reinforcement learning, is not diverging.
 
     ## Options
-    `growth`: how many times larger than in the beginning, or than guessing, the loss must be.
+    `growth`: how many times larger than at the start, or than guessing, the loss must be.
     """
     exploded = explosion(run)
     if exploded is not None:
@@ -49,8 +49,8 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
     yield Finding(
         what=f"the loss grew from {reference:.3g} to {late:.3g} in {curve.steps:,} steps",
         why="the model gets worse with every step",
-        remedy="lower the learning rate tenfold; if it grows from epoch to epoch, look for data changed in place "
-        "(-=, /=, *_() ) where they are read",
+        remedy="lower the learning rate tenfold; if it grows from epoch to epoch, look for data modified in place "
+        "(-=, /=, *_() ) as it is loaded",
         where=curve.where,
         evidence=(Evidence(name="growth", value=float(f"{late / reference:.3g}"), limit=f"< {growth:g}"),),
         confidence=0.9,
@@ -60,7 +60,7 @@ def check(run: Run, *, growth: float = 100.0) -> Iterator[Finding]:
 def _exploded(run: Run, step: int, first: float, last: float) -> Finding:
     return Finding(
         what=f"the model's outputs grew from {first:.3g} to {last:.3g} by step {step:,}, then the loss overflowed",
-        why="the weights left every sensible range: each step made the next gradient larger",
+        why="training diverged: each step made the next gradient larger",
         remedy="clip gradients (nn.utils.clip_grad_norm_(model.parameters(), 1.0) after backward) and lower the "
         "learning rate tenfold",
         where=replace(run.facts(Backward)[0].where, step=step),
@@ -75,7 +75,7 @@ def _peak(curve: Curve) -> float:
 
 
 def _still_growing(curve: Curve) -> bool:
-    """Whether the last fifth is clearly above the one before, and that above the one before it."""
+    """Whether each of the last three fifths is clearly above the one before."""
     size = max(3, len(curve.values) // 5)
     last, before, earlier = (median(curve.values[-n * size :][:size]) for n in (1, 2, 3))
     return curve.broke or (last > 3 * before and before > 1.5 * earlier)

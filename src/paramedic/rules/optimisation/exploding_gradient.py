@@ -22,24 +22,23 @@ from paramedic.rules.outcome import explosion, finite, outcome
 def check(
     run: Run, *, sensitivity: float = 1e4, clipped: float = 100.0, overflowing: float = 200.0
 ) -> Iterator[Finding]:
-    """Gradients are so large that no step in their direction helps.
+    """Gradients are so large that their direction is meaningless.
 
     ## Why it hurts
-    A gradient describes the loss only in a tiny neighbourhood of the weights. When it is huge, every step leaves that
-    neighbourhood, and its direction means nothing. Clipping to a small fraction of it hides the size but keeps the
-    meaningless direction.
+    A gradient describes the loss only in a tiny neighbourhood of the weights. If it is huge, every step leaves that
+    neighbourhood, and its direction means nothing. Clipping it hides its size but keeps the meaningless direction.
 
     ## What to try first
     Recurrent networks: `nn.init.orthogonal_` on the recurrent weights, an LSTM or GRU, shorter sequences. Otherwise
     normalisation layers, a smaller initialisation, scaled inputs and targets; then `clip_grad_norm_`.
 
     ## When this is wrong
-    Clipping in the first steps is normal. It is an alarm only when the loss has not come down.
+    Clipping in the first steps is normal. It is an alarm only if the loss has not come down.
 
     ## Options
-    `sensitivity`: ‖gradient‖·‖weights‖ / loss, by how many percent the loss would change for one percent of the
+    `sensitivity`: ‖gradient‖·‖weights‖ / loss, the percentage by which the loss would change for one percent of the
     weights; `clipped`: how many times larger than the clipping threshold gradients typically are; `overflowing`: the
-    sensitivity above which an overflowing loss is attributed to it.
+    sensitivity above which it is blamed for an overflowing loss.
     """
     exploded = explosion(run)
     if exploded is not None:
@@ -48,7 +47,7 @@ def check(
     judged = outcome(run)
     norms = _norms(run)
     if len(norms) < 3:
-        raise Abstain("fewer than three steps were sampled")
+        raise Abstain("gradients were sampled in fewer than three steps")
     weights = [math.hypot(*(s.norm for s in sample.summaries.values())) for sample in run.samples("weight")]
     typical, weight = median(norms), weights[0] if weights else 0.0  # before they were thrown about
     loss = max(abs(judged.curve.end), abs(judged.curve.first))
@@ -89,7 +88,7 @@ def _finding(run: Run, where: Where, story: str, norm: float, measured: float, l
     where = replace(where, module=name.rpartition(".")[0] or None)
     return Finding(
         what=f"the gradient's norm is typically {norm:.2g}, most of it in {name}",
-        why=f"a change of the weights by one percent would change the loss {measured / 100:,.0f}-fold; {story}",
+        why=f"changing the weights by one percent would change the loss {measured / 100:,.0f}-fold; {story}",
         remedy="stabilise the layer: orthogonal or smaller initialisation, normalisation, an LSTM or GRU for long "
         "sequences, scaled inputs; then nn.utils.clip_grad_norm_ before the step",
         where=where,

@@ -19,20 +19,20 @@ from paramedic.rules.tried_steps import Tries, too_large
     symptom=True,
 )
 def check(run: Run, *, push: float = PUSH, jump: float = JUMP) -> Iterator[Finding]:
-    """Steps so large that they destroy what the weights have learnt.
+    """The learning rate is so high that steps destroy what the model has learnt.
 
     ## Why it hurts
-    A healthy step changes a weight by about a thousandth of its size. When each step changes it by a tenth and more,
+    A healthy step changes a weight by about a thousandth of its size. If each step changes it by a tenth or more,
     training becomes unstable: the loss jumps, diverges, or collapses to a constant answer.
 
     ## What to try first
-    Divide the learning rate by 10, twice if need be. With Adam 1e-3 or 3e-4 is a good start. Warm-up helps large
-    models over the first steps.
+    Divide the learning rate by 10, twice if necessary. With Adam, 1e-3 or 3e-4 is a good start. Warm-up helps large
+    models through the first steps.
 
     ## When this is wrong
-    Large steps alone are not reported; it is an alarm only when the loss has jumped and the model has learnt nothing.
-    Where the loss is a sum of terms or written by hand, steps are tried on a copy: they must raise the loss of the very
-    batch they were made from, although its slope is downhill there, and training must have got nowhere.
+    Large steps alone are not reported; it is an alarm only if the loss has jumped and the model has learnt nothing. If
+    the loss is a sum of terms or hand-written, steps are tried on a copy: they must raise the loss of the very batch
+    they were computed from although they follow its downhill slope, and training must have made no progress.
 
     ## Options
     `push`: typical size of an update relative to the weight; `jump`: how far the loss rose above its first value or
@@ -59,15 +59,17 @@ def _raises_its_own(run: Run, tried: StepTried, tries: Tries) -> Finding:
     optimizer = optimizer_of(run)
     rates = rates_of(optimizer) if optimizer is not None else []
     rate, after, small = max(rates, default=0.0), tried.losses[2], tried.losses[0]
-    raised = f"from {tried.loss:.4g} to {after:.4g}" if after is not None else "beyond any number"
+    raised = f"from {tried.loss:.4g} to {after:.4g}" if after is not None else "to infinity or NaN"
     smaller = f"; a hundredth of the step gives {small:.4g}" if small is not None else ""
     curve = tries.curve
     ended = (
-        "then the loss broke" if curve is None or curve.broke else f"after {curve.steps:,} steps it is {curve.end:.3g}"
+        "then the loss became non-finite"
+        if curve is None or curve.broke
+        else f"after {curve.steps:,} steps it is {curve.end:.3g}"
     )
     return Finding(
         what=f"a step raises the loss of its own batch {raised}" + (f" at a learning rate of {rate:g}" if rate else ""),
-        why=f"it goes in the right direction and much too far{smaller}; {ended}",
+        why=f"the direction is right but the step is far too long{smaller}; {ended}",
         remedy=f"divide the learning rate by 10 or more: lr={rate / 10:g}, then lr={rate / 100:g}"
         if rate
         else "divide the learning rate by 10, or by 100",
@@ -87,7 +89,7 @@ def _endless_momentum(run: Run) -> Finding | None:
         if momentum >= 1:
             return Finding(
                 what=f"{optimizer.class_} runs with momentum={momentum:g}: past gradients never decay",
-                why="the velocity is the sum of all gradients so far, so steps grow and overshoot whatever the rate",
+                why="the velocity is the sum of all past gradients, so steps overshoot at any learning rate",
                 remedy="momentum=0.9",
                 where=optimizer.where,
                 evidence=(Evidence(name="momentum", value=momentum, limit="< 1"),),

@@ -26,22 +26,22 @@ from paramedic.static.program import arguments_at, program
     symptom=True,
 )
 def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 10.0) -> Iterator[Finding]:
-    """The loss goes the right way, but far too slowly; or the learning rate is zero.
+    """The loss falls, but far too slowly; or the learning rate is zero.
 
     ## Why it hurts
-    At this pace the training would need many times as long to converge, and looks as if nothing were learnt.
+    At this pace training would need many times as long to converge, and it looks as if nothing were learnt.
 
     ## What to try first
     A learning rate ten times higher, then again, until the loss falls clearly within the first hundred steps.
 
     ## When this is wrong
-    Fine-tuning starts from a model that knows something already: it is not judged. Neither is a warm-up. Where the loss
-    is a sum of terms or written by hand, updates are tried on a copy: a hundred times as much must still be a small
-    step in the right direction.
+    Fine-tuning starts from a model that already knows something and is not judged; neither is a warm-up. If the loss is
+    a sum of terms or hand-written, updates are tried on a copy: a step a hundred times as long must still be a small
+    one in the right direction.
 
     ## Options
-    `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`:
-    how many times the run's length it would take to halve the loss.
+    `push`: typical size of an update relative to the weight; `fewest`: steps that must have been taken; `patience`: how
+    many times the run's length it would take to halve the loss.
     """
     back = list(_brought_back(run, fewest))
     if back:
@@ -53,9 +53,9 @@ def check(run: Run, *, push: float = 1e-4, fewest: int = 50, patience: float = 1
         return
     optimizer = optimizer_of(run)
     if optimizer is None:
-        raise Abstain("several optimizers are used")
+        raise Abstain("the run uses several optimizers")
     if run.steps < fewest:
-        raise Abstain(f"only {run.steps} steps; {fewest} are needed")
+        raise Abstain(f"the run has only {run.steps} steps; {fewest} are needed")
     if _is_zero(run):
         yield _zero(run, optimizer)
         return
@@ -83,7 +83,7 @@ def _is_slow(curve: Curve, patience: float) -> bool:
 
 
 def _brought_back(run: Run, fewest: int, share: float = 0.01) -> Iterator[Finding]:
-    """An optimizer was given a rate, then loaded a state whose rate a schedule had used up, and keeps that one."""
+    """A loaded optimizer state replaces the rate given with one that a finished schedule had decayed."""
     for load in run.facts(Load):
         if load.into != "optimizer" or len(load.rates) < 2 or load.rates[1] > share * load.rates[0]:
             continue
@@ -95,11 +95,11 @@ def _brought_back(run: Run, fewest: int, share: float = 0.01) -> Iterator[Findin
         if not course or resumed or max(rate for _, rate in course) > 10 * loaded or run.steps - load.step < fewest:
             continue
         yield Finding(
-            what=f"the optimizer was built with a learning rate of {given:g}, and this line brought back the "
-            f"{loaded:.1g} that an earlier training had ended with",
-            why="an optimizer's state holds its learning rate too, and no schedule raises it again",
-            remedy=f'set it again afterwards: for group in optimizer.param_groups: group["lr"] = {given:g}; or leave '
-            "the state out",
+            what=f"the optimizer was built with a learning rate of {given:g}, but loading its state restored "
+            f"{loaded:.1g}, where an earlier training ended",
+            why="an optimizer's state includes the learning rate, and no schedule raises it again",
+            remedy=f'reset it after loading: for group in optimizer.param_groups: group["lr"] = {given:g}; or do not '
+            "load the state",
             where=load.where,
             evidence=(
                 Evidence(name="learning_rate", value=float(f"{loaded:.3g}"), limit=f"{given:g}"),
@@ -120,7 +120,7 @@ def _zero(run: Run, optimizer: Optimizer) -> Finding:
     return Finding(
         what=f"the learning rate was 0 in all {run.steps:,} steps",
         why="the optimizer steps, but no weight ever moves",
-        remedy="give the optimizer a learning rate, or look for a schedule that multiplies it by zero",
+        remedy="give the optimizer a learning rate, or look for a schedule that multiplies it by 0",
         **edited_at(optimizer.where, next(iter(_factors(run)), None)),
         evidence=(Evidence(name="learning_rate", value=0.0, limit="> 0"),),
         confidence=0.98,
@@ -128,7 +128,7 @@ def _zero(run: Run, optimizer: Optimizer) -> Finding:
 
 
 def _factor(run: Run, optimizer: Optimizer) -> Link | None:
-    """Where a LambdaLR's function multiplies by the learning rate: its result is a factor, and the rate comes twice."""
+    """Where a LambdaLR's function includes the learning rate; its result is a factor, so the rate is applied twice."""
     given = arguments_at(program(run), optimizer.where, [optimizer.class_], 1, "lr")
     rates = {ast.unparse(node) for node in given if not isinstance(node, ast.Constant)}
     for link in _factors(run):
@@ -138,7 +138,7 @@ def _factor(run: Run, optimizer: Optimizer) -> Link | None:
 
 
 def _factors(run: Run) -> list[Link]:
-    """What the functions that schedulers were given return."""
+    """What the functions passed to schedulers return."""
     found = []
     for schedule in run.facts(Schedule):
         born = Where(file=schedule.born.file, line=schedule.born.line)
@@ -156,12 +156,12 @@ def _slow(run: Run, curve: Curve, optimizer: Optimizer, ratio: float, limit: flo
     return Finding(
         what=f"the loss {falls} from {curve.start:.4g} to {curve.end:.4g} in "
         f"{curve.steps:,} steps at a learning rate of {rate:g}",
-        why=f"each step changes the weights by {ratio:.1e} of their size, and about 1e-3 is usual"
-        + (f"; at this pace half of the loss would take {times:,.0f} times as long" if times < 1e4 else "")
+        why=f"each step changes the weights by {ratio:.1e} of their size, where about 1e-3 is usual"
+        + (f"; at this pace, halving the loss would take {times:,.0f} times as long" if times < 1e4 else "")
         + told,
         remedy=remedy
         if factor is None
-        else "leave the learning rate out here: LambdaLR multiplies the optimizer's by what this returns",
+        else "remove the learning rate here: LambdaLR multiplies the optimizer's rate by what this returns",
         **edited_at(optimizer.where, factor),
         evidence=(
             Evidence(name="update_to_weight", value=float(f"{ratio:.3g}"), limit=f"≥ {limit:g}"),

@@ -10,7 +10,7 @@ from paramedic.rules.outcome import guess
 from paramedic.static.history import Link
 from paramedic.static.signs import counts, draws_an_order
 
-_GUESSES = ("knows only how often each class occurs", "always answers the mean")
+_GUESSES = ("knows only how often each class occurs", "always predicts the mean")
 
 
 @rule("PM207", "loss-not-decreasing", severity="warning", needs=[Backward], symptom=True)
@@ -18,40 +18,40 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
     """The training loss does not improve over a meaningful horizon.
 
     ## Why it hurts
-    The model has learnt nothing, or no more than how often each class occurs or what the mean of the targets is.
+    The model has learnt nothing beyond how often each class occurs, or the mean of the targets.
 
     ## What to try first
-    Can it overfit a single batch? If not, look for a fault in the model or the loss; if it can, look at the data: do
+    Can it overfit a single batch? If not, look for a bug in the model or the loss; if it can, look at the data: do
     inputs and labels match? Then try a learning rate ten times higher and lower.
 
     ## When this is wrong
-    Losses of GANs and of reinforcement learning do not have to fall and are not judged. A run that starts from a
-    trained model may have nothing left to learn.
+    The losses of GANs and reinforcement learning need not fall and are not judged. A run that starts from a trained
+    model may have nothing left to learn.
 
     ## Options
-    `horizon`: fewest steps before it is said; `improvement`: least relative fall of the smoothed loss.
+    `horizon`: fewest steps before it is reported; `improvement`: smallest relative fall of the smoothed loss.
     """
     curves = loss_curves(run)
     if not curves:
-        raise Abstain("the loss is not a single number")
+        raise Abstain("the loss is not a scalar")
     if len(curves) > 1:
         raise Abstain("several losses are trained together or against each other")
     curve = curves[0]
     if len(curve.values) < horizon:
-        raise Abstain(f"only {len(curve.values)} steps; {horizon} are needed to judge the curve")
+        raise Abstain(f"the loss of only {len(curve.values)} steps was seen; {horizon} are needed to judge the curve")
     if curve.task is None:
-        raise Abstain("this loss cannot be judged by its value: a sum of terms, or hand-written")
+        raise Abstain("the value of this loss means nothing by itself: it is a sum of terms, or hand-written")
     prior = guess(run, curve)
     if curve.start <= 0 or curve.improvement >= improvement or curve.trend_down:
         return
     if _already_good(curve, prior):
         return
     if "entropy" not in curve.task and curve.doubt > improvement * curve.start:
-        raise Abstain("the loss differs so much from batch to batch that a weak signal could hide in it")
+        raise Abstain("the loss varies so much between batches that it could hide a weak signal")
     at_prior = prior is not None and abs(curve.end - prior) <= 0.1 * max(prior, 1e-9)
     yield Finding(
         what=f"the loss went from {curve.start:.4g} to {curve.end:.4g} in {curve.steps:,} steps: no improvement",
-        why=f"it is stuck at {prior:.3g}, what a model reaches that {_GUESSES[curve.task == 'mse_loss']}"
+        why=f"it is stuck at {prior:.3g}, the loss of a model that {_GUESSES[curve.task == 'mse_loss']}"
         if at_prior
         else "nothing is being learnt from the inputs",
         remedy="check that inputs and labels match, then try to overfit one batch",
@@ -65,7 +65,7 @@ def check(run: Run, *, horizon: int = 100, improvement: float = 0.02) -> Iterato
 
 
 def _labels_apart(run: Run) -> Link | None:
-    """Where labels get an order of their own: shuffled apart from the inputs, or made by counting."""
+    """Where labels lose the order of the inputs: shuffled separately, or made by counting."""
     calls = run.facts(LossCall, phase="train")
     if not calls:
         return None

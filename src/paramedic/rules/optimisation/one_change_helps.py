@@ -12,54 +12,57 @@ from paramedic.rules.support import listed
 CHANGES = {
     "steady-rate": (
         "the learning rate held at its first value",
-        "a schedule that leaves the rate higher for longer; is step() called per batch where epochs are meant?",
+        "use a schedule that decays more slowly; is step() called per batch where epochs are meant?",
     ),
     "plain-optimizer": ("the optimizer's values at their defaults", "leave them at their defaults"),
     "turned-round": (
-        "positive and negative of the triplet loss exchanged",
+        "positive and negative of the triplet loss swapped",
         "pass them in this order: anchor, positive, negative",
     ),
     "standardised": (
         "inputs scaled to mean 0 and standard deviation 1",
-        "scale the inputs, feature by feature, before training",
+        "standardise each input feature before training",
     ),
     "fresh-start": (
         "torch's own initialisation",
-        "leave the initialisation to torch, or scale yours to the layer's size",
+        "use torch's default initialisation, or scale yours to the layer's size",
     ),
-    "no-batchnorm": ("BatchNorm taken out", "look at what BatchNorm gets: tiny batches, or batches of one kind"),
+    "no-batchnorm": (
+        "BatchNorm removed",
+        "look at BatchNorm's input: tiny batches, or batches of a single class or source",
+    ),
     "simple-loss": ("the plain loss of the same task", "start with the plain loss, then add what you need"),
     "linear-model": (
-        "a linear model in the place of yours",
-        "the loop and the loss work: follow one sample through the model, layer by layer, or put it together "
-        "step by step from the linear one",
+        "a linear model instead of yours",
+        "the loop and the loss work: follow one sample through the model layer by layer, or build it up step by "
+        "step from the linear one",
     ),
     "clipped": ("gradients clipped to a norm of 1", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"),
     "fp32": ("full precision", "bfloat16 instead of float16, or a GradScaler"),
-    "eager": ("no torch.compile", "leave torch.compile out, and report what it does to your model"),
+    "eager": ("no torch.compile", "drop torch.compile, and report the bug to PyTorch"),
     "batch-x4": ("batches four times as large", "larger batches, or a smaller learning rate"),
     "training-mode": (
         "the evaluation in training mode",
         "the running statistics of BatchNorm do not fit: look at its momentum, at what else goes through the model in "
         "training mode, and at batches that differ from those of the evaluation",
     ),
-    "batch-1": ("batches of one sample", "look for what mixes the samples of a batch"),
+    "batch-1": ("batches of one sample", "look for code that mixes the samples of a batch"),
 }
 
 
 @rule("PM218", "one-change-helps", severity="warning", needs=[Trial], causes=["PM207", "PM209", "PM213", "PM214"])
 def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
-    """The script learns nothing as it is, or very little, and learns when one thing around it is changed.
+    """The script learns little or nothing, but learns once a single thing is changed.
 
     ## Why it hurts
-    What was changed is what stands in the way: nothing else differs between the two runs.
+    The change is what makes the difference: nothing else differs between the two runs.
 
     ## What to try first
     Make the same change in the script.
 
     ## When this is wrong
-    Only said when the script as it is ends no better than guessing, or when another initialisation, schedule or value
-    of the optimizer more than doubles what it learns. One change may hide another cause, so look at the other
+    Reported only if the unchanged script ends no better than guessing, or if another initialisation, schedule or
+    optimizer setting more than doubles what it learns. One change may hide another cause, so look at the other
     experiments as well.
 
     ## Options
@@ -101,9 +104,9 @@ def check(run: Run, *, better: float = 0.2) -> Iterator[Finding]:
         inside = listed([name.removeprefix("linear-part-") for name in parts])
         changed, remedy = f"{changed}, or of {inside} alone,", f"the fault is inside of {inside}: {remedy}"
     yield Finding(
-        what=f"with {changed} the loss ends at {best.last:.3g}, as it is at "
-        + (f"{lab.base.last:.3g}" if lab.base.finite else "no finite number"),
-        why=f"nothing else was changed, and guessing gives {lab.guessing:.3g}",
+        what=f"with {changed} the loss ends at {best.last:.3g}, without at "
+        + (f"{lab.base.last:.3g}" if lab.base.finite else "a non-finite value"),
+        why=f"nothing else was changed; guessing gives {lab.guessing:.3g}",
         remedy=remedy,
         where=_where(run, best.name),
         evidence=(Evidence(name="change", value=best.name), best.evidence(), lab.base.evidence()),
@@ -167,7 +170,7 @@ def _summed_at(run: Run, lab: Lab) -> Where:
 
 
 def _rate_is_fine(lab: Lab) -> bool:
-    """Whether the script's model learns something easier at its own rate; one that never does is PM214."""
+    """Whether the model learns an easier task at the script's own rate; if not, that is PM214."""
     return bool(lab.learns_one_batch or lab.learns_twin)
 
 

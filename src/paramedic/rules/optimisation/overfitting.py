@@ -12,18 +12,18 @@ from paramedic.rules.outcome import outcome
 
 @rule("PM212", "overfitting", severity="note", needs=[Backward])
 def check(run: Run, *, fewest: int = 5, worse: float = 0.1) -> Iterator[Finding]:
-    """The loss on held-out data rises while the training loss goes on falling.
+    """The loss on held-out data rises while the training loss keeps falling.
 
     ## Why it hurts
-    From that point on the model memorises the training samples; the copy saved at the end is worse than the one of that
-    moment.
+    From that point on the model memorises the training samples, and the checkpoint saved at the end is worse than the
+    one from that point.
 
     ## What to try first
-    Keep the weights of the best evaluation and stop early; then more data or augmentation, weight decay, dropout, or
+    Keep the weights of the best evaluation and stop early; then try more data, augmentation, weight decay, dropout, or
     a smaller model.
 
     ## When this is wrong
-    With few samples the held-out loss is noisy. A rising loss with a rising accuracy is mostly over-confidence.
+    With few samples the held-out loss is noisy. A rising loss with rising accuracy usually means overconfidence.
 
     ## Options
     `fewest`: evaluations needed; `worse`: relative rise of the held-out loss above its lowest value.
@@ -41,7 +41,7 @@ def check(run: Run, *, fewest: int = 5, worse: float = 0.1) -> Iterator[Finding]
             what=f"the held-out loss was lowest at step {best_step:,} ({best:.3g}) and rose to {last:.3g}, while the "
             f"training loss fell from {then:.3g} to {now:.3g}",
             why="from there on the model memorised the training samples",
-            remedy="keep the weights of the best evaluation; then weight decay, dropout, augmentation or more data",
+            remedy="keep the weights of the best evaluation; then try weight decay, dropout, augmentation or more data",
             where=judged.curve.where,
             evidence=(
                 Evidence(name="held_out_rise", value=round(last / best - 1, 3), limit=f"< {worse:g}"),

@@ -19,21 +19,21 @@ _DECOUPLED = ("AdamW", "NAdamW", "Lion", "SGDW")
 def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Finding]:
     """Weight decay or dropout keeps the model from learning.
 
-    An experiment without them (`paramedic diagnose`) shows it; and in a plain run, weight decay that has taken nearly
-    all of every weight matrix while nothing was learnt.
+    Shown by an experiment without them (`paramedic diagnose`); or, in a plain run, by weight decay that has shrunk
+    nearly every weight matrix to nothing while the model learnt nothing.
 
     ## Why it hurts
     Weight decay that is stronger than the gradient pulls all weights to zero, and dropout near 1 leaves too little to
-    learn from: the model stays at what guessing gives.
+    learn from: the model never beats guessing.
 
     ## What to try first
-    Weight decay of 0.01 with AdamW, 1e-4 with SGD; dropout of 0.1 to 0.5. Or none of it, until the model learns.
+    Weight decay of 0.01 with AdamW, 1e-4 with SGD; dropout of 0.1 to 0.5. Or neither, until the model learns.
 
     ## When this is wrong
-    Only said when the script as it is learns nothing at all in as many steps.
+    Reported only if the unchanged script learns nothing at all in the same number of steps.
 
     ## Options
-    `pull`: the share of a weight that the decay alone takes in a step, from which on it counts as strong; `left`: the
+    `pull`: the share of a weight that the decay alone removes in a step, above which it counts as strong; `left`: the
     share of every weight matrix that is left at the end.
     """
     if not run.facts(Trial):
@@ -42,7 +42,7 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
     lab = Lab(run)
     tried = lab.get("no-regularisation")
     if tried is None:
-        raise Abstain("there was no dropout and no weight decay to take away, or no need to")
+        raise Abstain("there was no dropout or weight decay to remove, or no need to")
     if lab.trouble not in ("flat", "diverges", "lags") or not lab.helps("no-regularisation") or lab.signal == "none":
         return
     optimizer = run.first(Optimizer)
@@ -51,7 +51,7 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
     named = f"weight decay of {strong:g}" if strong >= 0.1 else "dropout, or the weight decay,"
     yield Finding(
         what=f"without dropout and weight decay the loss ends at {tried.last:.3g}, with them at {lab.base.last:.3g}",
-        why=f"the {named} holds the model at what guessing gives ({lab.guessing:.3g})",
+        why=f"the {named} keeps the model at the loss of guessing ({lab.guessing:.3g})",
         remedy="lower them: weight_decay=0.01 or less, dropout of 0.1 to 0.5",
         where=at(optimizer),
         evidence=(lab.base.evidence(), tried.evidence()),
@@ -62,7 +62,7 @@ def check(run: Run, *, pull: float = 0.01, left: float = 0.05) -> Iterator[Findi
 def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
     optimizers, samples = run.facts(Optimizer), run.samples("weight")
     if len(optimizers) != 1 or len(samples) < 2 or not optimizers[0].torchs_own:
-        raise Abstain("needs one optimizer of torch, and weights that were sampled")
+        raise Abstain("this needs a single torch optimizer and sampled weights")
     result, optimizer = outcome(run), optimizers[0]
     strongest = max((_pull(optimizer, group) for group in optimizer.groups), default=0.0)
     if not result.bad or strongest < pull:
@@ -76,7 +76,7 @@ def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
     yield Finding(
         what=f"weight decay of {decay:g} has pulled every weight to 0: at most {max(shares):.1%} of a matrix is left "
         f"at step {samples[-1].step:,}",
-        why=f"the decay takes more in each step than the gradient gives back; {result}",
+        why=f"each step the decay removes more than the gradient adds; {result}",
         remedy="lower it: weight_decay=0.01 with AdamW, 1e-4 with SGD or Adam",
         where=optimizer.where,
         evidence=(
@@ -88,7 +88,7 @@ def _decayed_away(run: Run, pull: float, left: float) -> Iterator[Finding]:
 
 
 def _pull(optimizer: Optimizer, group: Group) -> float:
-    """The share of a weight that the decay takes in a step; Adam scales it with the gradient that it is a part of."""
+    """The share of a weight that the decay removes in a step; in Adam it is part of the gradient and scaled with it."""
     decay, rate = group.weight_decay or 0.0, group.lr or 0.0
     if optimizer.class_ in _DECOUPLED:
         return decay * rate

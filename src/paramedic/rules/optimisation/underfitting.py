@@ -13,27 +13,28 @@ from paramedic.rules.outcome import Outcome, outcome
 
 @rule("PM213", "underfitting", severity="note", needs=[Backward, Model])
 def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) -> Iterator[Finding]:
-    """The model has learnt something and then stopped, far above zero loss, on training and held-out data alike.
+    """Training plateaus at a high loss, on training and held-out data alike.
 
     ## Why it hurts
-    More training will not help: the model is too small for the task, held back too strongly, or its steps are too small
-    or too large for the rest of the way.
+    More training will not help: the model is too small for the task, regularised too strongly, or its steps are too
+    small or too large to get further.
 
     ## What to try first
-    The narrowest layer first: it limits everything behind it. Then less dropout and weight decay, then another learning
-    rate. If it can learn a small part of the data, it is large enough.
+    Start with the narrowest layer: it limits everything after it. Then less dropout and weight decay, then another
+    learning rate. If the model can memorise a small part of the data, it is large enough.
 
     ## When this is wrong
-    Some data are that noisy: whether somebody clicks or a share price rises cannot be predicted. That is why it is only
-    a note, and only given with a likely cause.
+    Some data is that noisy: clicks and share prices can hardly be predicted. That is why this is only a note, and only
+    reported with a likely cause.
 
     ## Options
-    `fewest`: steps; `high`: what is left of the loss of guessing; `gap`: largest relative gap to the held-out loss.
+    `fewest`: fewest steps; `high`: share of the guessing loss that remains; `gap`: largest relative gap to the held-out
+    loss.
     """
     judged = outcome(run)
     curve = judged.curve
     if len(curve.values) < fewest:
-        raise Abstain(f"only {len(curve.values)} steps; {fewest} are needed")
+        raise Abstain(f"the loss of only {len(curve.values)} steps was seen; {fewest} are needed")
     if judged.prior is None or judged.prior <= 0:
         raise Abstain("the loss of guessing is not known")
     held_out = [points[-1][1] for points in evaluations(run, curve.task) if points]
@@ -47,7 +48,7 @@ def check(run: Run, *, fewest: int = 200, high: float = 0.4, gap: float = 0.15) 
 
 
 def _levelled_off(curve: Curve) -> bool:
-    """Whether the last quarter brought less than a tenth of what was gained before."""
+    """Whether the last quarter gained less than a tenth of the progress before it."""
     size = len(curve.values) // 4
     last, before = mean(curve.values[-size:]), mean(curve.values[-2 * size : -size])
     return before - last < 0.1 * max(curve.first - before, 1e-12)
@@ -58,7 +59,7 @@ def _suspect(run: Run, judged: Outcome, held_out: float, high: float) -> Iterato
     dropout = [event for event in run.facts(ModuleCall) if event.dropout and (event.p or 0) >= 0.7]
     if narrow is not None:
         module, width, classes = narrow
-        words = f"{module} outputs only {width} number{'s' * (width > 1)} for {classes} outputs"
+        words = f"{module} passes only {width} value{'s' * (width > 1)} on for {classes} outputs"
         where, remedy = built_at(run, module), f"make {module} wider"
     elif dropout:
         words = f"{dropout[0].module} drops {dropout[0].p:.0%} of its input"

@@ -30,26 +30,26 @@ def check(
     """Gradients shrink by orders of magnitude on their way to the first layers.
 
     ## Why it hurts
-    The first layers receive so little that they stay as they were initialised: everything behind them works on random
+    The first layers get so little gradient that they stay as initialised: everything after them works on random
     features, and the loss stays near that of guessing.
 
     ## What to try first
-    ReLU or GELU in place of sigmoid or tanh; a normalisation layer or a skip connection in every block; an
+    ReLU or GELU instead of sigmoid or tanh; a normalisation layer or a skip connection in every block; an
     initialisation with the gain of the activation (`nn.init.kaiming_normal_`).
 
     ## When this is wrong
-    Small gradients alone are not reported: Adam divides by their size. It is an alarm only when the loss has not moved
+    Small gradients alone are not reported: Adam divides by their size. It is an alarm only if the loss has not moved
     away from guessing; otherwise a note.
 
     ## Options
-    `fewest_layers`: weight matrices in a row; `failing`: ratio of typical gradients of the first and the last layers
-    below which a failed training is blamed on it; `remarkable`: ratio that is noted even when training goes well;
-    `cliff`: share of the loss of gradient at a single layer above which depth is not to blame.
+    `fewest_layers`: weight matrices in a row; `failing`: ratio of typical gradients of the first to the last layers
+    below which it is blamed for a failed training; `remarkable`: ratio that is noted even when training goes well;
+    `cliff`: share of the drop that occurs at a single layer, above which depth is not to blame.
     """
     judged = outcome(run)
     order = depth_order(run)
     if len(order) < fewest_layers:
-        raise Abstain(f"only {len(order)} layers in a row; {fewest_layers} are needed")
+        raise Abstain(f"the model has only {len(order)} layers in a row; {fewest_layers} are needed")
     part = max(1, len(order) // 4)
     ratios, first, last, cliffs = [], [], [], []
     for sample in run.samples("gradient"):
@@ -73,7 +73,7 @@ def check(
     yield Finding(
         what=f"gradients shrink by a factor of {1 / ratio:.1e} from the last to the first layer: {median(last):.1e} in "
         f"{order[-1].rpartition('.')[0]}, {median(first):.1e} in {module}",
-        why=f"the first layers hardly move; {judged}" if judged.bad else "training goes well in spite of it",
+        why=f"the first layers hardly move; {judged}" if judged.bad else "training goes well despite it",
         remedy="use ReLU or GELU between the layers, add normalisation or skip connections, or use fewer layers",
         **edited_at(shown, _handed_in(run, shown)),
         evidence=(

@@ -27,7 +27,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
     `sign()` or a comparison, a mask or weight of zero.
 
     ## When this is wrong
-    A model that is loaded and already gives a loss of exactly zero has nothing to learn.
+    A loaded model whose loss is already exactly zero has nothing to learn.
 
     ## Options
     `fewest`: examined steps in which all gradients must be zero.
@@ -59,7 +59,7 @@ def check(run: Run, *, fewest: int = 3) -> Iterator[Finding]:
 
 
 def _of_optimizer(run: Run, number: int) -> list[tuple[Census, list[int]]]:
-    """Its examined steps with gradients, and the flags of those that had one."""
+    """Its examined steps with gradients, and the flags of parameters that had one."""
     own = [census for census in run.facts(Census) if census.optimizer == number]
     given = [(census, [flags for flags in census.flags if flags & GRADIENT]) for census in own]
     return [(census, flags) for census, flags in given if flags]
@@ -85,16 +85,16 @@ def _reason(run: Run, backward: Backward) -> tuple[Where, str, str]:
         values, made = call.values, call.made_at
         if values and made and values.input_min == values.input_max:
             place = at(call, made[1:])
-            text = f"the {made[0]} before the loss gives {values.input_min:g} for everything, where it is flat"
-            return place, text, f"take the {made[0]} away, or look at what goes into it"
+            text = f"the {made[0]} before the loss outputs {values.input_min:g} for every sample, where it is flat"
+            return place, text, f"remove the {made[0]}, or look at its input"
         if values and made and made[0] in ("sigmoid", "tanh", "softmax") and values.input_max >= 1:
             place = at(call, made[1:])
             text = f"the {made[0]} before the loss is so saturated that its gradient is zero in float32"
-            return place, text, "scale down what goes into it, or use a loss on raw scores (…_with_logits)"
+            return place, text, "scale its input down, or use a loss on raw scores (…_with_logits)"
     zero = any(curve.values and not any(curve.values) for curve in loss_curves(run))
     why = (
         "the loss is exactly 0: something multiplies it by zero"
         if zero
         else "some operation before the loss has a zero derivative"
     )
-    return backward.where, why, "print the loss's parts one by one; look for clamp, relu, round, and masks of zeros"
+    return backward.where, why, "print the terms of the loss; look for clamp, relu, round and all-zero masks"
