@@ -42,7 +42,7 @@ MAY_IMPORT = {  # package -> packages, lazy imports and those for types included
             "parity",
             "postmortem",
         ),
-        *("record", "reports", "rules", "serve", "shapes", "synth", "testing"),
+        *("record", "reports", "rules", "serve", "shapes", "static", "synth", "testing"),
     },
     "cure": {"findings", "lab", "reports", "rules", "static"},
     "integrations": {"findings"},

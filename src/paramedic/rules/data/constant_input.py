@@ -41,7 +41,7 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     images, only `paramedic audit` reports it.
 
     ## Options
-    `fewest`: fewest batches seen. In an audit: `samples`: fewest samples judged; `wide`: unnamed columns from which on a
+    `fewest`: fewest batches seen. In an audit: `samples`: fewest samples judged; `wide`: unnamed columns from which a
     constant one is a note; `blank`: share of blank images, of all or of a class, above which they are meant.
     """
     yield from _columns(run)

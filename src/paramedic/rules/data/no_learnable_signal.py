@@ -38,7 +38,7 @@ def check(run: Run, *, fewest: int = 300) -> Iterator[Finding]:
     model learns nothing from this data but is able to learn. A few samples are no evidence.
 
     ## Options
-    `fewest`: fewest samples. In an audit: `samples`: the same; `chance`: p-value below which a relation counts as found.
+    `fewest`: fewest samples. In an audit: `samples`: the same; `chance`: p-value below which a relation counts.
     """
     lab = Lab(run)
     if lab.alike is not None:
