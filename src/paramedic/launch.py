@@ -9,6 +9,7 @@ import importlib.util
 import io
 import os
 import runpy
+import shutil
 import signal
 import sys
 import threading
@@ -39,6 +40,18 @@ if TYPE_CHECKING:
 
 
 LAUNCHERS = ("torch", "accelerate", "deepspeed")  # packages run with -m that start the user's script, and are not it
+
+
+@contextlib.contextmanager
+def _no_record_of_a_refusal(attachments: list[Attachment], folder: Path) -> Iterator[None]:
+    """A run that never began is not listed; torch may have been imported, and its record begun."""
+    try:
+        yield
+    except ParamedicError:
+        for attachment in attachments:
+            attachment.watcher.writer.close()
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +115,8 @@ def launch(target: Target, *, runs: Path, settings: Settings, name: str | None =
     when_torch_is_imported(lambda: attempts.append(_harmless(attach)))
     with shelf.theirs():
         if settings.startup is not None:
-            startup.call(settings.startup, RunHandle(folder=folder, script=target.name, command=target.command))
+            with _no_record_of_a_refusal(attachments, folder):
+                startup.call(settings.startup, RunHandle(folder=folder, script=target.name, command=target.command))
         code, error, interrupted = _run(target, pdb=settings.pdb)
         if os.getpid() != process:
             sys.exit(code)  # a fork of the script: it is not for this process to report

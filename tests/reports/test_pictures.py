@@ -136,6 +136,9 @@ def test_evidence_is_words_and_small_tables() -> None:
     pairs = measured(Evidence(name="pairs", value=[[n, n + 1] for n in range(20)]))
     assert pairs.value == "" and len(pairs.table) == 8 and pairs.table[0] == ("0", "1") and pairs.more == "12 more rows"
     assert measured(Evidence(name="few", value=[1, 2])).value == "1, 2"
+    assert measured(Evidence(name="rows", value=list(range(20)))).value == "0, 1, 2, 3, 4, 5, 6, 7 and 12 more"
+    told = [{"sample": 7, "labelled": "cat", "looks like": "dog"}]
+    assert measured(Evidence(name="suggested", value=told)).table == (("sample 7", "labelled cat", "looks like dog"),)
     assert measured(Evidence(name="counts", value={"a": 1})).table == (("a", "1"),)
 
 

@@ -50,6 +50,14 @@ def test_a_run_that_learnt_nothing_is_not_called_healthy() -> None:
     text = render(replace(open, run=replace(HEALTHY.run, progress=progress)), width=300)
     assert text.startswith("Verdict: not learning. It did not learn: the loss went from 2.31 to 2.3, and guessing")
     assert "healthy" not in text and "paramedic diagnose" in text
+    told = replace(HEALTHY.run, progress=progress, command="python train.py --epochs 3")
+    assert render(replace(open, run=told)).endswith("\nNext: paramedic diagnose train.py --epochs 3\n")
+
+
+def test_a_run_that_was_interrupted_is_not_told_to_be_fixed() -> None:
+    run = replace(HEALTHY.run, steps=3, exit_code=130)
+    text = render(replace(INCONCLUSIVE, reason="only 3 optimizer steps seen", run=run), width=300)
+    assert "It was interrupted (Ctrl-C): let it run for longer." in text and "Fix" not in text
 
 
 def test_a_record_elsewhere_is_named_by_the_shorter_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

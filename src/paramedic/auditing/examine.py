@@ -45,7 +45,7 @@ def examine(
     audit = assemble(sources, sketches, task)
     asked = [rule for rule in rules if rule.on_audits is not None]
     # Some models of scikit-learn draw from the global generator.
-    with as_before(), Progress("checks", len(asked) + 1, shown=show_progress) as progress:
+    with as_before(), Progress("checks", len(asked) + 1, shown=show_progress, stages=True) as progress:
         diagnosis = verdict(audit, asked, options or {}, progress.at)
     return audit, replace(diagnosis, run=replace(diagnosis.run, seconds=time.time() - began, command=command))
 

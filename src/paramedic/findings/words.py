@@ -14,6 +14,7 @@ from paramedic.findings import Diagnosis, Finding, RunFacts, Where, unchecked
 
 MARKS = {"error": "✗", "warning": "▲", "note": "•"}
 LONGEST_VALUE = 200  # characters; a tensor printed in full helps nobody
+INTERRUPTED = 130  # the exit code of a script that Ctrl-C has ended
 
 
 def plural(count: int, word: str) -> str:
@@ -245,12 +246,20 @@ def _inconclusive(diagnosis: Diagnosis) -> str:
     return f"{opening}. {what_would_help(diagnosis)} {notes}"
 
 
+def next_experiment(diagnosis: Diagnosis) -> str:
+    """The command that tells why a script does not learn, where nothing else does."""
+    command = diagnosis.run.command
+    return f"paramedic diagnose {command.removeprefix('python ')}" if _in_trouble(diagnosis) and command else ""
+
+
 def what_would_help(diagnosis: Diagnosis) -> str:
     """The next thing to do when nothing could be concluded."""
     if diagnosis.run.samples is not None:
         return "Let it read more data."
     if _in_trouble(diagnosis):
         return "No known fault found; paramedic diagnose tells whether it is the model, the data or the settings."
+    if diagnosis.run.exit_code == INTERRUPTED:
+        return "It was interrupted (Ctrl-C): let it run for longer."
     if diagnosis.run.exit_code not in (0, None):
         return f"Fix what ended the script (exit code {diagnosis.run.exit_code}), then run it again."
     if diagnosis.run.steps == 0 and diagnosis.run.losses:

@@ -24,6 +24,7 @@ class Head:
     number: int
     entropy: str
     diagonality: str
+    looks_at: tuple[str, ...]  # the key with the largest weight, a row each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class Layer:
     title: str
     note: str
     heads: tuple[Head, ...]
+    queries: tuple[str, ...]  # what the rows stand for
+    key: str  # names the layer and the step in the page
     width: int = WIDTH
 
 
@@ -52,21 +55,30 @@ def drawn(one: Attention) -> Layer:
     return Layer(
         title=f"{one.module or 'Attention'} at step {one.step:,}",
         note=" · ".join(filter(None, parts)),
-        heads=tuple(_head(number, head, one.rows) for number, head in enumerate(one.heads)),
+        heads=tuple(_head(number, head, one) for number, head in enumerate(one.heads)),
+        queries=tuple(_positions(row, one.rows, one.queries) for row in range(one.rows)),
+        key=f"attention-{one.id}",
     )
 
 
-def _head(number: int, head: AttentionHead, rows: int) -> Head:
+def _head(number: int, head: AttentionHead, one: Attention) -> Head:
     grey = base64.b64decode(head.map)
-    width = len(grey) // rows
-    levels = bytes(value * (SHADES - 1) // 255 for value in grey)
-    pixels = [levels[n * width : (n + 1) * width] for n in range(rows)]
+    width = len(grey) // one.rows
+    rows = [grey[n * width : (n + 1) * width] for n in range(one.rows)]
+    pixels = [bytes(value * (SHADES - 1) // 255 for value in row) for row in rows]
     return Head(
         image=png.data_uri(width, pixels, kind=png.PALETTE, palette=_PALETTE),
         number=number,
         entropy=_shown(head.entropy),
         diagonality=_shown(head.diagonality),
+        looks_at=tuple(_positions(row.index(max(row)), width, one.keys) if any(row) else "" for row in rows),
     )
+
+
+def _positions(place: int, places: int, size: int) -> str:
+    """What a row or column of a map stands for: a position, or the first and last one of several."""
+    first, last = place * size // places, max((place + 1) * size // places - 1, place * size // places)
+    return f"{first:,}" if first == last else f"{first:,}–{last:,}"
 
 
 def _shown(value: float) -> str:

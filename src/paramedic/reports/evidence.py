@@ -11,7 +11,7 @@ from paramedic.findings import Evidence
 from paramedic.findings.words import number, plural
 
 MOST_ROWS = 8
-FEW_NUMBERS = 4  # stand in a line; more of them in a table
+MOST_IN_LINE = 8  # plain values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ def measured(fact: Evidence) -> Measured:
     cut = len(rows) - MOST_ROWS
     return Measured(
         name=fact.name.replace("_", " "),
-        value="" if rows else number(fact.value),
+        value="" if rows else _in_line(fact.value),
         table=tuple(rows[:MOST_ROWS]),
         more=plural(cut, "more row") if cut > 0 else "",
         limit=fact.limit,
@@ -44,7 +44,7 @@ def columns(table: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _rows(value: Any) -> list[tuple[str, ...]]:
-    """A list of lists or a mapping as rows; a short list of plain values stays in its line."""
+    """A list of lists or a mapping as rows; plain values stay in their line."""
     if isinstance(value, Mapping):
         return [(str(key), number(item)) for key, item in value.items()]
     if not isinstance(value, list | tuple) or not value:
@@ -53,6 +53,10 @@ def _rows(value: Any) -> list[tuple[str, ...]]:
         return [tuple(number(part) for part in item) for item in value]
     if all(isinstance(item, Mapping) for item in value):
         return [tuple(f"{key} {number(part)}" for key, part in item.items()) for item in value]
-    if len(value) <= FEW_NUMBERS:
-        return []
-    return [(number(item),) for item in value]
+    return []
+
+
+def _in_line(value: Any) -> str:
+    if not isinstance(value, list | tuple) or len(value) <= MOST_IN_LINE:
+        return number(value)
+    return f"{number(value[:MOST_IN_LINE])} and {len(value) - MOST_IN_LINE:,} more"

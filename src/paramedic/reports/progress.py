@@ -1,4 +1,4 @@
-"""How far the reading is, on stderr: samples, rate and time left; nothing where nobody looks."""
+"""How far the work is, on stderr; nothing where nobody looks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 
 
 class Progress:
-    """A bar for one source."""
+    """A bar for one source, with its rate and the time left; or for stages, which take as long as they take."""
 
-    def __init__(self, title: str, size: int | None, *, shown: bool) -> None:
+    def __init__(self, title: str, size: int | None, *, shown: bool, stages: bool = False) -> None:
         self._bar: Any = None
         if shown and sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            clock = TimeElapsedColumn() if stages else TimeRemainingColumn()
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), clock)
             rate = TextColumn("{task.fields[rate]}")
             self._bar = Bar(*columns, rate, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task(title, total=size, rate="")

@@ -16,6 +16,7 @@ from paramedic.findings.words import (
     fold,
     headline,
     moment,
+    next_experiment,
     percent,
     place,
     places,
@@ -66,6 +67,8 @@ def render(
         screen.command("More:", f"paramedic report {_run_name(diagnosis.run)} --html report.html")
         screen.blank()
     _verdict(screen, diagnosis, verbose)
+    if verbose >= 0 and (experiment := next_experiment(diagnosis)):
+        screen.command("Next:", experiment)
     return str(screen)
 
 

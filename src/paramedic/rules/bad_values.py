@@ -176,7 +176,8 @@ def evidence(event: NonFinite) -> tuple[Evidence, ...]:
     found = [Evidence(name="operation", value=event.op)]
     for number, operand in enumerate(event.operands, 1):
         text = f"{operand.dtype} {tuple(operand.shape)} from {operand.min:.4g} to {operand.max:.4g}"
-        counts = {"zeros": operand.zeros, "nan": operand.nan, "inf": operand.inf}
+        zeros = "zero" if operand.zeros == 1 else "zeros"
+        counts = {zeros: operand.zeros, "NaN": operand.nan, "inf": operand.inf}
         bad = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
         found.append(Evidence(name=f"operand_{number}", value=text + (f", {bad}" if bad else "")))
     result = event.result

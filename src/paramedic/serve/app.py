@@ -142,7 +142,8 @@ class Site:
         return self._stream(look)
 
     async def compare_page(self, request: Request) -> Response:
-        return _page("live.html", title="compare", parts=("loss", "pictures"), back="..", report=False)
+        parts = ("loss", "pictures")
+        return _page("live.html", title="compare", heading="Runs compared", parts=parts, back="..", report=False)
 
     async def compare_events(self, request: Request) -> Response:
         folders = self.runs.folders()

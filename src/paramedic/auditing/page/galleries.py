@@ -104,8 +104,8 @@ def _pairs(finding: Finding) -> list[tuple[int, int]]:
 
 def _suggestions(finding: Finding) -> dict[int, str]:
     """What a model would have said instead of the label."""
-    labels: list[str] = next((fact.value for fact in finding.evidence if fact.name == "suggested"), [])
-    return {place: f"looks like {label}" for place, label in enumerate(labels)}
+    rows: list[dict[str, str]] = next((fact.value for fact in finding.evidence if fact.name == "suggested"), [])
+    return {place: f"looks like {row['looks like']}" for place, row in enumerate(rows)}
 
 
 def _read(split: Split, indices: Iterable[int]) -> dict[int, Content]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from paramedic.findings import Severity
@@ -11,6 +12,9 @@ from paramedic.rules.support import many
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
+    from paramedic.audit.models.label_errors import Doubts
+
+MOST_SHOWN = 20  # samples
 
 
 @rule("PM310", "label-errors", severity="warning", reads="audit")
@@ -57,10 +61,21 @@ def check(audit: Audit, *, share: float = 0.02, fewest: int = 5) -> Iterator[Fin
         remedy="look at these samples, worst first, and correct or drop the wrong ones",
         evidence=(
             Evidence(name="firmly_contradicted", value=found.firm, limit=f"< {share:.0%} of {found.size:,}"),
-            Evidence(name="suggested", value=list(found.suggested[:20])),
+            *_suggested(audit, found),
         ),
         severity=severity,
         confidence=0.85 if serious else 0.6,
         split="train",
         samples=tuple(samples),
     )
+
+
+def _suggested(audit: Audit, found: Doubts) -> list[Evidence]:
+    """What a model would have said instead, sample by sample; nothing where only the doubt is known."""
+    rows = zip(found.samples.tolist(), found.given.tolist(), found.suggested, strict=False)
+    shown = audit.train.sketch.target.shown
+    told = [
+        {"sample": audit.train.called(sample), "labelled": shown(given), "looks like": label}
+        for sample, given, label in islice(rows, MOST_SHOWN)
+    ]
+    return [Evidence(name="suggested", value=told)] if told else []

@@ -1,6 +1,6 @@
 """PM104."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paramedic.record.facts import Backward, BadParameter, Census
 from paramedic.rules import Evidence, Finding, Run, rule
@@ -82,9 +82,16 @@ def _from_step(event: BadParameter) -> Finding:
         where=event.where,
         evidence=(
             Evidence(name="tensors", value=event.bad, limit="0"),
-            Evidence(name="gradient_range", value=gradient, limit="finite"),
+            Evidence(name="gradients", value=_range(gradient), limit="finite"),
             *(Evidence(name=name, value=value) for name, value in settings.items() if name in ("lr", "eps")),
-            *(Evidence(name=f"state_{name}", value=value) for name, value in event.state.items()),
+            *(Evidence(name=f"state_{name}", value=_range(value)) for name, value in event.state.items()),
         ),
         confidence=0.95 if event.gradients_checked else 0.7,
     )
+
+
+def _range(ends: Sequence[float] | None) -> str:
+    if not ends:
+        return "unknown"
+    low, high = f"{ends[0]:.4g}", f"{ends[-1]:.4g}"
+    return low if low == high else f"from {low} to {high}"
