@@ -1,4 +1,4 @@
-"""python -m benchmarks.audit.unseen [second | third | fourth | NAME …]: faults of strangers, and healthy data that looks odd."""
+"""python -m benchmarks.audit.unseen [second | third | fourth | NAME …]: faults of strangers, and odd healthy data."""
 
 from __future__ import annotations
 
