@@ -23,6 +23,7 @@ LIKENESS = 0.985  # correlation of thumbnails
 SAME_COLOUR = 0.12  # of the contrast, by which the colour of any part may differ
 CLOSER = 0.35  # than the tenth neighbour, as a ratio of distances
 NEIGHBOUR = 10
+SOME, MOSTLY = 2_000, 0.9  # pictures of which the nearest is looked for, and the share of them that is usual
 CROWD = 20_000  # pictures among which neighbours are looked for
 COMMON = 0.7  # share of shingles two texts have in common
 TEMPLATE = 0.3  # share of shingles that texts have in common by chance: they are made from templates
@@ -91,6 +92,7 @@ def _images(first: Split, second: Split) -> list[Pair]:
     if hashes[0] is None or hashes[1] is None or thumbs[0] is None or thumbs[1] is None:
         return []
     found: list[Pair] = []
+    usual = _nearest(thumbs[0])
     for mirror in (0, 1):
         keys = [_pieces(hashes[0][:, 0]), _pieces(hashes[1][:, mirror])]
         a, b = meet(keys[0], None if first is second and not mirror else keys[1])
@@ -103,7 +105,7 @@ def _images(first: Split, second: Split) -> list[Pair]:
             alike = np.einsum("ij,ij->i", one, other)
             close = np.flatnonzero(alike >= LIKENESS)[:MOST_PAIRS]
             close = close[_same_colours(first, second, a[part][close], b[part][close], mirror)]
-            close = close[1 - alike[close] <= CLOSER * _surroundings(one[close], thumbs[0])]
+            close = close[1 - alike[close] <= CLOSER * np.minimum(_surroundings(one[close], thumbs[0]), usual)]
             found += _pairs(first, second, a[part], b[part], alike, close)
     return with_one_grain(first, second, found)
 
@@ -126,6 +128,16 @@ def _surroundings(pictures: NDArray[np.float32], thumbs: NDArray[np.uint8]) -> N
     parts = np.array_split(pictures, len(pictures) // 500 + 1)
     tenth = [np.partition(part @ crowd.T, -NEIGHBOUR, axis=1)[:, -NEIGHBOUR] for part in parts]
     return np.asarray(1 - np.concatenate(tenth))
+
+
+def _nearest(thumbs: NDArray[np.uint8]) -> float:
+    """How far most pictures are from their nearest: shots of one thing are all as near to each other as that."""
+    some = _unit(thumbs[:: max(1, len(thumbs) // SOME)])
+    if len(some) <= NEIGHBOUR:
+        return 1.0
+    likeness = some @ some.T
+    np.fill_diagonal(likeness, -1)
+    return float(np.quantile(1 - likeness.max(axis=1), MOSTLY))
 
 
 def _pieces(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
