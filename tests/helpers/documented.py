@@ -15,7 +15,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(?:console|bash|sh|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"(?:paramedic|torchrun|pip|make|python3?|pytest) ")
 
-TRAIN = '''
+TRAIN = """
 import argparse
 
 import torch
@@ -64,7 +64,7 @@ def main():
 
 if __name__ == "__main__":
     main()
-'''
+"""
 SICK = TRAIN.replace("return self.head(hidden)", "return self.head(hidden).softmax(dim=1)")
 NAN = TRAIN.replace("loss = F.cross_entropy", "loss = torch.log(model(inputs).sum() * 0) + F.cross_entropy")
 RANKS = TRAIN.replace("    torch.manual_seed(0)\n", '    torch.manual_seed(0)\n    dist.init_process_group("gloo")\n')
@@ -76,7 +76,7 @@ RANKS = RANKS.replace(
 ).replace("        model.train()\n", "        model.train()\n        train.sampler.set_epoch(epoch)\n", 1)
 RANKS = RANKS.replace('    print(f"epoch', '    dist.barrier()\n        print(f"epoch', 1)
 
-MODEL = '''
+MODEL = """
 from torch import nn
 
 
@@ -96,8 +96,10 @@ def build():
 
 def make_model():
     return nn.Sequential(nn.Linear(1, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
-'''
-PACKAGE = TRAIN.replace("options = parser.parse_args()", 'parser.add_argument("override"); options = parser.parse_args()')
+"""
+PACKAGE = TRAIN.replace(
+    "options = parser.parse_args()", 'parser.add_argument("override"); options = parser.parse_args()'
+)
 
 
 def command_lines(pages: Sequence[Path] = PAGES) -> Iterator[str]:
@@ -175,7 +177,7 @@ def _weights(folder: Path) -> None:
     shape = make.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 3, 32, 32])
     result = make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
     graph = make.make_graph([make.make_node("Relu", ["x"], ["y"])], "net", [shape], [result])
-    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)]), folder / "model.onnx")
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8), folder / "model.onnx")
 
 
 def _history(folder: Path) -> None:

@@ -92,7 +92,9 @@ def assert_resumes(
 
 def _held(model: nn.Module) -> dict[str, object]:
     """What a model's outputs may depend on: its tensors, and numbers that its modules keep as plain attributes."""
-    tensors = {name: t.detach().clone() for name, t in model.state_dict(keep_vars=True).items() if isinstance(t, torch.Tensor)}
+    tensors = {
+        name: t.detach().clone() for name, t in model.state_dict(keep_vars=True).items() if isinstance(t, torch.Tensor)
+    }
     plain = {
         f"{path}.{name}".lstrip("."): value.detach().clone() if isinstance(value, torch.Tensor) else value
         for path, module in model.named_modules()
