@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,9 +24,14 @@ NOT_RUN = {
     "pip install paramedic": "needs the package index; tests/test_install.py installs the wheel",
     "pip install 'paramedic[live]'": "needs the package index",
 }
-SERVERS = {"serve", "--live"}
+SERVERS = {("serve",), ("run", "--live")}
+TROUBLE = {"cure": SICK, "replay": NAN}  # commands that want a script with a fault
+HELLO = (
+    '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '
+    '"capabilities": {}, "clientInfo": {"name": "reader", "version": "1"}}}\n'
+)
 TRACKERS = {"wandb", "mlflow", "trackio"}
-WRITTEN = ("--html", "--sarif", "--junit", "--diff", "--out", "-o", "--tensorboard", "--copy-weights", "--subset")
+WRITTEN = ("--html", "--sarif", "--junit", "--diff", "--out", "-o", "--tensorboard", "--copy-weights")
 RUN_ID = re.compile(r"2026\d{4}-\d{4,6}(?:-\w{6})?")
 LINES = sorted({line for line in command_lines() if line not in NOT_RUN})
 
@@ -46,9 +50,10 @@ def past(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Past:
     folder = tmp_path_factory.mktemp("documented")
     write_project(folder)
     shop = Workshop(folder, warm)
-    shop.write("nan.py", NAN)
-    for script in ("nan.py", "train.py", "train.py"):
-        shop.paramedic("run", script)
+    healthy = (folder / "train.py").read_text()
+    for script in (NAN, healthy, healthy):
+        shop.write("train.py", script)
+        shop.paramedic("run", "train.py")
     runs = sorted(path for path in (folder / ".paramedic" / "runs").iterdir() if (path / "main.db").exists())
     (bundle,) = runs[0].glob("*.pt")
     shop.paramedic("check", "--baseline", "known.json", "--update-baseline", "train.py")
@@ -70,16 +75,21 @@ def test_what_is_not_run_is_there() -> None:
 @pytest.mark.parametrize("line", LINES)
 def test_it_does_what_the_page_says(line: str, project: Workshop, past: Past) -> None:
     words = typed(line, past)
-    if words[:1] == ["cure"]:
-        project.write("train.py", SICK)
+    if words[0] in TROUBLE:
+        project.write("train.py", TROUBLE[words[0]])
     if "torchrun" in line or ("-m" in words and "mypackage.train" not in words):
         project.write("train.py", RANKS)
         runner = ["-m", "torch.distributed.run"] if "torchrun" in line else ["-m", "paramedic"]
         expect(project.python(*runner, *words), words, project.folder)
-    elif SERVERS & set(words):
+    elif words[0] == "replay" and "--" not in words:
+        done = project.paramedic(*words)  # it asks before it runs what stands in a file, and nobody is here to answer
+        assert done.code == 2 and "Traceback" not in done.stderr and "the bundle's command" in done.stderr
+    elif words[0] == "mcp":
+        expect(project.python("-m", "paramedic", *words, input=HELLO), words, project.folder)
+    elif (words[0],) in SERVERS or tuple(words[:2]) in SERVERS:
         serves(project, words)
-    elif words[0] == "dump":
-        dumps(project)
+    elif words[0] in ("dump", "bundle"):
+        asks(project, words[0])
     elif TRACKERS & set(words) and importlib.util.find_spec(words[-1]) is None:
         done = project.paramedic(*words)
         assert done.code == 2 and f"paramedic[{words[-1]}]" in done.stderr
@@ -90,15 +100,16 @@ def test_it_does_what_the_page_says(line: str, project: Workshop, past: Past) ->
 def typed(line: str, past: Past) -> list[str]:
     """The words behind `paramedic` (or `torchrun`), with what the page's placeholders stand for."""
     ids = iter(past.runs)
-    line = re.sub(r"\S+/main-step17\.pt", past.bundle, line).replace("BUNDLE", past.bundle).replace("~/my-model", ".")
-    line = re.sub(r"(node\d/.paramedic/runs/)\S+", r"\1ID", line)
-    return [RUN_ID.sub(lambda _: next(ids), word) for word in shlex.split(line)[1:]]
+    line = re.sub(r"(node\d)/\S*runs/\S+", r"\1/.paramedic/runs/ID", line).replace("~/my-model", ".")
+    line = re.sub(r"\S+/main-step17\.pt", "BUNDLE", line)
+    words = [RUN_ID.sub(lambda _: next(ids), word) for word in shlex.split(line)[1:]]
+    return [past.bundle if word == "BUNDLE" else word for word in words]
 
 
 def expect(done: object, words: list[str], folder: Path) -> None:
     code, said = done.code, done.stdout + done.stderr  # type: ignore[attr-defined]
     assert code in (0, 1) and said and "Traceback" not in said.split("Verdict")[-1], said
-    for option, name in pairwise(words):
+    for option, name in itertools.pairwise(words):
         if option in WRITTEN:
             assert (folder / name).exists(), f"{name} was not written: {said}"
 
@@ -107,26 +118,26 @@ def serves(project: Workshop, words: list[str]) -> None:
     """It says where its page is, and ends when it is told to."""
     command = [sys.executable, "-m", "paramedic", *words]
     process = subprocess.Popen(
-        command, cwd=project.folder, env=project.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command, cwd=project.folder, env=project.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        assert process.stderr is not None
-        assert any("http://127.0.0.1" in line for line in process.stderr), "no address was told"
-        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert any("http://127.0.0.1" in line for line in process.stdout), "no address was told"
+        process.terminate()
         process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
 
 
-def dumps(project: Workshop) -> None:
-    """A run that stands still is asked where it is, and goes on."""
-    project.write("stuck.py", TRAIN + "import time\ntrain(8)\nprint('ready', flush=True)\ntime.sleep(600)\n")
-    process = project.start("run", "stuck.py")
+def asks(project: Workshop, what: str) -> None:
+    """A run is asked where it is, or for its next step, and goes on."""
+    project.write("busy.py", TRAIN + "train(8)\nprint('ready', flush=True)\nwhile True:\n    train(8, pause=0.05)\n")
+    process = project.start("run", "busy.py")
     try:
         wait_for_line(process, "ready")
-        done = project.paramedic("dump", process.pid)
-        assert done.code == 0 and "stuck.py" in done.stdout, done.stderr
+        done = project.paramedic(what, *([process.pid] if what == "dump" else []))
+        assert done.code == 0 and ("busy.py" if what == "dump" else ".pt") in done.stdout, done.stderr
         assert process.poll() is None
     finally:
         process.kill()

@@ -7,17 +7,17 @@ from torch import nn
 from torch.utils.data import DataLoader, Subset, TensorDataset
 
 
-def bottles() -> TensorDataset:
+def bottles(known: list[int]) -> TensorDataset:
     wine = load_wine()
-    x = torch.tensor((wine.data - wine.data.mean(0)) / wine.data.std(0), dtype=torch.float32)
-    return TensorDataset(x, torch.tensor(wine.target))
+    mean, std = wine.data[known].mean(0), wine.data[known].std(0)
+    return TensorDataset(torch.tensor((wine.data - mean) / std, dtype=torch.float32), torch.tensor(wine.target))
 
 
 def main() -> None:
     torch.manual_seed(0)
-    dataset = bottles()
-    order = torch.randperm(len(dataset)).tolist()
-    held_out = len(dataset) // 5
+    order = torch.randperm(178).tolist()
+    held_out = len(order) // 5
+    dataset = bottles(order[:-held_out])
     train_loader = DataLoader(Subset(dataset, order[:-held_out]), batch_size=16, shuffle=True)
     val_loader = DataLoader(Subset(dataset, order[-held_out:]), batch_size=35)
     train_eval_loader = DataLoader(Subset(dataset, order[:held_out]), batch_size=35)

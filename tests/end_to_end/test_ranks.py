@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from paramedic.errors import ParamedicError
 from paramedic.findings import Diagnosis
 from paramedic.record.facts import Collective, Ended, Sharding, Time, Waiting, Wrapper
 from paramedic.record.facts.fact import Fact
+from paramedic.record.last_stacks import stood_file
 from paramedic.record.merging import merge
 from paramedic.record.reader import open_runs
 from paramedic.record.writer import Site, Writer
@@ -211,6 +213,34 @@ def test_a_rank_that_hangs_until_its_launcher_kills_it_is_not_called_killed(tmp_
     (finding,) = diagnosis.findings
     assert (finding.where.line, finding.where.rank) == (33, 1)
     assert "rank 1 hung at train.py:33 until it was killed" in (failure(open_runs(tmp_path)) or "")
+
+
+STACKS = """Thread 0x00007f16 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 331 in wait
+
+Current thread 0x00007f17 (most recent call first):
+  File "/usr/lib/python3.11/re/__init__.py", line 166 in match
+  File "/home/me/read.py", line 33 in parse
+  File "/home/me/train.py", line 60 in <module>
+"""
+
+
+@pytest.mark.parametrize(("waited", "codes"), [(40.0, ["PM807"]), (8.0, [])])
+def test_a_rank_held_up_in_native_code_is_told_by_the_stack_it_left(
+    tmp_path: Path, waited: float, codes: list[str]
+) -> None:
+    """It can note nothing itself. Where the others have not waited for long, it may just have been at work."""
+    record(tmp_path, 0, [waiting("backward", 40)])
+    record(tmp_path, 1, [], pid=77)
+    left = stood_file(tmp_path, 77)
+    left.write_text(STACKS)
+    os.utime(left, (time.time() + waited - 5, time.time() + waited - 5))
+    launcher(tmp_path, {})
+    diagnosis = found(tmp_path, "PM807")
+    assert [finding.code for finding in diagnosis.findings] == codes
+    if codes:
+        assert (diagnosis.findings[0].where.file, diagnosis.findings[0].where.rank) == ("/home/me/read.py", 1)
+    assert "rank 1 was ended by SIGTERM at /home/me/read.py:33" in (failure(open_runs(tmp_path)) or "")
 
 
 def test_tensors_of_different_shapes_in_one_call(tmp_path: Path) -> None:

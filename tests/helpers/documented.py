@@ -177,7 +177,7 @@ def _weights(folder: Path) -> None:
     shape = make.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 3, 32, 32])
     result = make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
     graph = make.make_graph([make.make_node("Relu", ["x"], ["y"])], "net", [shape], [result])
-    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)]), folder / "model.onnx")
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8), folder / "model.onnx")
 
 
 def _history(folder: Path) -> None:

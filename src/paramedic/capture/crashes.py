@@ -23,7 +23,17 @@ from paramedic.capture.watcher import Watcher
 from paramedic.paths import append_private, make_private_folder, write_private
 from paramedic.postmortem.blackbox import BlackBox
 from paramedic.postmortem.kernel import descendants, out_of_memory_kills
-from paramedic.postmortem.places import ENDINGS, answer_file, box_file, crash_file, ending_file, stacks_file, tidy
+from paramedic.postmortem.places import (
+    ENDINGS,
+    answer_file,
+    box_file,
+    crash_file,
+    ending_file,
+    size_of,
+    stacks_file,
+    tidy,
+)
+from paramedic.record.last_stacks import stood_file
 
 
 class Crashes:
@@ -37,6 +47,7 @@ class Crashes:
         self._process = os.getpid()
         self._files: list[int] = []
         self._endings: list[int] = []  # signals that are noted when they end the process
+        self._stood: Path | None = None  # the note of a rank that was not prepared from the beginning
         self._ours = False  # faulthandler writes where we told it to
         self._socket: socket.socket | None = None  # to the attendant
         # Process 1 takes all others with it when it dies: there would be nobody left to speak. And who is told of the
@@ -120,15 +131,38 @@ class Crashes:
     def _note_endings(self) -> None:
         """A signal ends the process as ever, at once and without any code of ours; it leaves a note on its way.
 
-        Only in the process that the run began with: where ranks are started by it, it gives the verdict.
+        The process that the run began with gives the verdict then. Others may be ranks: where they stood is read by
+        whoever judges them, even if they were held up in native code.
         """
-        if self.watcher.writer.path.stem != "main" or threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() is not threading.main_thread():
             return
-        for name in ENDINGS:
+        for name in ENDINGS if self.watcher.writer.path.stem == "main" else ("SIGTERM",):
             number = getattr(signal, name)
             if signal.getsignal(number) is signal.SIG_DFL:
-                faulthandler.register(number, self._open(ending_file(self.folder, self._process, name)), chain=True)
+                faulthandler.register(number, self._open(self._note(name)), chain=True)
                 self._endings.append(number)
+
+    def _note(self, name: str) -> Path:
+        if self.watcher.writer.path.stem == "main":
+            return ending_file(self.folder, self._process, name)
+        return stood_file(self.folder, self._process)
+
+    def in_rank(self) -> None:
+        """This process has joined others. One that multiprocessing has started was not prepared for its end so far."""
+        if self._endings or not hasattr(faulthandler, "register"):
+            return
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            with contextlib.suppress(OSError, RuntimeError, ValueError):
+                make_private_folder(self.folder)
+                self._stood = stood_file(self.folder, os.getpid())
+                faulthandler.register(signal.SIGTERM, self._open(self._stood), chain=True)
+                self._endings = [signal.SIGTERM]
+
+    def _leave_rank(self) -> None:
+        if self._stood is not None and self._stood.name == stood_file(self.folder, os.getpid()).name:
+            self._forget_endings()
+            if not size_of(self._stood):
+                self._stood.unlink(missing_ok=True)
 
     def forked(self) -> None:
         """In a fork: its end is not the run's."""
@@ -198,6 +232,7 @@ class Crashes:
 
     def finish(self) -> None:
         """Nothing happened: leave no trace."""
+        self._leave_rank()
         if self.box is None or os.getpid() != self._process:
             return
         self.box.end()

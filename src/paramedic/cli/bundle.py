@@ -13,6 +13,7 @@ from paramedic.cli.report import find_run
 from paramedic.config import load_config
 from paramedic.errors import ParamedicError
 from paramedic.paths import open_private
+from paramedic.record.reader import reading
 
 REQUEST = "bundle.request"  # as capture/inquest/alarm.py knows it
 
@@ -36,6 +37,14 @@ def bundle(
     if not any(folder.glob("*.db")):
         raise ParamedicError(
             f"{folder} is not the folder of a run", expected="a run that is training right now", fix="paramedic bundle"
+        )
+    with reading(folder) as records:
+        ended = all("seconds" in record.meta for record in records)
+    if ended:
+        raise ParamedicError(
+            f"the run {folder.name} has ended, so there is no next step",
+            expected="a run that is training right now",
+            fix="paramedic run train.py, and paramedic bundle in another terminal",
         )
     before = set(folder.glob("*.pt"))
     request = folder / REQUEST

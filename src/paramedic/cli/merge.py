@@ -37,7 +37,7 @@ def merge(
 
     Example:
 
-      paramedic merge node0/.paramedic/runs/20260102-101500-a1b2c3 node1/.paramedic/runs/20260102-101502-d4e5f6
+      paramedic merge node0/runs/20260102-101500 node1/runs/20260102-101502
     """
     from paramedic.diagnosis import diagnose
     from paramedic.past_runs import conclude

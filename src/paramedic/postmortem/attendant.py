@@ -117,7 +117,8 @@ class Attendant:
 
     def _give_verdict(self, name: str, state: State) -> None:
         write_private(self.folder / ENDED_BY, name)
-        say(f"\nparamedic: the run was ended by {name} at step {state.step:,}. The verdict so far:\n")
+        at = f" at step {state.step:,}" if state.step else ""  # a launcher of ranks takes none
+        say(f"\nparamedic: the run was ended by {name}{at}. The verdict so far:\n")
         command = [sys.executable, "-P", "-m", "paramedic", "report", str(self.folder)]
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False)
         if self.notified is not None:

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 ENDINGS = ("SIGTERM", "SIGHUP")
-_KINDS = ("crash", "stacks", "box", "request", "answer", *ENDINGS)
+_KINDS = ("crash", "stacks", "box", "request", "answer", "stood", *ENDINGS)
 
 
 def crash_file(folder: Path, pid: int) -> Path:
@@ -45,7 +45,7 @@ def tidy(folder: Path, pids: set[int]) -> None:
     """
     for path in [*folder.glob("*-*.txt"), *folder.glob("*-*[0-9]")]:
         kind, _, number = path.stem.rpartition("-")
-        told = kind == "crash" and size_of(path)
+        told = kind in ("crash", "stood") and size_of(path)
         if kind in _KINDS and not told and (int(number) in pids or not Path(f"/proc/{number}").exists()):
             with contextlib.suppress(OSError):
                 path.unlink()

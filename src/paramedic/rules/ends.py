@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from paramedic.cells import spot
 from paramedic.record.facts import Backward, Ended, Step
+from paramedic.record.last_stacks import stood_at
 from paramedic.record.reader import Run
 from paramedic.rules.teams import standing
 
@@ -63,17 +64,20 @@ def _end(run: Run, codes: dict[int, int] | None) -> End | None:
         return End(run, _raised(ended), ended.time, bool(_PARTNER_LOST.search(ended.message)))
     if codes is None:
         return None  # nobody says that anything failed
-    code = codes.get(run.rank)
+    code, stood = codes.get(run.rank), stood_at(run)
+    at = f" at {spot(stood.where.file or '', stood.where.line)}" if stood is not None else ""
     if code is not None and code < 0:
         name = next((s.name for s in signal.Signals if s.value == -code), f"signal {-code}")
-        return End(run, f"was killed by {name}", last_time(run), code == _BY_THE_LAUNCHER, name)
+        return End(run, f"was killed by {name}{at}", last_time(run), code == _BY_THE_LAUNCHER, name)
     if code is not None and code > 0:
         return End(run, f"left with exit code {code}", last_time(run), follows=False)
     if "seconds" not in run.meta:
         place = standing(run)
         if place.where.line is not None:  # it stood still, and somebody put an end to it
-            at = spot(place.where.file or "an unknown line", place.where.line)
-            return End(run, f"hung at {at} until it was killed", last_time(run), follows=True)
+            hung = spot(place.where.file or "an unknown line", place.where.line)
+            return End(run, f"hung at {hung} until it was killed", last_time(run), follows=True)
+        if stood is not None:
+            return End(run, f"was ended by SIGTERM{at}", last_time(run), follows=True)
         return End(run, "was killed, or left by os._exit()", last_time(run), follows=bool(codes))
     return None
 

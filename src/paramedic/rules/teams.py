@@ -8,8 +8,17 @@ from typing import NamedTuple
 from paramedic.cells import spot
 from paramedic.findings import Where
 from paramedic.record.facts import Exchange, Loader, Sharding, Waiting, Wrapper
+from paramedic.record.last_stacks import stood_at
 from paramedic.record.reader import Run
 from paramedic.rules.rule import Abstain
+
+PATIENCE = 3  # times as long as a rank waits before it says so
+COLLECTIVES = frozenset(
+    (
+        *("all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all", "all_to_all_single", "barrier"),
+        *("broadcast", "gather", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter"),
+    )
+)
 
 
 def team_of(run: Run) -> list[Run]:
@@ -116,6 +125,24 @@ class Standing(NamedTuple):
         return (
             f"{rank} {doing} at {spot(self.where.file or 'an unknown line', self.where.line)} (step {self.where.step})"
         )
+
+
+def standings(ranks: Sequence[Run]) -> list[Standing]:
+    """Of all ranks. One that noted nothing itself, since it was held up in native code, has left its stack when it was
+    ended; that counts where others had long waited for it by then."""
+    places = [standing(member) for member in ranks]
+    waits = [wait for member in ranks for wait in member.facts(Waiting)[-1:] if not wait.over]
+    for i, place in enumerate(places):
+        stood = None if place.ended or place.where.line is not None else stood_at(place.run)
+        if stood and any(stood.time - wait.time + wait.seconds > PATIENCE * wait.seconds > 0 for wait in waits):
+            places[i] = Standing(place.run, _op(stood.calls), stood.where, stood.stack)
+    return places
+
+
+def _op(calls: Sequence[str]) -> str:
+    """What it was called in, as Waiting names it."""
+    known = (call for call in reversed(calls) if call in COLLECTIVES or call == "_engine_run_backward")
+    return next(("backward" if call == "_engine_run_backward" else call for call in known), "")
 
 
 def standing(run: Run) -> Standing:

@@ -108,7 +108,16 @@ def _by_runtime(model: Any, names: list[str], feeds: Fields) -> list[Any]:
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    providers = ["CPUExecutionProvider"]
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
+    except Exception as error:  # its exceptions are RuntimeErrors of many kinds
+        said = str(error).splitlines()[0].rpartition(") ")[2]
+        raise ParamedicError(
+            f"onnxruntime cannot load this model: {said}",
+            expected="a model that the installed version of onnxruntime can run",
+            fix="pip install --upgrade onnxruntime, or export for an older version of ONNX",
+        ) from None
     return list(session.run(names, feeds))
 
 

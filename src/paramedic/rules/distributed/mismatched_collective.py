@@ -9,7 +9,7 @@ from paramedic.record.facts import Collective, Loader
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.ends import End, bad_ends
 from paramedic.rules.support import listed
-from paramedic.rules.teams import Standing, standing
+from paramedic.rules.teams import Standing, standings
 
 MOST_TOLD = 4  # ranks
 DEEPEST = 8  # calls of a stack
@@ -43,7 +43,7 @@ def check(run: Run) -> Iterator[Finding]:
     if run is not next((member for member in ranks if member.steps), ranks[0]):
         raise Abstain("the first rank's record answers for all")
     ends = [end for end in bad_ends(run.beside) if end.run in ranks]
-    places = [standing(member) for member in ranks]
+    places = standings(ranks)
     aborted = _aborted(ends[0], places) if ends else None
     if aborted is not None:
         yield aborted

@@ -112,6 +112,8 @@ class Ranks:
             meeting=hashlib.blake2b(method.encode(), digest_size=8).hexdigest(),  # where all ranks have met
             joined=time.time(),
         )
+        if distributed.get_world_size() > 1:
+            self.watcher.known.crashes.in_rank()
 
     def _wrapped(self, wrapper: nn.Module) -> None:
         self._reduced[wrapper] = [id(p) for p in wrapper._module_parameters if p.requires_grad]
