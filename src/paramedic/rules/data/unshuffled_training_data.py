@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paramedic.record.facts import Labels, Loader, TrainForward
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
@@ -193,7 +193,7 @@ def _keeps_order(split: Split) -> bool | None:
     if split.source.kind != "loader":
         return None
     loader = split.source.origin
-    data = getattr(loader, "dataset", None)
-    if hasattr(data, "__len__") and (getattr(loader, "batch_size", None) or 0) >= len(data):
+    data: Any = getattr(loader, "dataset", ())
+    if hasattr(data, "__len__") and (getattr(loader, "batch_size", None) or 0) >= len(data) > 0:
         return False  # every batch is all of it
     return type(getattr(loader, "sampler", None)).__name__ == "SequentialSampler"
