@@ -97,9 +97,8 @@ def build():
 def make_model():
     return nn.Sequential(nn.Linear(1, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
 """
-PACKAGE = TRAIN.replace(
-    "options = parser.parse_args()", 'parser.add_argument("override"); options = parser.parse_args()'
-)
+PARSED = "options = parser.parse_args()"
+PACKAGE = TRAIN.replace(PARSED, f'parser.add_argument("override"); {PARSED}')
 
 
 def command_lines(pages: Sequence[Path] = PAGES) -> Iterator[str]:
