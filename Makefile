@@ -29,7 +29,8 @@ test: check $(VENV)/test  ## lint, types and the tests
 	$(VENV)/bin/python -m compileall -q src
 	# Real processes, signals and clocks on a busy machine: a test gets a second try, and what fails twice has failed.
 	# Three workers on two cores: many tests wait for a process or a clock.
-	$(VENV)/bin/pytest -n 3 --dist worksteal --reruns 1 -m "not slow"
+	# What pytest makes of the modules (it rewrites asserts in a thousand of them) is kept for the next time, wherever that is switched off.
+	env -u PYTHONDONTWRITEBYTECODE $(VENV)/bin/pytest -n 3 --dist worksteal --reruns 1 -m "not slow"
 
 slow: $(VENV)/test  ## the tests that take long
 	$(VENV)/bin/pytest -n 2 -m slow
