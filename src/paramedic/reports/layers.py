@@ -65,8 +65,8 @@ def spread(ratios: dict[str, dict[int, float]]) -> list[LossCurve]:
 
 
 def _zeros(run: Run) -> Heat | None:
-    cells = _cells(run.samples("output"), lambda rows: rows[:, ZERO] / rows[:, COUNT])
-    some = {name: row for name, row in cells.items() if any(row.values())}
+    cells = _cells(run.samples("output"), _zero_share)
+    some = {name: row for name, row in cells.items() if any(share > 0 for share in row.values())}
     caption = "Share of exact zeros, as behind a ReLU; a layer that stays at 1 is dead"
     return heat.draw(some, key="zeros", title="Zeros among the activations", caption=caption, log=False)
 
@@ -94,6 +94,13 @@ def _norm(rows: Rows) -> Rows:
     norms = rows[:, NORM].copy()
     norms[rows[:, NAN] + rows[:, INF] > 0] = math.nan
     return norms
+
+
+def _zero_share(rows: Rows) -> Rows:
+    """NaN where an element is not finite: then nobody can say which units are dead."""
+    shares = rows[:, ZERO] / rows[:, COUNT]
+    shares[rows[:, NAN] + rows[:, INF] > 0] = math.nan
+    return shares
 
 
 def _size(rows: Rows) -> Rows:

@@ -256,8 +256,8 @@ class Alarm:
             f"gradient{'s' * (len(bad) > 1)} ({bad[0]}{', …' * (len(bad) > 1)}) not finite.\n"
             f"  The weights are {state}."
             + self._where_it_begins()
-            + (f"\n  again:     paramedic replay {shown_path(str(path))}" if path is not None else "")
             + "\n  carry on:  paramedic run --on-nan continue …"
+            + (f"\n  again:\n  paramedic replay {shown_path(str(path))}" if path is not None else "")
         )
 
     def _where_it_begins(self) -> str:
@@ -310,7 +310,7 @@ class Alarm:
         if path is not None:
             shown = shown_path(str(path))
             self.watcher.state(Bundle(reason=reason, path=shown), site=site, phase="train", key=step)
-            voice.say(f"paramedic: spike in step {step:,}: {reason}.\n  again:     paramedic replay {shown}")
+            voice.say(f"paramedic: spike in step {step:,}: {reason}.\n  again:\n  paramedic replay {shown}")
 
     def _keep_step(self, reason: str, losses: list[torch.Tensor], state: RandomState | None) -> Path | None:
         """A bundle of a step that has not failed."""
@@ -327,7 +327,7 @@ class Alarm:
             self._found = (found, None, self.random_state)
             path = self._write_bundle(f"{type(error).__name__}: {message_of(error)}"[:500])
             if path is not None:
-                voice.say(f"paramedic: re-run the failing step:  paramedic replay {shown_path(str(path))}")
+                voice.say(f"paramedic: re-run the failing step:\n  paramedic replay {shown_path(str(path))}")
 
     def stepped(self, optimizer: Optimizer) -> None:
         """Were the weights spoilt by the step itself?"""
