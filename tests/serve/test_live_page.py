@@ -202,6 +202,7 @@ def test_in_a_browser(server: Server, recording: Recording, tmp_path: Path) -> N
     browser.value("document.querySelector('input[name=run]').click()")
     browser.value("document.querySelector('form button').click()")
     browser.wait("location.pathname.endsWith('/compare/') && document.querySelector('#loss-figure')")
+    assert browser.violations() == []
     assert browser.complaints == []
     browser.close()
 
