@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.audit.unseen import clean, pictures, scripts, tables, texts, third, third_pictures
+from benchmarks.audit.unseen import clean, fourth, pictures, scripts, tables, texts, third, third_pictures
 from benchmarks.audit.unseen.__main__ import judged
 from benchmarks.audit.unseen.case import Case, Plant
 from PIL import Image
@@ -35,6 +35,7 @@ AS_WRITTEN = tuple(
 HEALTHY = (
     *(third.stored(name) for name in ("patients_ok", "orders_ok", "reviews_ok", "tokens_ok", "wine_ok")),
     third_pictures.yard_ok,
+    fourth.written("clean_pcb"),
     clean.shop,
     clean.prices,
     clean.small_shapes,
@@ -56,7 +57,11 @@ def audited(case: Case, folder: Path, codes: tuple[str, ...]) -> list[dict[str, 
     return found
 
 
-@pytest.mark.parametrize("plant", (*FAST, *AS_WRITTEN, third_pictures.lane_boxes), ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize(
+    "plant",
+    (*FAST, *AS_WRITTEN, third_pictures.lane_boxes, fourth.written("masks_bad")),
+    ids=lambda plant: plant.__name__,
+)
 def test_a_strangers_fault_is_an_alarm_that_names_it(plant: Plant, tmp_path: Path) -> None:
     case = plant(tmp_path, np.random.default_rng(5))
     assert judged(case, audited(case, tmp_path, case.codes)) == "right"
@@ -124,3 +129,12 @@ def test_an_option_of_a_rule_holds_for_audits_too(tmp_path: Path, monkeypatch: p
     assert paramedic.audit((x, y), select=["PM305"]).findings == ()
     (tmp_path / "pyproject.toml").write_text("[tool.paramedic.rules.PM305]\nratio = 3.0\n")
     assert [finding.code for finding in paramedic.audit((x, y), select=["PM305"]).findings] == ["PM305"]
+
+
+def test_pixels_that_end_at_other_values_in_val_were_scaled_otherwise() -> None:
+    random = np.random.default_rng(0)
+    x = random.integers(0, 17, (400, 1, 8, 8)).astype(np.float32) / 16
+    y = np.arange(400) % 2
+    apart = paramedic.audit(((x[:300] - 0.5) / 0.3, y[:300]), val=(x[300:], y[300:]), select=["PM318"])
+    assert [finding.severity for finding in apart.findings] == ["warning"], apart.findings
+    assert paramedic.audit((x[:300], y[:300]), val=(x[300:], y[300:]), select=["PM318"]).findings == ()

@@ -6,7 +6,7 @@ import numpy as np
 
 from paramedic.audit.audit import Audit, Split
 from paramedic.audit.models.masks import better_fit
-from paramedic.audit.models.outlines import misfits, smeared
+from paramedic.audit.models.outlines import misfits, of_other_values, smeared
 from paramedic.findings import Evidence, Finding, Severity
 from paramedic.findings.words import listed, plural
 
@@ -111,7 +111,19 @@ def misfitting(split: Split) -> Iterator[Finding]:
 
 
 def between_classes(split: Split) -> Iterator[Finding]:
-    """PM304: masks whose outlines hold classes that are not there."""
+    """PM304: masks whose outlines, or all of which, hold classes that are not there."""
+    other = of_other_values(split) if split.sketch.dense.pictures else None
+    if other is not None:
+        yield _finding(
+            split,
+            f"{plural(len(other.samples), 'mask')} of {split.name} hold up to {other.worst:.0f} different values, the "
+            f"median mask {other.usual:.0f}: {split.samples(other.samples)}",
+            "they are grey levels, not classes: exported as a picture, or resized with interpolation",
+            "export them again as class numbers, and resize with interpolation=NEAREST",
+            other.worst,
+            "warning",
+            other.samples,
+        )
     found = smeared(split) if split.sketch.dense.pictures else None
     if found is not None:
         yield _finding(

@@ -13,7 +13,7 @@ from paramedic.rules.experiments import CLEAR_SKILL, Lab, Tried
 from paramedic.rules.loss_terms import terms_of
 from paramedic.rules.model_parts import parts_of
 from paramedic.rules.rule import Abstain
-from paramedic.rules.standing import DECIDING, demonstrated, improving
+from paramedic.rules.standing import DECIDING, IN_THE_WAY, demonstrated, improving
 
 FIRST = ("permuted-labels", "one-batch", "simple-models", "twin", "held-out")
 # In this order: what speaks for the code says so only where no setting has helped.
@@ -77,7 +77,9 @@ def _when_it_learns(run: Run) -> tuple[Experiment, ...]:
     """What may hold a script back that learns all the same, unless it is shown to do what its data allow."""
     lab = Lab(run)
     wanted = [BY_NAME["training-mode"]] if _evaluates_otherwise(run) else []
-    if lab.control is not None and demonstrated(lab) is None:
+    if lab.control is None and lab.prior is not None:
+        wanted += [BY_NAME[name] for name in IN_THE_WAY]
+    elif lab.control is not None and demonstrated(lab) is None:
         wanted += [BY_NAME[name] for name in DECIDING]
         wanted += _terms(run) if (lab.simple_skill or 0) >= CLEAR_SKILL else ()
     return tuple(wanted)

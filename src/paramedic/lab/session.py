@@ -69,7 +69,7 @@ class Session:
         diagnosis, run = self._diagnosis(), self._run()
         cause, confidence, because = verdict.conclude(diagnosis, run)
         lab = verdict.lab_of(run)
-        if cause == "unknown" and diagnosis.verdict == "healthy":
+        if cause != "none" and diagnosis.verdict == "healthy":
             diagnosis = replace(diagnosis, verdict="inconclusive", reason=because)
         return verdict.Conclusion(
             cause=cause,

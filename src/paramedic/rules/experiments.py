@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from statistics import median
+from statistics import median, pstdev
 from typing import Any, Literal
 
 from paramedic.record.facts import Fact, Loader, LossCall, Model, Optimizer, Trial
@@ -24,6 +24,7 @@ Trouble = Literal["none", "flat", "diverges", "memorises", "lags", "unclear"]
 CLEARLY = 0.05  # of the loss: what counts as better
 BY_HEART = 0.5  # of what guessing gives: what a batch learnt by heart must be below
 NOT_AT_ALL = 0.8
+FEWEST_PAIRED = 50  # steps of two runs that are compared step by step
 RAN = ("ended", "stopped")
 CLEAR_SKILL = 0.6  # of simple models: from there on a network that knows less than a third of it is in trouble
 THIRD = 0.35
@@ -52,8 +53,18 @@ class Tried:
 
     def better_than(self, other: Tried, by: float = CLEARLY) -> bool:
         """Whether it ends clearly lower, beyond what the noise of batches explains."""
-        margin = max(by * max(abs(other.last), 1e-12), 3 * math.hypot(self.noise, other.noise))
+        margin = max(by * max(abs(other.last), 1e-12), 3 * self.noise_against(other))
         return self.finite and (not other.finite or self.last < other.last - margin)
+
+    def noise_against(self, other: Tried) -> float:
+        """The standard error of the difference; less where both saw the same batches, whose luck they share."""
+        apart = math.hypot(self.noise, other.noise)
+        ours, theirs = self.data.values, other.data.values
+        if len(ours) != len(theirs) or len(ours) < FEWEST_PAIRED:
+            return apart
+        tail = max(5, len(ours) // 5)
+        differences = [a - b for a, b in zip(ours[-tail:], theirs[-tail:], strict=True)]
+        return min(apart, 1.5 * pstdev(differences) / math.sqrt(tail))
 
     @property
     def fell(self) -> bool:
@@ -126,14 +137,15 @@ class Lab:
         """The loss of a model that knows only how often each target occurs; the lowest of what is known of it."""
         if self.control is None:
             return self.base.first
-        known = [self.control.last, self._prior]
+        known = [self.control.last, self.prior]
         zeroed = self.get("zeroed-inputs")
         if self.control.name == "permuted-labels" and zeroed is not None and zeroed.finite:
             known.append(zeroed.last)
         return min(value for value in known if value is not None)
 
     @cached_property
-    def _prior(self) -> float | None:
+    def prior(self) -> float | None:
+        """What the targets alone tell of the loss of guessing, where they are known."""
         curves = loss_curves(self.run)
         return guess(self.run, curves[0]) if len(curves) == 1 and curves[0].task is not None else None
 
@@ -152,7 +164,7 @@ class Lab:
         return "flat"
 
     def beats_guessing(self, tried: Tried, by: float = CLEARLY) -> bool:
-        noise = math.hypot(tried.noise, self.control.noise if self.control is not None else 0.0)
+        noise = tried.noise_against(self.control) if self.control is not None else tried.noise
         return tried.finite and tried.last < self.guessing - max(by * abs(self.guessing), 3 * noise)
 
     @property

@@ -36,11 +36,12 @@ def demonstrated(lab: Lab) -> str | None:
 
 def far_better(lab: Lab, tried: Tried) -> bool:
     """Whether a change more than doubles what is learnt."""
-    if lab.control is None or not tried.better_than(lab.base, by=0.1):
+    guessing = lab.guessing if lab.control is not None else lab.prior
+    if guessing is None or not tried.better_than(lab.base, by=0.1):
         return False
     if lab.base.last > 0 > tried.last and lab.base.last < 2 * abs(tried.last):
         return False  # near zero, ratios say nothing
-    return lab.guessing - tried.last > 2 * (lab.guessing - lab.base.last)
+    return guessing - tried.last > 2 * (guessing - lab.base.last)
 
 
 def improving(tried: Tried) -> str | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FEWEST, MOST = 20, 600  # masks
 MOST_CLASSES = 30
+MANY = 4  # times as many values as the median mask
 RIM, USUAL_RIM = 0.1, 0.02  # of a mask's outline that lies between two other classes; in half of the masks
 JUMPS = 0.1  # of the steps between classes that leave one out, in half of the masks; smeared ones have none
 GOOD, BAD = 0.85, 0.7  # overlap of masks with what the colours tell: of the median mask, and of one in doubt
@@ -50,6 +51,21 @@ def smeared(split: Split) -> Odd | None:
     return Odd(samples=[int(indices[i]) for i in hit], worst=float(rims[hit[0]]), usual=usual)
 
 
+def of_other_values(split: Split) -> Odd | None:
+    """Masks that hold many values, most of which no other mask has: grey levels where others hold classes."""
+    indices, _, masks = pairs(split, MOST)
+    if len(masks) < FEWEST:
+        return None
+    held = [set(np.unique(mask).tolist()) for mask in masks]
+    usual = float(np.median([len(values) for values in held]))
+    many = [i for i, values in enumerate(held) if len(values) > MANY * max(usual, 2)]
+    others = set().union(*(values for i, values in enumerate(held) if i not in many))
+    hit = sorted((i for i in many if len(held[i] - others) > len(held[i]) / 2), key=lambda i: -len(held[i]))
+    if not 0 < len(hit) <= MOST_BAD * len(masks):
+        return None
+    return Odd(samples=[int(indices[i]) for i in hit], worst=float(len(held[hit[0]])), usual=usual)
+
+
 def _rim(mask: Array) -> float:
     """Of the pixels that touch another class, those that lie between a lower and a higher one."""
     height, width = mask.shape
@@ -70,7 +86,9 @@ def _jumps(mask: Array) -> float:
 def misfits(split: Split) -> Odd | None:
     """Masks that disagree with the colours of their image, where colours tell nearly all other masks."""
     indices, images, masks = pairs(split, MOST)
+    other = of_other_values(split)
     fitting = [i for i in range(len(masks)) if images[i].shape[:2] == masks[i].shape]
+    fitting = [i for i in fitting if other is None or indices[i] not in other.samples]
     if len(fitting) < FEWEST or len({images[i].shape[2] for i in fitting}) > 1:
         return None
     images, masks = [images[i] for i in fitting], [masks[i] for i in fitting]

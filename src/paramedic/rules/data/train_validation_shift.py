@@ -154,6 +154,8 @@ def _pair(value: float, base: float) -> str:
 
 # In an audit: the data itself, before any training.
 SIGNIFICANT = 8.0  # standard errors
+REACHED = 0.3  # of the places of a picture, that reach the darkest and the brightest value of all
+ENDS_APART = 0.05  # of the range
 PER_NAME = 20  # samples of train, in a column of categories
 CHANCE = 1e-3
 
@@ -246,6 +248,8 @@ def _judged(
             yield _finding(
                 f"of val: mean {other_mean:.3g}, standard deviation {other_std:.3g}; of train: {mean:.3g} and {std:.3g}"
             )
+        elif (told := _other_ends(train, val)) is not None:
+            yield _finding(told)
         return
     spread, other = train.std, val.std
     both = (spread > 0) & (other > 0) & known
@@ -278,6 +282,26 @@ def _stretched(split: Split, other: Split, name: str, times: float) -> NDArray[n
 def _rescaled(mean: float, std: float, other_mean: float, other_std: float, times: float) -> bool:
     ratio = other_std / std
     return ratio > times or ratio < 1 / times or abs(mean - other_mean) > times * max(std, other_std)
+
+
+def _other_ends(train: Moments, val: Moments) -> str | None:
+    """Pixels that are black and white at most places, in values that differ: one of the two was scaled otherwise."""
+    ours, theirs = _hard_ends(train), _hard_ends(val)
+    if ours is None or theirs is None:
+        return None
+    apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
+    if apart < ENDS_APART * max(ours[1] - ours[0], theirs[1] - theirs[0]):
+        return None
+    return f"at most places: {theirs[0]:.3g} to {theirs[1]:.3g} in val, {ours[0]:.3g} to {ours[1]:.3g} in train"
+
+
+def _hard_ends(moments: Moments) -> tuple[float, float] | None:
+    """The lowest and the highest value, where many places reach them."""
+    low, high = float(moments.low.min()), float(moments.high.max())
+    near = 1e-6 * (high - low)
+    if not high > low or (moments.low <= low + near).mean() < REACHED or (moments.high >= high - near).mean() < REACHED:
+        return None
+    return low, high
 
 
 def _places(split: Split, name: str, which: NDArray[np.bool_]) -> tuple[str, ...]:
