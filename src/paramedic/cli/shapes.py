@@ -92,9 +92,10 @@ def _run_live(target: Any, pattern: str) -> None:
 
 def _annotate(target: Any, inputs: list[str] | None, *, write: bool, show: bool, loop: bool) -> int:
     """0 where nothing is to be changed, or where it was changed; else 1."""
-    from paramedic.shapes.annotating import annotate
+    from paramedic.shapes.annotating import annotate, check_installed
     from paramedic.shapes.observing import by_file
 
+    check_installed()
     changed = 0
     for file, lines in by_file(target, inputs or [], loop=loop).items():
         old = Path(file).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Hashable, Mapping
 from functools import partial
@@ -28,16 +29,20 @@ def comments(words: Mapping[Hashable, list[tuple[str, ...]]], file: str) -> dict
     return {line: "# " + ", ".join(parts) for line, parts in by_line.items()}
 
 
-def annotate(source: str, by_line: Mapping[int, str]) -> str:
-    """The source with these comments; a shape that stands there is replaced, any other comment is kept before it."""
-    try:
-        from paramedic.shapes.rewriting import rewrite
-    except ImportError:
+def check_installed() -> None:
+    if importlib.util.find_spec("libcst") is None:
         raise ParamedicError(
             "libcst is not installed",
             expected="the extra that rewrites source files",
             fix='pip install "paramedic[shapes]"',
-        ) from None
+        )
+
+
+def annotate(source: str, by_line: Mapping[int, str]) -> str:
+    """The source with these comments; a shape that stands there is replaced, any other comment is kept before it."""
+    check_installed()
+    from paramedic.shapes.rewriting import rewrite
+
     return rewrite(source, {line: partial(_behind, new=new) for line, new in by_line.items()})
 
 
