@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from paramedic.findings import Where
 from paramedic.findings.words import listed as listed
-from paramedic.record.facts import Asked, Census, Labels, Loader, LossCall, Optimizer, Step
+from paramedic.record.facts import Asked, Census, GivenTarget, Labels, Loader, LossCall, Optimizer, Step
 from paramedic.record.facts.fact import F, Fact
 from paramedic.record.reader import Run
 
@@ -128,6 +128,12 @@ def by_place(facts: Iterable[F]) -> dict[tuple[str | None, int | None, str], lis
     for fact in facts:
         groups[(fact.where.file, fact.where.line, fact.phase)].append(fact)
     return dict(groups)
+
+
+def always_given(looks: Sequence[GivenTarget], fewest: int) -> tuple[GivenTarget, int] | None:
+    """The first of these looks and the number of batches, if the target stood among the inputs in all of them."""
+    batches = sum(event.count for event in looks)
+    return (looks[0], batches) if batches >= fewest and all(event.given for event in looks) else None
 
 
 def label_batches(run: Run) -> list[list[Labels]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paramedic.record.facts import GivenTarget, Loader, Trial
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
 from paramedic.rules.experiments import Lab, at
+from paramedic.rules.support import always_given
 
 if TYPE_CHECKING:
     from paramedic.audit.audit import Audit
@@ -64,15 +65,15 @@ def check(run: Run, *, fewest: int = 5, various: float = 0.5) -> Iterator[Findin
 
 
 def _last_column(looks: list[GivenTarget], fewest: int) -> Iterator[Finding]:
-    given = [event for event in looks if event.given]
-    batches = sum(event.count for event in given)
-    if batches < fewest or any(not event.given for event in looks):
+    found = always_given(looks, fewest)
+    if found is None:
         return
+    given, batches = found
     yield Finding(
-        what=f"the last of the {given[0].columns} input columns equals the target in {batches} of {batches} batches",
+        what=f"the last of the {given.columns} input columns equals the target in {batches} of {batches} batches",
         why="the model learns only to copy it, and it is not known for new data",
         remedy="drop the last column: x[:, :-1]; in a series, predict the step after the window",
-        where=given[0].where,
+        where=given.where,
         evidence=(Evidence(name="batches_in_which_they_agree", value=batches, limit="0"),),
         confidence=0.92,
     )

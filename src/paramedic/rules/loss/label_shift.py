@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from paramedic.record.facts import Asked, GivenTarget, Shift
 from paramedic.rules import Abstain, Evidence, Finding, Run, rule
-from paramedic.rules.support import by_place, labels_made_at
+from paramedic.rules.support import always_given, by_place, labels_made_at
 
 
 @rule("PM513", "label-shift", severity="error", causes=["PM207"])
@@ -89,16 +89,16 @@ def _visible(run: Run, share: float, fewest: int = 4) -> Iterator[Finding]:
 
 
 def _last_step(looks: list[GivenTarget], fewest: int = 5) -> Iterator[Finding]:
-    given = [event for event in looks if event.given]
-    batches = sum(event.count for event in given)
-    if batches < fewest or any(not event.given for event in looks):
+    found = always_given(looks, fewest)
+    if found is None:
         return
+    given, batches = found
     yield Finding(
-        what=f"the target is the last of the {given[0].columns} steps that the model is given, number for number, "
+        what=f"the target is the last of the {given.columns} steps that the model is given, number for number, "
         f"in {batches} of {batches} batches",
         why="the model only has to copy what it sees; the series must be shifted by one more step",
         remedy="take the step after the window: y = series[i + size] for x = series[i : i + size]",
-        where=given[0].where,
+        where=given.where,
         evidence=(Evidence(name="places", value=0, limit="≥ 1"),),
         confidence=0.92,
     )

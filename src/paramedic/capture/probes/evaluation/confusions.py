@@ -15,7 +15,7 @@ from paramedic.record.writer import Site
 MOST_CLASSES = 64
 MOST_TOLD = 400  # comparisons per place
 FEW_CLASSES = 20  # of which the whole table is told
-LEAST = 30  # answers of an evaluation that are worth telling
+LEAST = 30  # answers from which on a table is kept: batch by batch there would be too many of them
 
 
 class Confusions:

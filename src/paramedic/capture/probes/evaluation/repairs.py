@@ -22,11 +22,11 @@ from paramedic.program.tensors import tensors_in
 from paramedic.record.facts import EvaluationAsked
 from paramedic.record.facts.storing import restored
 
-FIRST = 20  # steps before which an evaluation says nothing
+FIRST = 20  # steps before which no process is started for it: an evaluation says nothing yet
 ROUNDS = 2
 MOST_VALUES = 1_000_000  # in a batch
 MOST_TRAINED = 200_000  # values of a batch of training that is kept
-FEWEST = 32  # samples
+FEWEST = 32  # samples that a process is started for
 PATIENCE = 10.0  # seconds without an answer
 T = torch.Tensor
 

@@ -25,7 +25,7 @@ from paramedic.program.where import source_at, user_frame, user_site
 from paramedic.record.facts import Schedule, SchedulerStep
 from paramedic.record.writer import NOWHERE, Site
 
-SMALL = 0.01  # of the highest rate: what is left of it hardly moves a weight
+SMALL = 0.01  # of the highest rate: the step at which it fell below is told; how early is too early, a rule says
 _HORIZONS = ("total_steps", "T_max", "total_iters", "step_size", "T_0", "milestones", "patience")
 
 

@@ -19,7 +19,7 @@ from paramedic.record.facts import Forecast
 from paramedic.record.writer import Site
 
 LOOKS = 8  # per place
-FEWEST = 8  # places
+FEWEST = 8  # places in a series: in shorter ones, nothing can be measured
 MOST_VALUES = 2_000_000
 
 

@@ -21,7 +21,7 @@ from paramedic.record.writer import Site
 
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 LOOKS = 16  # per place
-FEWEST = 8  # samples
+FEWEST = 8  # samples: in fewer, numbers agree by chance, and are not compared
 
 
 @probe("target_among_inputs", states=[GivenTarget])

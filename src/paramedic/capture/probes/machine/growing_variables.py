@@ -28,9 +28,9 @@ from paramedic.record.site import Site
 FIRST_LOOK = 4  # after so many steps; then after half as many again, and so on
 CLOSE_LOOKS = 8  # in a row, once a graph seems to be kept
 MOST_CALLED_BACK = 5  # times that matching is ended for it
-ENOUGH_GROWTH = 5  # looks at which there was more than at the look before
+ENOUGH_GROWTH = 5  # looks at which there was more than at the look before: only then its line is looked for
 WINDOW = 100  # a container that keeps the latest only may keep so many
-FEWEST_BYTES = 1 << 20  # what piles up to less than this is nobody's trouble
+FEWEST_BYTES = 1 << 20  # what is smaller is not followed, for there is a lot of it; how much is too much, a rule says
 MOST_TRACKS = 500
 MOST_TOLD = 200
 SHARE = 0.005  # of the run's time, on top of a first allowance

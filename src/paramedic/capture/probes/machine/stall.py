@@ -21,6 +21,7 @@ from paramedic.program.where import frame_site, is_users
 from paramedic.record.facts import Child, Stall
 from paramedic.record.writer import NOWHERE, Site
 
+# When to look where a run is, which costs a moment and a file; whether it was a hang, the rule says by how it ended.
 LEAST = 20.0  # seconds in which nothing moved
 BEFORE_TRAINING = 120.0  # the same, before the first step
 TIMES_A_STEP = 100

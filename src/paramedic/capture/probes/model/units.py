@@ -22,7 +22,7 @@ MOST_LAYERS = 200
 _RELU = (F.relu, torch.relu, T.relu, F.relu_, T.relu_, torch.relu_, F.relu6)
 _SIGMOID = (F.sigmoid, torch.sigmoid, T.sigmoid, F.hardsigmoid)
 _TANH = (F.tanh, torch.tanh, T.tanh, F.hardtanh)
-PINNED = 0.99  # of the way to the end
+PINNED = 0.99  # of the way to the end: what "pinned" means here. How many are too many, a rule says
 
 
 @dataclass(slots=True)
