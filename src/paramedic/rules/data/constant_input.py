@@ -41,8 +41,9 @@ def check(run: Run, *, fewest: int = 4) -> Iterator[Finding]:
     images, only `paramedic audit` reports it.
 
     ## Options
-    `fewest`: fewest batches seen. In an audit: `samples`: fewest samples judged; `wide`: unnamed columns from which on a
-    constant one is a note; `blank`: share of blank images, of all or of a class, above which they are meant.
+    `fewest`: fewest batches seen. In an audit: `samples`: fewest samples judged; `wide`: number of unnamed columns
+    above which a constant one is a note; `blank`: share of blank images, of all or of a class, above which they are
+    intended.
     """
     yield from _columns(run)
     trained = {event.loader for event in run.facts(TrainForward)}
@@ -121,7 +122,7 @@ def in_data(audit: Audit, *, samples: int = 20, wide: int = 64, blank: float = 0
 
     split = audit.train
     if split.size < samples:
-        raise Abstain(f"{split.name} has only {split.size} samples")
+        raise Abstain(f"only {split.size} samples in {split.name}")
     for name, sketch in split.sketch.inputs.items():
         if sketch.type == "text" and len(sketch.words) == 1:
             what = f"{name!r} of {split.name} is {next(iter(sketch.words))!r} in all {split.size:,} samples"
